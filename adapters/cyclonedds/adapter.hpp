@@ -1,0 +1,151 @@
+// Eclipse Cyclone DDS, through its C API. README.md says how each setting becomes one of the middleware's own.
+#pragma once
+
+#include <dds/dds.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/library.hpp>
+
+#include "domain_xml.hpp"
+#include "entity.hpp"
+#include "octets.hpp"
+#include "publisher.hpp"
+#include "roudi.hpp"
+#include "subscriber.hpp"
+
+namespace middlemark {
+
+class CycloneDds {
+ public:
+  explicit CycloneDds(const Settings& settings) : settings_(settings) {
+    refuse_what_cannot_be_done(settings);
+    const std::string configuration = cyclonedds::xml(cyclonedds::domain_elements(settings));
+    const auto id = static_cast<dds_domainid_t>(settings.domain);
+    domain_ = cyclonedds::Entity(dds_create_domain(id, configuration.c_str()),
+                                 "the domain " + std::to_string(id) + " cannot be opened with " + configuration);
+    participant_ = cyclonedds::Entity(dds_create_participant(id, nullptr, nullptr), "dds_create_participant");
+  }
+
+  [[nodiscard]] static Description describe() {
+    const LoadedLibrary library = loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
+    Description description;
+    description.name = "cyclonedds";
+    description.title = "Eclipse Cyclone DDS";
+    description.version = library.version;
+    description.library = library.path;
+    description.licence = "EPL-2.0 OR BSD-3-Clause";
+    description.own_threads = true;
+    Transport udp;
+    udp.name = "udp";
+    udp.carrier = "udp";
+    udp.processes = {2};
+    Transport shm;
+    shm.name = "shm";
+    shm.carrier = "shared-memory";
+    shm.segments = {cyclonedds::data_segment()};
+    shm.loan = {false, true};
+    shm.max_depth = cyclonedds::iceoryx_most_depth;
+    shm.keep_all = false;
+    shm.companions = true;
+    Transport intraprocess;
+    intraprocess.name = "intraprocess";
+    intraprocess.carrier = "process-memory";
+    intraprocess.processes = {1};
+    description.transports = {udp, shm, intraprocess};
+    description.residue = cyclonedds::roudi_residue();
+    for (const cyclonedds::NativeKey& key : cyclonedds::native_keys) description.native[key.path] = key.text;
+    return description;
+  }
+
+  [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
+    if (settings.transport != "shm") return {};
+    return {cyclonedds::roudi(settings)};
+  }
+
+  [[nodiscard]] cyclonedds::Publisher publisher(const Topic& topic, unsigned /*index*/) {
+    const dds_entity_t type = make_topic(topic);
+    cyclonedds::Entity writer(
+        dds_create_writer(participant_.get(), type, cyclonedds::endpoint_qos(settings_, 1).get(), nullptr),
+        "dds_create_writer for " + topic.name);
+    require_shared_memory(writer, "writer", topic);
+    return cyclonedds::Publisher(std::move(writer), topic.message_bytes, settings_.loan);
+  }
+
+  [[nodiscard]] cyclonedds::Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
+    const dds_entity_t type = make_topic(topic);
+    cyclonedds::Entity reader(dds_create_reader(participant_.get(), type,
+                                                cyclonedds::endpoint_qos(settings_, topic.publishers).get(), nullptr),
+                              "dds_create_reader for " + topic.name);
+    require_shared_memory(reader, "reader", topic);
+    const auto access = shares_memory() ? cyclonedds::Access::in_place : cyclonedds::Access::copied;
+    return cyclonedds::Subscriber(std::move(reader), topic.message_bytes, access, settings_.reception);
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    const std::uint64_t limit = cyclonedds::receive_buffer_limit();
+    if (settings_.transport == "udp" && settings_.message_bytes > limit) {
+      notes.push_back("a message of " + std::to_string(settings_.message_bytes) +
+                      " bytes is larger than a socket may buffer (net.core.rmem_max = " + std::to_string(limit) +
+                      "): best effort loses it, reliable sends parts of it again after Internal/NackDelay; 'sysctl -w "
+                      "net.core.rmem_max=" +
+                      std::to_string(2 * settings_.message_bytes) + "' makes room");
+    }
+    return notes;
+  }
+
+ private:
+  [[nodiscard]] bool shares_memory() const noexcept { return settings_.transport == "shm"; }
+
+  static void refuse_what_cannot_be_done(const Settings& settings) {
+    cyclonedds::check_native(settings.native);
+    if (settings.transport == "shm") {
+      if (!settings.depth)
+        throw AdapterError("cyclonedds: shm: with keep-all history Cyclone DDS would fall back to UDP");
+      cyclonedds::check_roudi(settings);
+    } else if (settings.loan) {
+      throw AdapterError("cyclonedds: " + settings.transport + ": only shm has memory to lend");
+    }
+  }
+
+  /// The participant takes the topic with it.
+  [[nodiscard]] dds_entity_t make_topic(const Topic& topic) const {
+    if (shares_memory()) {
+      if (topic.message_bytes > settings_.message_bytes) {  // RouDi's chunks are of that size
+        throw AdapterError("cyclonedds: shm: " + topic.name + ": messages of " + std::to_string(topic.message_bytes) +
+                           " bytes in a trial of " + std::to_string(settings_.message_bytes));
+      }
+      if (std::uint64_t{*settings_.depth} * topic.publishers > cyclonedds::iceoryx_most_depth) {
+        throw AdapterError("cyclonedds: shm: " + topic.name + ": a depth of " + std::to_string(*settings_.depth) +
+                               " for " + std::to_string(topic.publishers) +
+                               " publishers each is more than iceoryx queues",
+                           "at most " + std::to_string(cyclonedds::iceoryx_most_depth / topic.publishers));
+      }
+    }
+    const cyclonedds::OctetsType type(static_cast<std::uint32_t>(topic.message_bytes));
+    return cyclonedds::checked(
+        dds_create_topic(participant_.get(), &type.descriptor(), topic.name.c_str(), nullptr, nullptr),
+        "dds_create_topic for " + topic.name);
+  }
+
+  void require_shared_memory(const cyclonedds::Entity& end, const char* kind, const Topic& topic) const {
+    if (!shares_memory() || (dds_is_shared_memory_available(end.get()) && dds_is_loan_available(end.get()))) return;
+    throw AdapterError("cyclonedds: shm: the " + std::string(kind) + " of " + topic.name +
+                           " does not take part in shared memory and would fall back to UDP",
+                       "is the loaded libddsc built with iceoryx (ENABLE_SHM)? 'ldd' on it shows libiceoryx_binding_c");
+  }
+
+  const Settings settings_;
+  cyclonedds::Entity domain_;
+  cyclonedds::Entity participant_;
+};
+
+static_assert(Adapter<CycloneDds>);
+static_assert(HasCompanions<CycloneDds>);
+
+}  // namespace middlemark

@@ -1,0 +1,45 @@
+// The type of a trial's topics: a struct of one octet array, made at run time, so that any size is a fixed size.
+#pragma once
+
+#include <dds/dds.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace middlemark::cyclonedds {
+
+/// What idlc writes for `@final struct OctetsN { octet data[N]; };`, less the XTypes description, which it would have
+/// to compute. Keyless and without padding, so Cyclone DDS serializes it with one memcpy and takes it for fixed-size,
+/// which its shared memory and its loans require. The descriptor points into this object: create the topics while it
+/// lives.
+class OctetsType {
+ public:
+  explicit OctetsType(std::uint32_t bytes)
+      : name_("middlemark::Octets" + std::to_string(bytes)),
+        operations_{std::uint32_t{DDS_OP_ADR} | std::uint32_t{DDS_OP_TYPE_ARR} | std::uint32_t{DDS_OP_SUBTYPE_1BY}, 0,
+                    bytes, DDS_OP_RTS},
+        descriptor_{.m_size = bytes,
+                    .m_align = 1,
+                    .m_flagset = DDS_TOPIC_FIXED_SIZE,
+                    .m_nkeys = 0,
+                    .m_typename = name_.c_str(),
+                    .m_keys = nullptr,
+                    .m_nops = 2,  // operations, not words
+                    .m_ops = operations_.data(),
+                    .m_meta = "",
+                    .type_information = {nullptr, 0},
+                    .type_mapping = {nullptr, 0},
+                    .restrict_data_representation = 0} {}
+  OctetsType(const OctetsType&) = delete;
+  OctetsType& operator=(const OctetsType&) = delete;
+
+  [[nodiscard]] const dds_topic_descriptor_t& descriptor() const noexcept { return descriptor_; }
+
+ private:
+  std::string name_;
+  std::array<std::uint32_t, 4> operations_;
+  dds_topic_descriptor_t descriptor_;
+};
+
+}  // namespace middlemark::cyclonedds

@@ -1,0 +1,94 @@
+// A DataWriter behind the contract's Publisher.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fastdds/dds/core/status/PublicationMatchedStatus.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+
+#include <middlemark/adapter.hpp>
+
+#include "participant.hpp"
+#include "readers.hpp"
+#include "return_code.hpp"
+
+namespace middlemark::fastdds {
+
+class FastDdsPublisher {
+ public:
+  FastDdsPublisher(dds::Publisher& parent, dds::Topic& topic, const dds::DataWriterQos& qos, const Topic& asked,
+                   bool loan, const Readers& readers)
+      : parent_(parent), readers_(readers), bytes_(asked.message_bytes), loan_(loan), buffer_(loan ? 0 : bytes_) {
+    writer_ = parent.create_datawriter(&topic, qos, nullptr, dds::StatusMask::none());
+    if (writer_ == nullptr) {
+      throw AdapterError("fastdds: cannot create the writer of " + asked.name + ": " + Logged::errors());
+    }
+  }
+
+  ~FastDdsPublisher() {
+    if (loaned_ != nullptr) writer_->discard_loan(loaned_);
+    parent_.delete_datawriter(writer_);
+  }
+  FastDdsPublisher(const FastDdsPublisher&) = delete;
+  FastDdsPublisher& operator=(const FastDdsPublisher&) = delete;
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    if (bytes != bytes_) [[unlikely]]
+      return {};
+    if (!loan_) return buffer_;
+    if (loaned_ == nullptr) {
+      const ReturnCode_t code = writer_->loan_sample(loaned_);
+      if (code != ReturnCode_t::RETCODE_OK) [[unlikely]] {
+        failed_loan_ = code();
+        loaned_ = nullptr;
+        return {};
+      }
+    }
+    return {static_cast<std::byte*>(loaned_), bytes_};
+  }
+
+  [[nodiscard]] Published publish() noexcept {
+    void* const sample = loan_ ? loaned_ : buffer_.data();
+    const ReturnCode_t code = writer_->write(sample, dds::HANDLE_NIL);
+    if (code == ReturnCode_t::RETCODE_OK) [[likely]] {
+      loaned_ = nullptr;
+      return Published::ok;
+    }
+    failed_write_ = code();
+    return code == ReturnCode_t::RETCODE_TIMEOUT ? Published::timed_out : Published::failed;
+  }
+
+  /// Counts nobody before the readers of this process have found their writers: discovery is not one event, and what is
+  /// written to a reader that does not know the writer yet is lost.
+  [[nodiscard]] std::size_t matched() {
+    if (!readers_.all_matched()) return 0;
+    dds::PublicationMatchedStatus status;
+    if (writer_->get_publication_matched_status(status) != ReturnCode_t::RETCODE_OK) return 0;
+    return static_cast<std::size_t>(status.current_count);
+  }
+
+  [[nodiscard]] std::string last_error() const {
+    std::string text;
+    if (failed_write_ != 0) text = "DataWriter::write: " + text_of(failed_write_);
+    if (failed_loan_ != 0) text += (text.empty() ? "" : "; ") + ("DataWriter::loan_sample: " + text_of(failed_loan_));
+    return text;
+  }
+
+ private:
+  dds::Publisher& parent_;
+  const Readers& readers_;
+  dds::DataWriter* writer_ = nullptr;
+  std::size_t bytes_;
+  bool loan_;
+  std::vector<std::byte> buffer_;
+  void* loaned_ = nullptr;
+  std::uint32_t failed_write_ = 0;
+  std::uint32_t failed_loan_ = 0;
+};
+
+}  // namespace middlemark::fastdds

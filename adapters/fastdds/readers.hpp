@@ -1,0 +1,36 @@
+// The readers of this process and how many writers each must find.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <fastdds/dds/core/status/SubscriptionMatchedStatus.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+
+namespace middlemark::fastdds {
+
+/// Used on the main thread only.
+class Readers {
+ public:
+  void add(eprosima::fastdds::dds::DataReader& reader, unsigned writers) { all_.push_back({&reader, writers}); }
+  void remove(const eprosima::fastdds::dds::DataReader& reader) {
+    std::erase_if(all_, [&reader](const One& one) { return one.reader == &reader; });
+  }
+  [[nodiscard]] bool all_matched() const {
+    return std::ranges::all_of(all_, [](const One& one) {
+      eprosima::fastdds::dds::SubscriptionMatchedStatus status;
+      return one.reader->get_subscription_matched_status(status)() == 0 &&
+             status.current_count >= static_cast<std::int32_t>(one.writers);
+    });
+  }
+
+ private:
+  struct One {
+    eprosima::fastdds::dds::DataReader* reader;
+    unsigned writers;
+  };
+  std::vector<One> all_;
+};
+
+}  // namespace middlemark::fastdds

@@ -1,0 +1,126 @@
+// How the processes of a trial find each other over TCP, which has no multicast.
+//
+// They agree through the trial's scratch folder: whoever comes first picks a free port for everyone; each takes the
+// next place, and listens only when the one before it is listening. So each connects to those who come after it, and
+// its first attempt is always refused. That is on purpose. Fast DDS 2.9 starts to connect before it notes which logical
+// port it wants, and drops the peer's answer when that comes first: the two then never find each other (seen in up to
+// half of all starts on two busy processors). After a refusal it has noted the port, and connects with its next
+// announcement.
+#pragma once
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark::fastdds {
+
+/// `count` different ports of `address` that are free now. Fast DDS 2.9 cannot listen on port 0 and say which it got.
+[[nodiscard]] inline std::vector<std::uint16_t> free_tcp_ports(const std::string& address, std::size_t count) {
+  std::vector<int> sockets;
+  std::vector<std::uint16_t> ports;
+  int error = 0;
+  for (std::size_t i = 0; i < count && error == 0; ++i) {
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    inet_pton(AF_INET, address.c_str(), &where.sin_addr);
+    socklen_t length = sizeof where;
+    auto* const generic = reinterpret_cast<sockaddr*>(&where);
+    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0 || bind(descriptor, generic, length) != 0 || getsockname(descriptor, generic, &length) != 0) {
+      error = errno;
+    }
+    if (descriptor >= 0) sockets.push_back(descriptor);
+    ports.push_back(ntohs(where.sin_port));
+  }
+  for (const int descriptor : sockets) ::close(descriptor);
+  if (error != 0) throw AdapterError("fastdds: tcp: no free port on " + address + ": " + std::strerror(error));
+  return ports;
+}
+
+/// This process's place among those of the trial.
+class TcpPlace {
+ public:
+  /// Waits until the place before is open.
+  TcpPlace(const Settings& settings, const std::string& address)
+      : prefix_(settings.scratch + "/" + settings.scope + "_fastdds_tcp_") {
+    agree(free_tcp_ports(address, settings.one_process ? 1 : settings.subscribers + 1));
+    while (!create(name("place"))) {
+      if (++place_ == ports_.size()) {
+        throw AdapterError("fastdds: tcp: all " + std::to_string(place_) + " places in " + prefix_ + "* are taken",
+                           "a trial's scratch folder must not be used twice");
+      }
+    }
+    if (place_ > 0) await_open(place_ - 1);
+  }
+
+  [[nodiscard]] std::uint16_t own() const { return ports_[place_]; }
+  [[nodiscard]] std::vector<std::uint16_t> later() const {
+    return {ports_.begin() + static_cast<std::ptrdiff_t>(place_) + 1, ports_.end()};
+  }
+
+  /// To be called when this process listens.
+  void open() const { create(name("open")); }
+
+ private:
+  [[nodiscard]] std::string name(const char* what) const { return prefix_ + what + std::to_string(place_); }
+
+  [[noreturn]] static void fail(const std::string& path, int error) {
+    throw AdapterError("fastdds: tcp: " + path + ": " + std::strerror(error),
+                       "the trial's scratch folder must exist and be writable");
+  }
+
+  /// link() makes the whole file or none and refuses what exists: everyone reads the ports of one process.
+  void agree(const std::vector<std::uint16_t>& proposal) {
+    const std::string draft = prefix_ + "draft" + std::to_string(getpid());
+    const std::string agreed = prefix_ + "ports";
+    {
+      std::ofstream file(draft);
+      for (const std::uint16_t port : proposal) file << port << '\n';
+      if (!file.flush()) fail(draft, errno);
+    }
+    const int error = link(draft.c_str(), agreed.c_str()) == 0 ? 0 : errno;
+    unlink(draft.c_str());
+    if (error != 0 && error != EEXIST) fail(agreed, error);
+    std::ifstream file(agreed);
+    for (unsigned port = 0; file >> port;) ports_.push_back(static_cast<std::uint16_t>(port));
+    if (ports_.size() != proposal.size()) fail(agreed, EINVAL);
+  }
+
+  static bool create(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (descriptor < 0 && errno != EEXIST) fail(path, errno);
+    if (descriptor >= 0) ::close(descriptor);
+    return descriptor >= 0;
+  }
+
+  void await_open(std::size_t place) const {
+    const std::string path = prefix_ + "open" + std::to_string(place);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (access(path.c_str(), F_OK) != 0) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        throw AdapterError("fastdds: tcp: the process before this one did not open its port within 10 s (" + path + ")",
+                           "see what the other workers of the trial said");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  std::string prefix_;
+  std::vector<std::uint16_t> ports_;
+  std::size_t place_ = 0;
+};
+
+}  // namespace middlemark::fastdds

@@ -1,0 +1,71 @@
+// One publisher's messages to one subscriber: a plain queue in shared memory, so that it works in one process and between two.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <string>
+
+#include "shared_memory/segment.hpp"
+
+namespace middlemark::null {
+
+class Queue {
+ public:
+  static constexpr std::uint64_t slots = 16;
+
+  Queue(const std::string& name, std::size_t message_bytes)
+      : slot_bytes_(message_bytes + sizeof(std::uint64_t)), segment_(name, header_bytes + slots * slot_bytes_) {}
+  ~Queue() { segment_.unlink(); }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  [[nodiscard]] std::atomic<std::uint64_t>& attached() const noexcept { return word(0); }
+
+  /// False when the queue is full.
+  bool push(std::span<const std::byte> message) noexcept {
+    const std::uint64_t at = word(1).load(std::memory_order_relaxed);
+    if (at - word(2).load(std::memory_order_acquire) == slots) return false;
+    const std::uint64_t bytes = message.size();
+    std::memcpy(slot(at), &bytes, sizeof bytes);
+    std::memcpy(slot(at) + sizeof bytes, message.data(), message.size());
+    word(1).store(at + 1, std::memory_order_release);
+    return true;
+  }
+
+  template <class Visitor>
+  std::size_t drain(Visitor&& visitor) noexcept {
+    std::size_t visits = 0;
+    for (std::uint64_t at = word(2).load(std::memory_order_relaxed); at != word(1).load(std::memory_order_acquire);
+         ++at) {
+      std::uint64_t bytes = 0;
+      std::memcpy(&bytes, slot(at), sizeof bytes);
+      visitor(std::span<const std::byte>(slot(at) + sizeof bytes, bytes));
+      word(2).store(at + 1, std::memory_order_release);
+      ++visits;
+    }
+    return visits;
+  }
+
+  [[nodiscard]] bool empty() const noexcept {
+    return word(1).load(std::memory_order_acquire) == word(2).load(std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t header_bytes = 3 * sizeof(std::uint64_t);
+
+  [[nodiscard]] std::atomic<std::uint64_t>& word(std::size_t index) const noexcept {
+    return *std::launder(
+        reinterpret_cast<std::atomic<std::uint64_t>*>(segment_.memory() + index * sizeof(std::uint64_t)));
+  }
+  [[nodiscard]] std::byte* slot(std::uint64_t number) const noexcept {
+    return segment_.memory() + header_bytes + (number % slots) * slot_bytes_;
+  }
+
+  std::size_t slot_bytes_;
+  shared_memory::Segment segment_;
+};
+
+}  // namespace middlemark::null

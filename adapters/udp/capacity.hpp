@@ -1,0 +1,87 @@
+// How large a message this user can be sent on this machine. UDP has no flow control: what arrives while the receiver
+// is not reading must fit its socket's buffer, which counts the kernel's memory, not the message's bytes.
+#pragma once
+
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <sockets/descriptor.hpp>
+
+#include "fragments.hpp"
+
+namespace middlemark::udp {
+
+/// What a queued datagram of `bytes` costs of the receive buffer, measured with one on loopback: 832 bytes more than it
+/// has on Linux 6.18, up to twice as many on kernels that put it into one piece.
+[[nodiscard]] inline std::size_t datagram_cost(std::size_t bytes) {
+  const std::size_t at_worst = bytes * 2 + 4096;
+  const sockets::Descriptor receiver(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const sockets::Descriptor sender(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* const name = reinterpret_cast<sockaddr*>(&address);
+  const std::vector<std::byte> datagram(bytes);
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t memory_length = sizeof memory;
+  const bool measured = bind(receiver.get(), name, length) == 0 && getsockname(receiver.get(), name, &length) == 0 &&
+                        sendto(sender.get(), datagram.data(), bytes, 0, name, length) >= 0 &&
+                        getsockopt(receiver.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &memory_length) == 0;
+  const std::size_t cost = measured ? memory[SK_MEMINFO_RMEM_ALLOC] : 0;
+  return cost >= bytes ? cost : at_worst;
+}
+
+/// All the memory that UDP may have on this machine (net.ipv4.udp_mem); half of it is left to others and to the way
+/// back.
+[[nodiscard]] inline std::size_t udp_memory_share() {
+  std::ifstream file("/proc/sys/net/ipv4/udp_mem");
+  std::size_t low = 0;
+  std::size_t pressure = 0;
+  std::size_t high = 0;
+  if (!(file >> low >> pressure >> high)) return std::numeric_limits<std::size_t>::max();
+  return high / 2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+struct Capacity {
+  std::size_t max_bytes = datagram_limit;
+  std::string advice;
+};
+
+/// Opens, and closes again, a socket or two of its own.
+[[nodiscard]] inline Capacity capacity(std::size_t datagram_bytes, std::size_t wanted_bytes) {
+  const std::size_t cost = datagram_cost(datagram_bytes);
+  const Layout wanted = Layout::of(wanted_bytes, datagram_bytes);
+  const std::size_t needed = wanted.fragments * cost;
+  const sockets::Descriptor probe(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const std::size_t buffer = sockets::grow_buffer(probe.get(), SO_RCVBUF, SO_RCVBUFFORCE, needed);
+  const std::size_t share = udp_memory_share();
+  if (std::min(buffer, share) >= needed) return {wanted_bytes, ""};
+  const std::size_t fragments = std::min(buffer, share) / cost;
+  Capacity found;
+  // One datagram is always accepted by an empty queue.
+  if (fragments > 1) {
+    constexpr std::size_t line = 64;
+    found.max_bytes = fragments * ((datagram_bytes - sizeof(FragmentHeader)) / line * line);
+  }
+  if (buffer < needed) found.advice = "sudo sysctl -w net.core.rmem_max=" + std::to_string(needed / 2 + 1);
+  if (share < needed) {
+    const std::size_t pages = needed / static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) * 2 + 2;
+    found.advice += (found.advice.empty() ? "sudo sysctl -w net.ipv4.udp_mem='" : " net.ipv4.udp_mem='") +
+                    std::to_string(pages / 2) + ' ' + std::to_string(pages / 4 * 3) + ' ' + std::to_string(pages) + "'";
+  }
+  return found;
+}
+
+}  // namespace middlemark::udp

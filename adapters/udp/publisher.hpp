@@ -1,0 +1,125 @@
+// Sends the messages of one topic, each to every subscriber. Hot file: once matched, nothing here allocates, locks or
+// throws.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <sockets/descriptor.hpp>
+#include <sockets/rendezvous.hpp>
+
+#include "fragments.hpp"
+
+namespace middlemark::udp {
+
+/// Tells the fragments of one publisher of one topic from everything else.
+[[nodiscard]] constexpr std::uint32_t flow_number(std::string_view topic, unsigned publisher) noexcept {
+  std::uint32_t hash = 0x811C9DC5U;  // FNV-1a
+  for (const char letter : topic) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193U;
+  return hash + publisher;
+}
+
+/// Fragments have a socket for each publisher, so that those of one message come in order and into place.
+[[nodiscard]] inline std::string socket_path(const Settings& settings, const Topic& topic, unsigned subscriber,
+                                             const Layout& layout, unsigned publisher) {
+  const std::string path = sockets::announcement_path(settings, topic.name, sockets::Endpoint::subscriber, subscriber);
+  return layout.whole() ? path : path + ".from." + std::to_string(publisher);
+}
+
+class Publisher {
+ public:
+  Publisher(const Settings& settings, const Topic& topic, unsigned index, const Layout& layout)
+      : settings_(settings),
+        topic_(topic),
+        index_(index),
+        layout_(layout),
+        memory_(topic.message_bytes),
+        peers_(topic.subscribers) {
+    if (!layout.whole()) datagrams_.emplace(layout, memory_.data(), flow_number(topic.name, index));
+  }
+
+  [[nodiscard]] std::size_t matched() {
+    std::size_t found = 0;
+    for (unsigned i = 0; i < peers_.size(); ++i) {
+      if (!peers_[i]) peers_[i] = reach(i);
+      found += peers_[i] ? 1 : 0;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return memory_.span().first(bytes); }
+
+  Published publish() noexcept {
+    if (datagrams_) datagrams_->number(++message_);
+    Published outcome = Published::ok;
+    for (const sockets::Descriptor& peer : peers_) {
+      const bool sent = datagrams_ ? send_fragments(peer.get()) : send_whole(peer.get());
+      if (!sent) [[unlikely]]
+        outcome = give_up();
+    }
+    return outcome;
+  }
+
+  [[nodiscard]] std::string last_error() const { return error_ == 0 ? "" : std::strerror(error_); }
+
+ private:
+  /// A connected socket saves the look-up of the route with every message.
+  [[nodiscard]] sockets::Descriptor reach(unsigned subscriber) const {
+    const auto found = sockets::find_announcement(socket_path(settings_, topic_, subscriber, layout_, index_));
+    if (!found) return {};
+    sockets::Descriptor socket = sockets::open_socket(found->address.storage.ss_family, SOCK_DGRAM);
+    sockets::bind_ipv4(socket.get(), settings_.interface);
+    if (connect(socket.get(), found->address.get(), found->address.length) != 0) {
+      sockets::fail("connect() to subscriber " + std::to_string(subscriber) + " of " + topic_.name);
+    }
+    sockets::set_timeout(socket.get(), SO_SNDTIMEO, settings_.write_timeout);
+    return socket;
+  }
+
+  bool send_whole(int fd) noexcept {
+    while (send(fd, memory_.data(), memory_.size(), 0) < 0) {
+      if (errno != EINTR) return false;
+    }
+    return true;
+  }
+
+  bool send_fragments(int fd) noexcept {
+    for (std::size_t done = 0; done < datagrams_->size();) {
+      const int count = sendmmsg(fd, &(*datagrams_)[done], static_cast<unsigned>(datagrams_->size() - done), 0);
+      if (count > 0) [[likely]] {
+        done += static_cast<std::size_t>(count);
+      } else if (errno != EINTR) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// A message that was cut short is abandoned: its receiver notices when the next one begins.
+  Published give_up() noexcept {
+    if (errno == EAGAIN) return Published::timed_out;
+    if (error_ == 0) error_ = errno;
+    return Published::failed;
+  }
+
+  const Settings settings_;
+  const Topic topic_;
+  const unsigned index_;
+  const Layout layout_;
+  const sockets::Memory memory_;
+  std::vector<sockets::Descriptor> peers_;
+  std::optional<Datagrams> datagrams_;
+  std::uint64_t message_ = 0;
+  int error_ = 0;
+};
+
+}  // namespace middlemark::udp

@@ -1,0 +1,139 @@
+// Receives the messages of one topic. Hot file: nothing here allocates, locks, logs or throws once it is open.
+#pragma once
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <sockets/descriptor.hpp>
+#include <sockets/receive_timeout.hpp>
+#include <sockets/rendezvous.hpp>
+
+#include "fragments.hpp"
+#include "publisher.hpp"
+
+namespace middlemark::udp {
+
+/// Messages that fit a datagram come over one socket from all publishers; fragments over one socket for each.
+class Subscriber {
+ public:
+  /// `buffer_bytes`: of each socket, by the kernel's account.
+  Subscriber(const Settings& settings, const Topic& topic, unsigned index, const Layout& layout,
+             std::size_t buffer_bytes)
+      : memory_(layout.whole() ? topic.message_bytes : 1) {
+    const unsigned sockets = layout.whole() ? 1 : topic.publishers;
+    for (unsigned i = 0; i < sockets; ++i) {
+      Source source;
+      source.socket = sockets::open_socket(AF_INET, SOCK_DGRAM);
+      sockets::grow_buffer(source.socket.get(), SO_RCVBUF, SO_RCVBUFFORCE, buffer_bytes);
+      sockets::bind_ipv4(source.socket.get(), settings.interface);
+      if (!layout.whole()) source.fragments = std::make_unique<Reassembly>(layout, flow_number(topic.name, i));
+      sources_.push_back(std::move(source));
+    }
+    if (sockets > 1) watch_all();
+    for (unsigned i = 0; i < sockets; ++i) {
+      sockets::announce(socket_path(settings, topic, index, layout, i),
+                        {0, sockets::address_of(sources_[i].socket.get())});
+    }
+  }
+
+  /// After a wait() that returned true over one socket: what that wait() has read. Otherwise reads until nothing is
+  /// left.
+  template <class Visitor>
+  std::size_t take(Visitor&& visitor) noexcept {
+    if (complete_) {
+      complete_ = false;
+      visit(sources_.front(), visitor);
+      return 1;
+    }
+    std::size_t visits = 0;
+    for (Source& source : sources_) {
+      while (receive(source, MSG_DONTWAIT) >= 0) {
+        if (!complete_) continue;
+        complete_ = false;
+        visit(source, visitor);
+        ++visits;
+      }
+    }
+    return visits;
+  }
+
+  bool wait(std::chrono::nanoseconds timeout) noexcept {
+    if (complete_) [[unlikely]]
+      return true;
+    if (readiness_) {
+      std::array<epoll_event, 1> event{};
+      const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+      return epoll_wait(readiness_.get(), event.data(), 1, static_cast<int>(ms)) > 0;
+    }
+    Source& source = sources_.front();
+    // Over fragments until the message is whole; each that comes starts the timeout again.
+    while (!complete_) {
+      const ssize_t got = source.timeout(source.socket.get(), timeout, [&] { return receive(source, MSG_WAITFORONE); });
+      if (got < 0 || !source.fragments) break;
+    }
+    return complete_;
+  }
+
+  void listen(Listener /*listener*/) { throw AdapterError("a socket has no thread of its own to listen on"); }
+  void silence() noexcept {}
+
+ private:
+  struct Source {
+    sockets::Descriptor socket;
+    sockets::ReceiveTimeout timeout{};
+    std::unique_ptr<Reassembly> fragments;  // null: each datagram is a message
+  };
+
+  /// One system call. Sets complete_ when a message is; below 0 when nothing came.
+  ssize_t receive(Source& source, int flags) noexcept {
+    if (source.fragments) {
+      const int count = source.fragments->receive(source.socket.get(), flags);
+      complete_ = source.fragments->complete();
+      return count;
+    }
+    // MSG_TRUNC gives the datagram's own length: one of another length is a stranger's.
+    const ssize_t length =
+        recv(source.socket.get(), memory_.data(), memory_.size(), (flags & MSG_DONTWAIT) | MSG_TRUNC);
+    complete_ = length == static_cast<ssize_t>(memory_.size());
+    return length;
+  }
+
+  template <class Visitor>
+  void visit(Source& source, Visitor& visitor) noexcept {
+    if (!source.fragments) {
+      visitor(std::span<const std::byte>(memory_.span()));
+      return;
+    }
+    visitor(source.fragments->message());
+    source.fragments->begin_next();
+  }
+
+  void watch_all() {
+    readiness_ = sockets::Descriptor(epoll_create1(EPOLL_CLOEXEC));
+    if (!readiness_) sockets::fail("epoll_create1()");
+    for (const Source& source : sources_) {
+      epoll_event event{};
+      event.events = EPOLLIN;
+      if (epoll_ctl(readiness_.get(), EPOLL_CTL_ADD, source.socket.get(), &event) != 0) sockets::fail("epoll_ctl()");
+    }
+  }
+
+  const sockets::Memory memory_;  // of a message that is one datagram
+  std::vector<Source> sources_;
+  sockets::Descriptor readiness_;  // epoll; only with several sockets
+  bool complete_ = false;          // a whole message lies there and has not been visited
+};
+
+}  // namespace middlemark::udp

@@ -1,0 +1,23 @@
+# Installs the CMake package `middlemark`: the core's headers and library, and middlemark_adapter(), for adapters that live elsewhere.
+# Included by core/, whose library it exports.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/middlemark)
+
+install(TARGETS core EXPORT middlemark ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT middlemark NAMESPACE middlemark:: FILE middlemarkTargets.cmake DESTINATION ${destination})
+install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION include/middlemark
+        FILES_MATCHING PATTERN *.hpp PATTERN tests EXCLUDE)
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/middlemarkConfig.cmake.in ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake
+                              INSTALL_DESTINATION ${destination})
+# Before 1.0 a minor version may change the contract.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake
+        DESTINATION ${destination})
+
+if(MIDDLEMARK_SUITE_DESTINATION)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/suites/ DESTINATION ${MIDDLEMARK_SUITE_DESTINATION})
+endif()

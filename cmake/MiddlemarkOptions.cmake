@@ -1,0 +1,32 @@
+# How this project's own code is compiled. Not installed: an adapter elsewhere chooses its own flags.
+option(MIDDLEMARK_TESTS "build the C++ tests" OFF)
+option(MIDDLEMARK_BENCH "build the benchmarks of the core" OFF)
+set(MIDDLEMARK_ADAPTERS "all" CACHE STRING "adapters to build: names of folders in adapters/, or all")
+set(MIDDLEMARK_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g1")
+
+# Warnings are errors with the compiler that the checks run with. What a newer one warns of must keep nobody from measuring.
+set(strict OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
+  set(strict ON)
+endif()
+option(MIDDLEMARK_WERROR "treat warnings as errors" ${strict})
+
+add_compile_options(-Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${MIDDLEMARK_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options(-Wno-stringop-overflow)  # GCC 12 sees one inside fmt's headers that is not there
+endif()
+if(MIDDLEMARK_SANITIZE)
+  # Not optimised: with both sanitizers -O1 compiles three times as long, and the tests run no faster for it.
+  add_compile_options(-fsanitize=${MIDDLEMARK_SANITIZE} -fno-omit-frame-pointer -O0 -g1)
+  add_link_options(-fsanitize=${MIDDLEMARK_SANITIZE})
+endif()

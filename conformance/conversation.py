@@ -1,0 +1,122 @@
+"""A worker spoken to directly, line by line, as docs/protocol.md has it."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+PATIENCE_S = 30.0
+
+
+class Conversation:
+    """One worker process. Every line it says on its control channel must be a JSON object."""
+
+    def __init__(self, worker: str) -> None:
+        self.process = subprocess.Popen(
+            [worker], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
+        self._buffer = b""
+
+    def __enter__(self) -> "Conversation":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None and not stream.closed:
+                stream.close()
+
+    def say(self, **command: Any) -> None:
+        """Send one command."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(command).encode() + b"\n")
+
+    def hang_up(self) -> None:
+        """Close its stdin, as a launcher that dies does."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def hear(self, *names: str) -> dict[str, Any]:
+        """Return the next event of one of these names; others are passed over, save `error`."""
+        while True:
+            event = self.next()
+            assert event is not None, f"it ended without {names}: {self.words()}"
+            if event["event"] in names:
+                return event
+            assert event["event"] != "error", event
+
+    def next(self) -> dict[str, Any] | None:
+        """Return the next event; None at the end."""
+        assert self.process.stdout is not None
+        deadline = time.monotonic() + PATIENCE_S
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, f"it said nothing for {PATIENCE_S:g} s"
+            chunk = os.read(self.process.stdout.fileno(), 65536)
+            if not chunk:
+                assert self._buffer == b"", "its last line was cut off"
+                return None
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        event = json.loads(line)
+        assert isinstance(event, dict)
+        return event
+
+    def status(self) -> int:
+        """Return its exit status; it must end."""
+        return self.process.wait(PATIENCE_S)
+
+    def words(self) -> str:
+        """Return what it said on stderr; only after its end."""
+        assert self.process.stderr is not None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+        return self.process.stderr.read().decode(errors="replace")
+
+
+def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **changed: Any) -> dict[str, Any]:
+    """Make a configure command that holds ping and pong in one process."""
+    settings = {
+        "transport": cell["transport"],
+        "reliability": cell["reliability"],
+        "reception": cell["receive"],
+        "depth": cell["depth"],
+        "loan": cell["loan"],
+        "one_process": True,
+        "message_bytes": cell["size"],
+        "subscribers": 1,
+        "domain": 77,
+        "scope": f"mm_direct_{os.urandom(3).hex()}",
+        "scratch": str(scratch),
+        "interface": "lo",
+        "write_timeout_s": 1.0,
+        "native": {},
+        **changed,
+    }
+    ping = {
+        "role": "ping",
+        "samples": samples,
+        "duration_s": None,
+        "warmup_s": 0.01,
+        "reply_timeout_s": 10.0,
+        "limit_s": 30.0,
+        "payload": "filled",
+        "echo": "all",
+        "echoing": 1,
+        "samples_path": str(scratch / "samples.npy"),
+        "cpu": None,
+    }
+    pong = {"role": "pong", "index": 0, "echoes": True, "echoing": 1, "payload": "filled", "cpu": None}
+    return {
+        "settings": settings,
+        "placement": {"cpus": None, "policy": "other", "priority": 0, "mlock": False, "rt_limit_s": 60},
+        "match_timeout_s": 20,
+        "roles": [ping, pong],
+    }

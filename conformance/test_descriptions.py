@@ -1,0 +1,87 @@
+"""What a worker says of itself, before anything is opened."""
+
+import re
+from pathlib import Path
+
+from conversation import Conversation
+from course import found
+
+from middlemark.workers.absent import HOW_TO_GET
+from middlemark.workers.description import Worker
+
+CARRIERS = {"shared-memory", "udp", "tcp", "unix-socket", "process-memory"}
+RECEPTIONS = {"poll", "block", "listen"}
+RELIABILITIES = {"reliable", "best-effort"}
+SPDX = re.compile(r"[A-Za-z0-9.+-]+( (OR|AND|WITH) [A-Za-z0-9.+-]+)*")
+
+
+def test_there_are_workers_to_test() -> None:
+    workers, _ = found()
+    assert "null" in {worker.description.name for worker in workers}, "./check builds them and sets MIDDLEMARK_WORKERS"
+
+
+def test_every_worker_can_describe_itself() -> None:
+    assert found()[1] == ()
+
+
+def test_its_name_is_its_executables(worker: Worker) -> None:
+    assert Path(worker.path).name == f"middlemark-worker-{worker.description.name}"
+    assert worker.description.title
+
+
+def test_it_tells_the_version_of_the_library_that_is_loaded(worker: Worker) -> None:
+    about = worker.description
+    assert about.version
+    if about.library:
+        assert Path(about.library).is_file()
+        assert about.version in Path(about.library).name
+
+
+def test_the_library_it_names_is_the_one_in_its_memory(worker: Worker) -> None:
+    with Conversation(worker.path) as talk:
+        hello = talk.hear("hello")
+        assert hello["version"] == worker.description.version
+        if worker.description.library:
+            assert f" {worker.description.library}\n" in Path(f"/proc/{hello['pid']}/maps").read_text()
+
+
+def test_its_licence_is_an_spdx_expression(worker: Worker) -> None:
+    assert SPDX.fullmatch(worker.description.licence)
+
+
+def test_its_transports_have_names_of_their_own_and_known_levels(worker: Worker) -> None:
+    transports = worker.description.transports
+    assert len({transport.name for transport in transports}) == len(transports) > 0
+    for transport in transports:
+        assert transport.carrier in CARRIERS
+        assert len(transport.processes) > 0
+        assert set(transport.processes) <= {1, 2}
+        assert len(transport.receive) > 0
+        assert set(transport.receive) <= RECEPTIONS
+        assert len(transport.reliability) > 0
+        assert set(transport.reliability) <= RELIABILITIES
+        assert len(transport.loan) > 0
+        assert transport.max_bytes >= 1 << 20
+        assert transport.max_depth is None or transport.max_depth >= 1
+
+
+def test_shared_memory_can_be_told_from_a_neighbours(worker: Worker) -> None:
+    for transport in worker.description.transports:
+        if transport.carrier == "shared-memory":
+            assert transport.segments
+            assert "*" not in transport.segments
+
+
+def test_residue_is_named_by_absolute_patterns_of_its_own(worker: Worker) -> None:
+    for pattern in worker.description.residue:
+        folder, _, name = pattern.rpartition("/")
+        assert folder in ("/dev/shm", "/tmp"), pattern
+        assert len(name.replace("*", "")) >= 4, f"{pattern} would match what others made"
+
+
+def test_every_native_setting_says_what_it_does(worker: Worker) -> None:
+    assert all(worker.description.native.values())
+
+
+def test_the_list_says_how_to_get_it(worker: Worker) -> None:
+    assert worker.description.name in HOW_TO_GET

@@ -1,0 +1,114 @@
+"""What is left when a trial has ended, in whatever way: nothing."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from course import Contender, Course, Measured
+
+from middlemark.launch.channel import WorkerProcess
+from middlemark.launch.outcome import TrialOutcome
+from middlemark.launch.residue import mapped_or_open
+from middlemark.plan.cell import Limits
+
+
+def shared_memory() -> set[str]:
+    return {entry.path for entry in os.scandir("/dev/shm")}
+
+
+class Started:
+    """The workers that were started, by role."""
+
+    def __init__(self) -> None:
+        self.pids: dict[str, int] = {}
+
+    def gone(self) -> bool:
+        return not any(Path(f"/proc/{pid}").exists() for pid in self.pids.values())
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Started:
+    """Note each worker that the launcher starts."""
+    noted = Started()
+    start = WorkerProcess.start
+
+    async def noting(who: str, argv: list[str], environment: dict[str, str]) -> WorkerProcess:
+        worker = await start(who, argv, environment)
+        noted.pids[who] = worker.pid
+        return worker
+
+    monkeypatch.setattr(WorkerProcess, "start", noting)
+    return noted
+
+
+@pytest.fixture
+def nothing_left(scratch: Path) -> Iterator[None]:
+    """Hold that the test leaves no file in shared memory or scratch, save what a neighbour is using."""
+    before = shared_memory()
+    yield
+    left = shared_memory() - before
+    assert left - mapped_or_open(left) == set()
+    assert list(scratch.iterdir()) == []
+
+
+def test_no_process_outlives_its_trial(measured: Measured) -> None:
+    assert [each for each in measured.outcome.placed if Path(f"/proc/{each.pid}").exists()] == []
+
+
+@pytest.mark.usefixtures("trial")
+def test_scratch_is_empty_after_every_trial(scratch: Path) -> None:
+    assert list(scratch.iterdir()) == []
+
+
+ENDLESS = Limits(duration_s=60.0, warmup_s=0.01, reply_timeout_s=5.0, match_timeout_s=20.0)
+
+
+async def killed(course: Course, contender: Contender, started: Started, role: str) -> TrialOutcome:
+    """Measure, and kill -9 the worker of that role when the ping has said that it is in its loop."""
+    loop = asyncio.get_running_loop()
+    struck = False
+
+    def tick(_: object) -> None:
+        nonlocal struck
+        if not struck:
+            struck = True
+            loop.call_later(0.2, os.kill, started.pids[role], signal.SIGKILL)
+
+    return await course.trial(contender, contender.cell(), ENDLESS, tick)
+
+
+@pytest.mark.parametrize("role", ["ping", "pong 0"])
+@pytest.mark.usefixtures("nothing_left")
+def test_a_killed_worker_costs_its_trial_and_nothing_else(
+    contender: Contender, course: Course, started: Started, role: str
+) -> None:
+    if 2 not in contender.transport.processes:
+        role = "ping and pong 0"
+    outcome = asyncio.run(killed(course, contender, started, role))
+    assert outcome.failed is not None
+    assert outcome.failed.code == "crashed"
+    assert outcome.failed.text.startswith(f"{role} (pid {started.pids[role]}) was ended by SIGKILL (signal 9)")
+    assert started.gone()
+
+    after = asyncio.run(course.trial(contender, contender.cell(), Limits(samples=50, warmup_s=0.02)))
+    assert after.failed is None
+    assert after.samples == 50
+    assert started.gone()
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_a_trial_that_is_cancelled_leaves_nothing(contender: Contender, course: Course, started: Started) -> None:
+    async def cancelled() -> None:
+        ticked = asyncio.Event()
+        trial = asyncio.create_task(course.trial(contender, contender.cell(), ENDLESS, lambda _: ticked.set()))
+        await asyncio.wait_for(ticked.wait(), 60)
+        trial.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await trial
+
+    asyncio.run(cancelled())
+    assert started.pids
+    assert started.gone()

@@ -1,0 +1,136 @@
+"""What must be true of every round trip that is reported, over every transport, at every size and in every mode."""
+
+import numpy as np
+from course import DURATION_S, REPLY_TIMEOUT_S, Measured
+
+from middlemark.stats.samples import NOT_MEASURED
+
+TOLERANCE_NS = 1_000
+"""The stamp of a polling take is read early; a stamp may be that much off."""
+
+
+def echoing(measured: Measured) -> int:
+    return measured.cell.subscribers if measured.cell.echo == "all" else 1
+
+
+def test_the_trial_succeeds(trial: Measured) -> None:
+    failed = trial.outcome.failed
+    assert failed is None, f"{failed.code}: {failed.text} {failed.advice}"
+
+
+def test_as_many_are_sent_received_and_kept_as_were_asked_for(measured: Measured) -> None:
+    counts, asked = measured.outcome.counts, measured.limits.samples
+    assert counts is not None
+    if asked is not None:
+        assert counts.sent == asked
+    assert counts.sent > 0
+    assert counts.received == counts.sent * echoing(measured)
+    assert measured.outcome.samples == len(measured.samples) == counts.sent
+
+
+def test_nothing_is_lost_duplicated_reordered_or_damaged(measured: Measured) -> None:
+    counts = measured.outcome.counts
+    assert counts is not None
+    wrong = ("lost", "late", "duplicated", "reordered", "damaged", "publish_failed")
+    assert {name: getattr(counts, name) for name in wrong} == dict.fromkeys(wrong, 0)
+
+
+def test_records_are_in_order_of_sending_from_one_without_a_gap(measured: Measured) -> None:
+    sequence = measured.samples["sequence"]
+    assert np.array_equal(sequence, np.arange(1, len(sequence) + 1, dtype=np.uint64))
+
+
+def test_warm_up_samples_are_never_reported(measured: Measured) -> None:
+    assert measured.outcome.warmup_samples >= 1, "there was a warm-up"
+    begin = measured.samples["begin_ns"]
+    measured_ns = (measured.outcome.measured_s or 0) * 1e9
+    assert 0 <= begin[0] <= begin[-1] < measured_ns
+
+
+def test_time_goes_forward(measured: Measured) -> None:
+    samples = measured.samples
+    begin = samples["begin_ns"].astype(np.int64)
+    ends = begin + samples["round_trip_ns"].astype(np.int64)
+    assert (np.diff(begin) > 0).all()
+    assert (begin[1:] >= ends[:-1]).all(), "the next is sent when the last has come back"
+    assert ends[-1] <= (measured.outcome.measured_s or 0) * 1e9 + TOLERANCE_NS
+
+
+def test_a_round_trip_holds_its_first_reply(measured: Measured) -> None:
+    samples = measured.samples
+    assert (samples["first_reply_ns"] > 0).all()
+    assert (samples["first_reply_ns"] <= samples["round_trip_ns"]).all()
+    assert (samples["round_trip_ns"] < REPLY_TIMEOUT_S * 1e9).all()
+    assert (samples["replies"] == echoing(measured)).all()
+    if echoing(measured) == 1:
+        assert np.array_equal(samples["first_reply_ns"], samples["round_trip_ns"])
+    else:
+        assert (samples["first_reply_ns"] < samples["round_trip_ns"]).any()
+
+
+def test_writing_and_taking_lie_within_the_round_trip(measured: Measured) -> None:
+    samples = measured.samples
+    assert (samples["write_ns"] > 0).all()
+    if measured.cell.receive == "listen":
+        # There is no take, and the reply may be in hand before publish has returned.
+        assert (samples["take_ns"] == NOT_MEASURED).all()
+        return
+    assert (samples["take_ns"] != NOT_MEASURED).all()
+    both = samples["write_ns"].astype(np.int64) + samples["take_ns"].astype(np.int64)
+    assert (both <= samples["round_trip_ns"].astype(np.int64) + TOLERANCE_NS).all()
+
+
+def test_what_was_not_done_has_no_time(measured: Measured) -> None:
+    samples, filled = measured.samples, measured.cell.payload == "filled"
+    for field in ("fill_ns", "check_ns"):
+        done = samples[field] != NOT_MEASURED
+        assert done.all() if filled or (field == "fill_ns" and measured.cell.loan) else not done.any(), field
+    lent = samples["loan_ns"] != NOT_MEASURED
+    assert lent.all() if measured.cell.loan else not lent.any()
+
+
+def test_it_ends_on_time(measured: Measured) -> None:
+    took = measured.outcome.measured_s
+    assert took is not None
+    if measured.limits.duration_s is None:
+        assert took <= measured.limits.limit_s
+        return
+    assert took >= DURATION_S
+    # The scheduler may come between the look at the clock and the last message's beginning.
+    assert (measured.samples["begin_ns"][:-1] < DURATION_S * 1e9).all(), "nothing is sent after the end"
+    assert took <= DURATION_S + REPLY_TIMEOUT_S
+
+
+def test_it_exits_cleanly_and_nothing_is_doubted(measured: Measured) -> None:
+    # Nobody waits for a pong that does not echo: it may be behind when it is told to stop.
+    behind = {"loss", "pong-received-nothing"} if measured.cell.echo == "first" else set()
+    doubts = [doubt for doubt in measured.outcome.warnings if doubt.code not in behind]
+    assert [f"{doubt.code}: {doubt.text}" for doubt in doubts] == []
+
+
+def test_discovery_and_the_clock_are_reported(measured: Measured) -> None:
+    outcome = measured.outcome
+    assert outcome.discovery_ns is not None
+    assert outcome.discovery_ns > 0
+    assert outcome.first_sample_ns is not None
+    assert outcome.first_sample_ns > 0
+    assert outcome.clock is not None
+    assert outcome.clock.source in ("tsc", "cntvct", "clock_monotonic")
+    assert 0 < outcome.clock.cost_ns < 100_000
+    assert outcome.version == measured.contender.worker.description.version
+
+
+def test_every_process_was_where_it_was_asked_to_be(measured: Measured) -> None:
+    outcome, cell = measured.outcome, measured.cell
+    assert len(outcome.placed) == (1 if cell.processes == 1 else 1 + cell.subscribers)
+    for index, placed in enumerate(outcome.placed):
+        assert placed.policy == "other"
+        if cell.pin:
+            assert placed.cpus == (cell.pin[index % len(cell.pin)],)
+
+
+def test_what_carried_the_data_is_the_transport_that_was_asked_for(measured: Measured) -> None:
+    if measured.contender.transport.name == "mislabelled":
+        assert measured.outcome.carried_by == "shared-memory", "the null adapter's lie is found out"
+        return
+    assert measured.outcome.carried_by == measured.contender.transport.carrier, measured.outcome.evidence

@@ -1,0 +1,120 @@
+// The contract an adapter fulfils: concepts, and nothing else. An adapter sees no timestamp, no statistic, no rate and
+// no sequence number; it moves bytes. Templates, not virtual calls: see docs/decisions/.
+//
+// Life of a worker: Adapter{settings} → publisher()/subscriber() for each topic → (start) → loan/publish/take/wait on the
+// roles' threads → (stop) → subscribers and publishers destroyed → adapter destroyed. Everything before the start may throw
+// AdapterError; everything after it is noexcept and neither allocates, logs nor takes a lock of ours.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark {
+
+/// What a publish() came to.
+enum class Published {
+  ok,         ///< handed to the middleware
+  timed_out,  ///< back-pressure lasted longer than Settings::write_timeout; the message was not, or not wholly, sent
+  failed,     ///< the middleware refused; see last_error()
+};
+
+/// A non-owning callback for messages received on the middleware's own thread. The object must outlive the listening.
+class Listener {
+ public:
+  using Function = void (*)(void* object, std::span<const std::byte> message) noexcept;
+
+  template <class Object>
+    requires(!std::same_as<std::remove_cv_t<Object>, Listener> &&
+             std::is_nothrow_invocable_v<Object&, std::span<const std::byte>>)
+  explicit Listener(Object& object) noexcept
+      : object_(&object), function_([](void* self, std::span<const std::byte> message) noexcept {
+          (*static_cast<Object*>(self))(message);
+        }) {}
+
+  void operator()(std::span<const std::byte> message) const noexcept { function_(object_, message); }
+
+ private:
+  void* object_;
+  Function function_;
+};
+
+/// Stands for the roles' visitors in the concepts below.
+struct AnyVisitor {
+  void operator()(std::span<const std::byte> /*message*/) noexcept {}
+};
+
+/// Sends the messages of one topic. Used by one thread at a time (the role's own, or, under `listen`, the middleware's).
+///
+/// loan(bytes)  gives memory of exactly `bytes` (== Topic::message_bytes) to write in: the middleware's own when
+///              Settings::loan is set, else a buffer of the adapter's. The memory is the caller's until the next publish()
+///              and keeps no promise about its content. Does not block. Empty when the middleware has none to lend: the core
+///              counts it as a failed publish. Calling it twice without a publish() gives the same memory again.
+/// publish()    hands over what loan() gave. May block for back-pressure, at most Settings::write_timeout.
+/// matched()    subscribers of this topic that this publisher has found so far. Cold; called every few ms until all are there.
+template <class P>
+concept Publisher = requires(P& publisher, std::size_t bytes) {
+  { publisher.loan(bytes) } noexcept -> std::same_as<std::span<std::byte>>;
+  { publisher.publish() } noexcept -> std::same_as<Published>;
+  { publisher.matched() } -> std::convertible_to<std::size_t>;
+};
+
+/// Receives the messages of one topic. Used by one thread.
+///
+/// take(visitor)  visits every message that has arrived (after a wait(), at least what it announced), in the middleware's
+///                order, and never blocks. The memory is the adapter's and valid during the visit only. The visitor may publish on another topic. Returns the number of
+///                visits. Only messages are visited: no metadata, no disposals, nothing of this process's own topics.
+/// wait(timeout)  blocks the way the middleware wants it (waitset, condition, futex, socket) until something may be there or
+///                `timeout` (> 0) has passed. True: take() is worth calling. May be spurious. Must return at once when messages arrived
+///                before the call and have not been taken.
+/// listen(l)      (only when the transport lists "listen") calls `l` for each message on the middleware's own thread, never
+///                for two messages at a time, from now until silence() returns. take() and wait() are not called meanwhile.
+/// silence()      ends the listening. When it returns no call is under way and none will follow.
+template <class S>
+concept Subscriber = requires(S& subscriber, AnyVisitor& visitor, std::chrono::nanoseconds timeout, Listener listener) {
+  { subscriber.take(visitor) } noexcept -> std::convertible_to<std::size_t>;
+  { subscriber.wait(timeout) } noexcept -> std::same_as<bool>;
+  { subscriber.listen(listener) };
+  { subscriber.silence() };
+};
+
+/// Opens the middleware for this process, once. `describe()` must not open anything: it is asked on every `list`.
+/// publisher(topic, index) and subscriber(topic, index) are called on the main thread, before the start; `index` counts the
+/// publishers (subscribers) of that topic over all processes, from 0. They are returned by value and never moved. All of a
+/// process exist before the first matched().
+template <class A>
+concept Adapter =
+    std::constructible_from<A, const Settings&> && requires(A& adapter, const Topic& topic, unsigned index) {
+      { A::describe() } -> std::same_as<Description>;
+      requires Publisher<decltype(adapter.publisher(topic, index))>;
+      requires Subscriber<decltype(adapter.subscriber(topic, index))>;
+    };
+
+/// Optional: the daemons this trial needs, asked of a separate process before any worker starts. May write configuration
+/// files into Settings::scratch (and name them in Companion::environment). Required when a transport says `companions`.
+template <class A>
+concept HasCompanions = requires(const Settings& settings) {
+  { A::companions(settings) } -> std::same_as<std::vector<Companion>>;
+};
+
+/// Optional on adapters, publishers and subscribers, asked once after the end: the middleware's own words for the last
+/// failure (empty: none).
+template <class T>
+concept HasLastError = requires(const T& object) {
+  { object.last_error() } -> std::convertible_to<std::string>;
+};
+
+/// Optional on adapters, asked once, after matching: what the engineer should know of how the settings were carried out.
+template <class A>
+concept HasNotes = requires(const A& adapter) {
+  { adapter.notes() } -> std::same_as<std::vector<std::string>>;
+};
+
+}  // namespace middlemark

@@ -1,0 +1,111 @@
+#include <middlemark/clock.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+namespace middlemark {
+namespace {
+
+#if defined(__x86_64__)
+/// The kernel has judged the TSC (stable, synchronised over processors) when it keeps time by it; the flags say that it
+/// neither stops nor changes its rate.
+bool tsc_is_the_kernels_clock() {
+  std::ifstream current("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string name;
+  if (!(current >> name) || name != "tsc") return false;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.starts_with("flags")) {
+      return line.find(" constant_tsc") != std::string::npos && line.find(" nonstop_tsc") != std::string::npos;
+    }
+  }
+  return false;
+}
+#endif
+
+struct Pair {
+  std::uint64_t ticks = 0;
+  std::uint64_t ns = 0;
+};
+
+/// Both clocks at one instant: of several bracketed readings the tightest, which an interruption cannot have widened.
+Pair read_both(const Clock& clock) {
+  Pair best;
+  std::uint64_t tightest = std::numeric_limits<std::uint64_t>::max();
+  for (int i = 0; i < 64; ++i) {
+    const std::uint64_t before = clock.ticks();
+    const std::uint64_t ns = monotonic_ns();
+    const std::uint64_t after = clock.ticks();
+    if (after - before < tightest) {
+      tightest = after - before;
+      best = {before + (after - before) / 2, ns};
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Clock Clock::calibrate(unsigned calibration_ms, bool force_monotonic) {
+  Clock clock;
+#if defined(__x86_64__)
+  if (!force_monotonic && tsc_is_the_kernels_clock()) {
+    clock.counter_ = true;
+    clock.source_ = ClockSource::tsc;
+  }
+#elif defined(__aarch64__)
+  if (!force_monotonic) {
+    clock.counter_ = true;
+    clock.source_ = ClockSource::cntvct;
+  }
+#endif
+  const Pair begin = read_both(clock);
+  if (clock.counter_) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::max(1U, calibration_ms)));
+    const Pair end = read_both(clock);
+    const auto ticks = static_cast<long double>(end.ticks - begin.ticks);
+    const auto ns = static_cast<long double>(end.ns - begin.ns);
+    clock.ticks_per_second_ = static_cast<double>(ticks / ns * 1e9L);
+    clock.multiplier_ = static_cast<std::uint64_t>(std::roundl(ns / ticks * static_cast<long double>(1ULL << shift)));
+  }
+  clock.base_ticks_ = begin.ticks;
+  clock.base_ns_ = clock.counter_ ? begin.ns : begin.ticks;  // one clock is not two readings apart from itself
+  clock.measure_cost();
+  return clock;
+}
+
+void Clock::measure_cost() {
+  std::array<std::uint64_t, 512> gaps{};
+  std::uint64_t previous = ticks();
+  for (std::uint64_t& gap : gaps) {
+    const std::uint64_t now = ticks();
+    gap = now - previous;
+    previous = now;
+  }
+  // Some processors advance the counter in strides: what all differences are multiples of is what can be told apart.
+  std::uint64_t stride = 0;
+  for (const std::uint64_t gap : gaps) stride = std::gcd(stride, gap);
+  std::nth_element(gaps.begin(), gaps.begin() + gaps.size() / 2, gaps.end());
+  const double ns_per_tick = 1e9 / ticks_per_second_;
+  cost_ns_ = static_cast<double>(gaps[gaps.size() / 2]) * ns_per_tick;
+  resolution_ns_ = static_cast<double>(std::max<std::uint64_t>(1, stride)) * ns_per_tick;
+}
+
+std::string Clock::source_name() const {
+  switch (source_) {
+    case ClockSource::tsc:
+      return "tsc";
+    case ClockSource::cntvct:
+      return "cntvct";
+    case ClockSource::monotonic:
+      break;
+  }
+  return "clock_monotonic";
+}
+
+}  // namespace middlemark

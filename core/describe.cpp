@@ -1,0 +1,51 @@
+#include <middlemark/describe.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace middlemark {
+namespace {
+
+using Json = nlohmann::json;
+
+Json transport_json(const Transport& transport) {
+  return {{"name", transport.name},
+          {"carrier", transport.carrier},
+          {"segments", transport.segments},
+          {"processes", transport.processes},
+          {"receive", transport.receive},
+          {"reliability", transport.reliability},
+          {"loan", transport.loan},
+          {"max_bytes", transport.max_bytes},
+          {"max_bytes_advice", transport.max_bytes_advice},
+          {"max_depth", transport.max_depth ? Json(*transport.max_depth) : Json()},
+          {"keep_all", transport.keep_all},
+          {"companions", transport.companions}};
+}
+
+}  // namespace
+
+Json describe_json(const Description& about) {
+  Json transports = Json::array();
+  for (const Transport& transport : about.transports) transports.push_back(transport_json(transport));
+  return {{"protocol", protocol_version}, {"name", about.name},
+          {"title", about.title},         {"version", about.version},
+          {"library", about.library},     {"licence", about.licence},
+          {"floor", about.floor},         {"bench_only", about.bench_only},
+          {"transports", transports},     {"request_reply", about.request_reply},
+          {"security", about.security},   {"own_threads", about.own_threads},
+          {"residue", about.residue},     {"native", about.native}};
+}
+
+Json companions_json(const std::vector<Companion>& companions) {
+  Json list = Json::array();
+  for (const Companion& companion : companions) {
+    list.push_back({{"name", companion.name},
+                    {"argv", companion.argv},
+                    {"environment", companion.environment},
+                    {"ready_pattern", companion.ready_pattern},
+                    {"ready_timeout_s", companion.ready_timeout_s}});
+  }
+  return {{"companions", list}};
+}
+
+}  // namespace middlemark

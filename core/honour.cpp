@@ -1,0 +1,68 @@
+#include <middlemark/honour.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace middlemark {
+namespace {
+
+const char* name_of(Reception reception) {
+  switch (reception) {
+    case Reception::poll:
+      return "poll";
+    case Reception::block:
+      return "block";
+    case Reception::listen:
+      break;
+  }
+  return "listen";
+}
+
+template <class Level>
+bool lists(const std::vector<Level>& levels, const Level& level) {
+  return std::find(levels.begin(), levels.end(), level) != levels.end();
+}
+
+std::vector<std::string> unlisted(const Transport& transport, const Settings& settings) {
+  std::vector<std::string> problems;
+  const auto demand = [&problems](bool fulfilled, std::string otherwise) {
+    if (!fulfilled) problems.push_back(std::move(otherwise));
+  };
+  const std::string reception = name_of(settings.reception);
+  const std::string reliability = settings.reliability == Reliability::reliable ? "reliable" : "best-effort";
+  const int processes = settings.one_process ? 1 : 2;
+  demand(lists(transport.receive, reception), fmt::format("receive {} (it has {})", reception, transport.receive));
+  demand(lists(transport.reliability, reliability),
+         fmt::format("reliability {} (it has {})", reliability, transport.reliability));
+  demand(lists(transport.processes, processes),
+         fmt::format("{} (it has {})", settings.one_process ? "one process" : "two processes", transport.processes));
+  demand(lists(transport.loan, settings.loan), settings.loan ? "loans" : "messages that are not loaned");
+  demand(settings.message_bytes <= transport.max_bytes,
+         fmt::format("messages of {} bytes (at most {})", settings.message_bytes, transport.max_bytes));
+  demand(settings.depth.has_value() || transport.keep_all, "keep-all history");
+  demand(!settings.depth || !transport.max_depth || *settings.depth <= *transport.max_depth,
+         fmt::format("a depth of {} (at most {})", settings.depth.value_or(0), transport.max_depth.value_or(0)));
+  return problems;
+}
+
+}  // namespace
+
+void refuse_what_is_not_listed(const Description& about, const Settings& settings) {
+  std::vector<std::string> names;
+  for (const Transport& transport : about.transports) {
+    names.push_back(transport.name);
+    if (transport.name != settings.transport) continue;
+    const std::vector<std::string> problems = unlisted(transport, settings);
+    if (problems.empty()) return;
+    throw AdapterError(fmt::format("{}: {}: cannot do {}", about.name, transport.name, fmt::join(problems, "; ")),
+                       transport.max_bytes_advice);
+  }
+  throw AdapterError(
+      fmt::format("{}: there is no transport \"{}\"; there is {}", about.name, settings.transport, names));
+}
+
+}  // namespace middlemark

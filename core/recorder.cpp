@@ -1,0 +1,124 @@
+#include <middlemark/recorder.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace middlemark {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+/// Faults every page in now. MADV_POPULATE_WRITE (Linux 5.14) does it in one call; before that each page is touched.
+void populate(std::byte* memory, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return;
+#endif
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t at = 0; at < bytes; at += page) {
+    static_cast<volatile std::byte*>(memory)[at] = std::byte{0};
+  }
+}
+
+class File {
+ public:
+  explicit File(const std::string& path)
+      : path_(path), descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), path_);
+    // A device or a pipe somebody named as the file is not ours to take away: as root that would be /dev/full itself.
+    struct stat about{};
+    removable_ = fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode);
+  }
+  ~File() {
+    if (descriptor_ >= 0) {  // still open: the writing failed
+      close(descriptor_);
+      remove();
+    }
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  void write(const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t written = ::write(descriptor_, from, bytes);
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        throw std::system_error(errno, std::generic_category(), path_);
+      }
+      from += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
+  }
+
+  void finish() {
+    const int descriptor = std::exchange(descriptor_, -1);
+    if (close(descriptor) != 0) {
+      const int error = errno;
+      remove();
+      throw std::system_error(error, std::generic_category(), path_);
+    }
+  }
+
+ private:
+  void remove() const noexcept {
+    if (removable_) unlink(path_.c_str());
+  }
+
+  std::string path_;
+  int descriptor_;
+  bool removable_ = false;
+};
+
+}  // namespace
+
+Recorder::Recorder(std::size_t capacity) : capacity_(capacity) {
+  mapped_bytes_ = (capacity * sizeof(Sample) + huge_page - 1) / huge_page * huge_page;
+  if (mapped_bytes_ == 0) mapped_bytes_ = huge_page;
+  void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw std::system_error(
+        errno, std::generic_category(),
+        "no memory for " + std::to_string(capacity) + " samples (" + std::to_string(mapped_bytes_ >> 20) + " MiB)");
+  }
+  madvise(memory, mapped_bytes_, MADV_HUGEPAGE);  // advice only: a kernel without huge pages declines
+  populate(static_cast<std::byte*>(memory), mapped_bytes_);
+  samples_ = static_cast<Sample*>(memory);
+}
+
+Recorder::~Recorder() { munmap(samples_, mapped_bytes_); }
+
+void Recorder::write_npy(const std::string& path) const {
+  std::string header =
+      "{'descr': [('sequence', '<u8'), ('begin_ns', '<u8'), ('round_trip_ns', '<u8'), ('first_reply_ns', '<u8'), "
+      "('write_ns', '<u4'), ('take_ns', '<u4'), ('loan_ns', '<u4'), ('fill_ns', '<u4'), ('check_ns', '<u4'), "
+      "('replies', '<u4')], 'fortran_order': False, 'shape': (" +
+      std::to_string(count_) + ",), }";
+  constexpr std::size_t preamble = 10;  // magic, version, length
+  header.append((64 - (preamble + header.size() + 1) % 64) % 64, ' ');
+  header.push_back('\n');
+  const auto length = static_cast<std::uint16_t>(header.size());
+  const unsigned char start[preamble] = {0x93,
+                                         'N',
+                                         'U',
+                                         'M',
+                                         'P',
+                                         'Y',
+                                         1,
+                                         0,
+                                         static_cast<unsigned char>(length & 0xFF),
+                                         static_cast<unsigned char>(length >> 8)};
+  File file(path);
+  file.write(start, sizeof start);
+  file.write(header.data(), header.size());
+  file.write(samples_, count_ * sizeof(Sample));
+  file.finish();
+}
+
+}  // namespace middlemark

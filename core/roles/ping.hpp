@@ -1,0 +1,282 @@
+// The ping: sends a message, waits for every expected reply, keeps the round trip. Hot file: once run() has started nothing
+// here allocates, locks, logs or throws.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
+#include <middlemark/message.hpp>
+#include <middlemark/recorder.hpp>
+#include <middlemark/roles/progress.hpp>
+#include <middlemark/roles/replies.hpp>
+#include <middlemark/roles/requests.hpp>
+#include <middlemark/roles/topics.hpp>
+
+namespace middlemark {
+
+/// Messages the recorder must hold: all of them, or as many as the duration can bring, within `memory_bytes`.
+[[nodiscard]] inline std::size_t recorder_capacity(const PingRequest& request, Reception reception,
+                                                   std::size_t memory_bytes) noexcept {
+  const std::size_t most = memory_bytes / sizeof(Sample);
+  if (request.samples) return std::min<std::size_t>(*request.samples, most);
+  // No round trip of two hand-overs is shorter; blocking and listening add at least a call into the middleware.
+  const double shortest_ns = reception == Reception::poll ? 150.0 : 500.0;
+  const double expected = request.duration_s.value_or(0) * 1e9 / shortest_ns + 1;
+  return std::min<std::size_t>(static_cast<std::size_t>(expected), most);
+}
+
+template <Adapter A>
+class Ping {
+  using AdapterPublisher = decltype(std::declval<A&>().publisher(std::declval<const Topic&>(), 0U));
+  using AdapterSubscriber = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
+
+ public:
+  /// The peer counts as gone after this many unanswered messages in a row, or (at least two and) this long.
+  static constexpr unsigned silent_messages = 16;
+  static constexpr std::uint64_t silent_ns = 5'000'000'000;
+  static constexpr std::size_t recorder_memory = std::size_t{1} << 30;
+
+  Ping(A& adapter, const Settings& settings, const PingRequest& request, const Clock& clock, Progress& progress)
+      : settings_(settings),
+        request_(request),
+        clock_(clock),
+        progress_(progress),
+        recorder_(recorder_capacity(request, settings.reception, recorder_memory)),
+        replies_(clock, request.echoing, settings.message_bytes, request.payload == Payload::filled),
+        subscriber_(adapter.subscriber(pong_topic(settings, request.echoing), 0)),
+        publisher_(adapter.publisher(ping_topic(settings), 0)) {}
+
+  [[nodiscard]] std::size_t matched() { return publisher_.matched(); }
+  [[nodiscard]] std::size_t expected() const noexcept { return settings_.subscribers; }
+
+  /// The whole of the role, on the calling thread. result() is valid afterwards.
+  void run() {
+    if (settings_.reception == Reception::listen) subscriber_.listen(Listener(replies_));
+    measure();
+    if (settings_.reception == Reception::listen) subscriber_.silence();
+    conclude();
+  }
+
+  [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const Recorder& recorder() const noexcept { return recorder_; }
+
+ private:
+  void measure() noexcept {
+    timeout_ticks_ = clock_.to_ticks(static_cast<std::uint64_t>(request_.reply_timeout_s * 1e9));
+    progress_.phase.store(Phase::warm_up, std::memory_order_relaxed);
+    if (!rehearse()) return;
+    progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
+    const std::uint64_t messages = request_.samples.value_or(std::numeric_limits<std::uint64_t>::max());
+    start_ticks_ = clock_.ticks();
+    const std::uint64_t limit = start_ticks_ + clock_.to_ticks(static_cast<std::uint64_t>(request_.limit_s * 1e9));
+    const std::uint64_t end =
+        request_.duration_s ? start_ticks_ + clock_.to_ticks(static_cast<std::uint64_t>(*request_.duration_s * 1e9))
+                            : std::numeric_limits<std::uint64_t>::max();
+    end_ticks_ = start_ticks_;
+    while (sent_ < messages) {
+      if (recorder_.full()) return ended_by("full");
+      const Exchange exchange = once(Header::make(0, false, ++sent_, clock_.ticks()));
+      keep(exchange);
+      end_ticks_ = clock_.ticks();
+      if (peer_is_silent(end_ticks_)) return fail_silent();
+      if (progress_.stop.requested()) return ended_by("stopped");
+      if (end_ticks_ >= end) return ended_by("duration");
+      if (end_ticks_ >= limit) return ended_by("limit");
+    }
+    ended_by("samples");
+  }
+
+  /// Probes until every echoing pong has answered (which proves the path both ways), then warms up. False: nobody answers, or stopped.
+  bool rehearse() noexcept {
+    const std::uint64_t begin = clock_.ticks();
+    answered_ticks_ = begin;
+    const std::uint64_t warm = clock_.to_ticks(static_cast<std::uint64_t>(request_.warmup_s * 1e9));
+    std::uint64_t sequence = 0;
+    bool answered = false;
+    for (;;) {
+      const Exchange exchange = once(Header::make(0, true, ++sequence, clock_.ticks()));
+      answered = answered || exchange.completed;
+      warmup_samples_ += exchange.completed ? 1 : 0;
+      heard(exchange);
+      if (peer_is_silent(clock_.ticks())) return fail_silent(), false;
+      if (progress_.stop.requested()) return ended_by("stopped"), false;
+      if (answered && clock_.ticks() - begin >= warm) return true;
+    }
+  }
+
+  struct Exchange {
+    bool completed = false;
+    bool published = false;
+    std::uint64_t sequence = 0;
+    std::uint64_t loan_begin = 0;
+    std::uint64_t fill_begin = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t written = 0;
+    std::uint64_t take_begin = 0;
+  };
+
+  Exchange once(const Header& header) noexcept {
+    Exchange exchange;
+    exchange.sequence = header.sequence();
+    // Stamps that the figures of this trial do not need are not taken: each costs about as much as a small message's check.
+    if (settings_.loan) exchange.loan_begin = clock_.ticks();
+    const std::span<std::byte> message = publisher_.loan(settings_.message_bytes);
+    if (message.size() != settings_.message_bytes) [[unlikely]] {
+      wait_before_retry();
+      return exchange;
+    }
+    if (settings_.loan || replies_.checks()) exchange.fill_begin = clock_.ticks();
+    write_header(message, header);
+    if (replies_.checks()) fill_payload(message, header);
+    replies_.await(header);
+    exchange.begin = clock_.ticks();
+    const Published published = publisher_.publish();
+    exchange.written = clock_.ticks();
+    exchange.published = published == Published::ok;
+    if (!exchange.published) [[unlikely]] {
+      replies_.give_up();
+      if (published == Published::failed) wait_before_retry();
+      return exchange;
+    }
+    exchange.completed = receive(exchange);
+    if (!exchange.completed) replies_.give_up();
+    return exchange;
+  }
+
+  bool receive(Exchange& exchange) noexcept {
+    const std::uint64_t deadline = exchange.begin + timeout_ticks_;
+    switch (settings_.reception) {
+      case Reception::poll:
+        do {
+          exchange.take_begin = clock_.early_ticks();
+          subscriber_.take(replies_);
+          if (replies_.completed()) return true;
+        } while (exchange.take_begin < deadline);
+        return false;
+      case Reception::block:
+        for (std::uint64_t now = exchange.written; now < deadline; now = clock_.ticks()) {
+          if (!subscriber_.wait(std::chrono::nanoseconds(clock_.to_ns(deadline - now) + 1))) continue;
+          exchange.take_begin = clock_.ticks();
+          subscriber_.take(replies_);
+          if (replies_.completed()) return true;
+        }
+        return false;
+      case Reception::listen:
+        for (std::uint64_t now = exchange.written; !replies_.completed(); now = clock_.ticks()) {
+          if (now >= deadline) return replies_.completed();
+          replies_.sleep(std::chrono::nanoseconds(clock_.to_ns(deadline - now) + 1));
+        }
+        return true;
+    }
+    return false;
+  }
+
+  void heard(const Exchange& exchange) noexcept {
+    if (exchange.completed) [[likely]] {
+      unanswered_ = 0;
+      answered_ticks_ = replies_.last_ticks();
+    } else {
+      ++unanswered_;
+    }
+  }
+  [[nodiscard]] bool peer_is_silent(std::uint64_t now) const noexcept {
+    return unanswered_ >= silent_messages ||
+           (unanswered_ >= 2 && now > answered_ticks_ && clock_.to_ns(now - answered_ticks_) > silent_ns);
+  }
+
+  void keep(const Exchange& exchange) noexcept {
+    heard(exchange);
+    if (!exchange.completed) [[unlikely]] {
+      publish_failed_ += exchange.published ? 0 : 1;
+      return;
+    }
+    if (!replies_.intact()) [[unlikely]]
+      return;
+    Sample sample;
+    sample.sequence = exchange.sequence;
+    sample.begin_ns = clock_.to_ns(exchange.begin - start_ticks_);
+    sample.round_trip_ns = clock_.to_ns(replies_.last_ticks() - exchange.begin);
+    sample.first_reply_ns = clock_.to_ns(replies_.first_ticks() - exchange.begin);
+    sample.write_ns = Sample::clamp(clock_.to_ns(exchange.written - exchange.begin));
+    sample.replies = request_.echoing;
+    if (exchange.take_begin != 0) {
+      // Of several replies the last may have been visited by the take that also brought an earlier one.
+      sample.take_ns = Sample::clamp(clock_.to_ns(replies_.last_ticks() - exchange.take_begin));
+    }
+    if (settings_.loan) sample.loan_ns = Sample::clamp(clock_.to_ns(exchange.fill_begin - exchange.loan_begin));
+    if (replies_.checks()) {
+      sample.fill_ns = Sample::clamp(clock_.to_ns(exchange.begin - exchange.fill_begin));
+      sample.check_ns = Sample::clamp(clock_.to_ns(replies_.check_ticks()));
+    }
+    recorder_.keep(sample);
+    progress_.samples.store(recorder_.size(), std::memory_order_relaxed);
+  }
+
+  /// A middleware that refuses at once must not turn the role into a spinner that ends after 16 tries.
+  void wait_before_retry() noexcept {
+    const timespec pause{0, 10'000'000};
+    nanosleep(&pause, nullptr);
+  }
+
+  void ended_by(const char* reason) noexcept { ended_ = reason; }
+  void fail_silent() noexcept {
+    ended_ = "silent";
+    silent_ = true;
+  }
+
+  void conclude() {
+    result_.role = "ping";
+    result_.samples = recorder_.size();
+    result_.warmup_samples = warmup_samples_;
+    result_.measured_s = static_cast<double>(clock_.to_ns(end_ticks_ - start_ticks_)) / 1e9;
+    result_.first_begin_ns = sent_ > 0 ? clock_.to_monotonic_ns(start_ticks_) : 0;
+    result_.sent = sent_;
+    result_.received = replies_.received();
+    const std::uint64_t due = sent_ * request_.echoing;
+    result_.lost = due - std::min(due, result_.received);
+    result_.late = replies_.late();
+    result_.duplicated = replies_.duplicated();
+    result_.reordered = replies_.reordered();
+    result_.damaged = replies_.damaged();
+    result_.publish_failed = publish_failed_;
+    result_.ended = ended_;
+    if constexpr (HasLastError<AdapterPublisher>) result_.last_error = publisher_.last_error();
+    if constexpr (HasLastError<AdapterSubscriber>) {
+      if (result_.last_error.empty()) result_.last_error = subscriber_.last_error();
+    }
+    if (silent_) {
+      result_.error_code = "silent";
+      result_.error_text = "ping: " + std::to_string(unanswered_) + " messages in a row brought no reply from all " +
+                           std::to_string(request_.echoing) + " pongs (" + std::to_string(result_.samples) +
+                           " samples before)";
+    }
+  }
+
+  const Settings settings_;
+  const PingRequest request_;
+  const Clock clock_;
+  Progress& progress_;
+  Recorder recorder_;
+  Replies replies_;
+  AdapterSubscriber subscriber_;
+  AdapterPublisher publisher_;
+  std::uint64_t timeout_ticks_ = 0;
+  std::uint64_t start_ticks_ = 0;
+  std::uint64_t end_ticks_ = 0;
+  std::uint64_t sent_ = 0;
+  std::uint64_t warmup_samples_ = 0;
+  std::uint64_t publish_failed_ = 0;
+  unsigned unanswered_ = 0;
+  std::uint64_t answered_ticks_ = 0;
+  bool silent_ = false;
+  const char* ended_ = "";
+  RoleResult result_;
+};
+
+}  // namespace middlemark

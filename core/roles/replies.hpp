@@ -1,0 +1,163 @@
+// The ping's receiving half: recognises replies, stamps the awaited one, and counts what should not have happened.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <middlemark/clock.hpp>
+#include <middlemark/futex.hpp>
+#include <middlemark/message.hpp>
+#include <middlemark/sequence.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark {
+
+/// A visitor (poll, block) or listener object (listen). Under `listen` it runs on the middleware's thread: that thread alone
+/// writes the fields of the current exchange, and the ping reads them only after completed() has been seen. It may still be at
+/// work on a reply when the ping gives up on it; what it then completes is the exchange it was for, and no other.
+class Replies {
+ public:
+  /// `sources` pongs reply to each message of `message_bytes`; `check` compares every byte with what was written.
+  Replies(const Clock& clock, unsigned sources, std::size_t message_bytes, bool check)
+      : clock_(clock), message_bytes_(message_bytes), check_(check), answered_(sources, no_key), trackers_(sources) {}
+
+  // ---- the ping's side
+
+  /// From now on replies to `header` are awaited. Call before publishing.
+  void await(const Header& header) noexcept {
+    if (!header.rehearsal()) sent_.store(header.sequence(), std::memory_order_relaxed);
+    intended_ticks_.store(header.intended_ticks, std::memory_order_release);
+    awaited_.store(key_of(header), std::memory_order_release);
+  }
+  /// What comes later is late.
+  void give_up() noexcept { awaited_.store(no_key, std::memory_order_release); }
+
+  [[nodiscard]] bool completed() const noexcept {
+    return completed_.load(std::memory_order_acquire) == awaited_.load(std::memory_order_relaxed);
+  }
+
+  /// Sleeps until the exchange is complete, at most `timeout`. Only under `listen`.
+  void sleep(std::chrono::nanoseconds timeout) noexcept {
+    // Both sides exchange: either the receiver sees the sleeper, or this sees what the receiver has completed.
+    sleeper_.exchange(sleeping, std::memory_order_acq_rel);
+    if (!completed()) futex_wait(sleeper_, sleeping, timeout, FutexScope::process);
+    sleeper_.store(nobody, std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] std::uint64_t first_ticks() const noexcept { return first_ticks_; }
+  [[nodiscard]] std::uint64_t last_ticks() const noexcept { return last_ticks_; }
+  [[nodiscard]] std::uint64_t check_ticks() const noexcept { return check_ticks_; }
+  [[nodiscard]] bool intact() const noexcept { return intact_; }
+  [[nodiscard]] bool checks() const noexcept { return check_; }
+
+  // ---- totals, read after the end
+
+  [[nodiscard]] std::uint64_t received() const noexcept { return total(&SequenceTracker::unique); }
+  [[nodiscard]] std::uint64_t duplicated() const noexcept { return total(&SequenceTracker::duplicated); }
+  [[nodiscard]] std::uint64_t reordered() const noexcept { return total(&SequenceTracker::reordered); }
+  [[nodiscard]] std::uint64_t late() const noexcept { return late_; }
+  [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
+
+  // ---- the receiver's side
+
+  void operator()(std::span<const std::byte> message) noexcept {
+    const std::uint64_t now = clock_.ticks();
+    if (message.size() != message_bytes_) [[unlikely]] {
+      damaged_ += is_rehearsal(message) ? 0 : 1;
+      return;
+    }
+    const Header header = read_header(message);
+    const std::uint64_t key = key_of(header);
+    const unsigned source = header.source();
+    if (source >= trackers_.size()) [[unlikely]] {
+      damaged_ += header.rehearsal() ? 0 : 1;
+      return;
+    }
+    if (key != awaited_.load(std::memory_order_acquire) || answered_[source] == key) [[unlikely]] {
+      unawaited(header, message);
+      return;
+    }
+    answered_[source] = key;
+    if (!header.rehearsal()) trackers_[source].see(header.sequence());
+    if (key != current_) {
+      current_ = key;
+      replies_ = 0;
+      first_ticks_ = now;
+    }
+    if (++replies_ < trackers_.size()) return;
+    last_ticks_ = now;
+    finish(message, header, key);
+  }
+
+ private:
+  static constexpr std::uint64_t no_key = 0;                   // sequence 0 is never sent
+  static constexpr std::uint64_t nothing = ~std::uint64_t{0};  // no key, and not what is awaited after giving up
+  static constexpr std::uint32_t nobody = 0;
+  static constexpr std::uint32_t sleeping = 1;
+
+  static std::uint64_t key_of(const Header& header) noexcept {
+    return header.stamp & (Header::rehearsal_bit | Header::sequence_mask);
+  }
+
+  /// The round trip is over and stamped. Of several replies the last is checked in full: checking the earlier ones would lie
+  /// within the span of the later ones, so their receivers, the pongs, check those.
+  void finish(std::span<const std::byte> message, const Header& header, std::uint64_t key) noexcept {
+    intact_ = true;
+    if (check_) {
+      const std::uint64_t begin = clock_.ticks();
+      // A difference tells only while the ping still waits for this message: after giving up it sets the next one's time.
+      intact_ = (header.intended_ticks == intended_ticks_.load(std::memory_order_acquire) ||
+                 awaited_.load(std::memory_order_relaxed) != key) &&
+                payload_intact(message, header);
+      check_ticks_ = clock_.ticks() - begin;
+      if (!intact_ && !header.rehearsal()) ++damaged_;
+    }
+    if (awaited_.load(std::memory_order_relaxed) != key) [[unlikely]] {
+      late_ += header.rehearsal() ? 0 : 1;
+    }
+    completed_.store(key, std::memory_order_release);
+    if (sleeper_.exchange(nobody, std::memory_order_acq_rel) == sleeping) futex_wake(sleeper_, 1, FutexScope::process);
+  }
+
+  void unawaited(const Header& header, std::span<const std::byte> message) noexcept {
+    if (header.rehearsal()) return;
+    // A sequence that was never sent is a damaged header; following it would spoil every count after it.
+    if (header.sequence() == 0 || header.sequence() > sent_.load(std::memory_order_relaxed)) {
+      ++damaged_;
+      return;
+    }
+    if (trackers_[header.source()].see(header.sequence()) == SequenceTracker::Verdict::duplicate) return;
+    ++late_;
+    if (check_ && !payload_intact(message, header)) ++damaged_;
+  }
+
+  std::uint64_t total(std::uint64_t (SequenceTracker::*count)() const noexcept) const noexcept {
+    std::uint64_t sum = 0;
+    for (const SequenceTracker& tracker : trackers_) sum += (tracker.*count)();
+    return sum;
+  }
+
+  Clock clock_;
+  std::size_t message_bytes_;
+  bool check_;
+  bool intact_ = true;
+  std::vector<std::uint64_t> answered_;  // per source: the key it last answered in time
+  std::vector<SequenceTracker> trackers_;
+  std::uint64_t current_ = no_key;
+  std::uint64_t replies_ = 0;
+  std::uint64_t first_ticks_ = 0;
+  std::uint64_t last_ticks_ = 0;
+  std::uint64_t check_ticks_ = 0;
+  std::uint64_t late_ = 0;
+  std::uint64_t damaged_ = 0;
+  std::atomic<std::uint64_t> sent_{0};
+  std::atomic<std::uint64_t> intended_ticks_{0};
+  alignas(64) std::atomic<std::uint64_t> awaited_{no_key};
+  std::atomic<std::uint64_t> completed_{nothing};  // the key of the exchange that was completed last
+  std::atomic<std::uint32_t> sleeper_{nobody};
+};
+
+}  // namespace middlemark

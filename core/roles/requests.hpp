@@ -1,0 +1,32 @@
+// What is asked of each role: plain values, read by the control thread, frozen while the role runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark {
+
+struct PingRequest {
+  std::optional<std::uint64_t> samples;  ///< messages to send; one of samples and duration_s is set
+  std::optional<double> duration_s;
+  double warmup_s = 0.2;
+  double reply_timeout_s = 1.0;  ///< a reply later than this is no sample
+  double limit_s = 120;          ///< the measuring ends here whatever happens
+  Payload payload = Payload::filled;
+  unsigned echoing = 1;      ///< pongs that reply
+  std::string samples_path;  ///< absolute; the .npy is written after the end
+  std::optional<int> cpu;
+};
+
+struct PongRequest {
+  unsigned index = 0;
+  bool echoes = true;
+  unsigned echoing = 1;  ///< pongs of the trial that reply
+  Payload payload = Payload::filled;
+  std::optional<int> cpu;
+};
+
+}  // namespace middlemark

@@ -1,0 +1,297 @@
+// No memory is asked for or given back once a role has started. This executable counts, a thread at a time, every
+// operator new and delete and every call of malloc and its kin, and runs real roles over shared memory.
+#include <middlemark/roles/ping.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <middlemark/roles/pong.hpp>
+
+#include "shm/adapter.hpp"
+#include "support/sanitizers.hpp"
+#include "support/trial.hpp"
+
+namespace {
+
+/// Of the calling thread. Zero-initialised, so that counting allocates nothing itself.
+thread_local std::uint64_t asked = 0;
+thread_local std::uint64_t given_back = 0;
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// glibc's own entrances, behind the names replaced below.
+extern "C" {
+void* __libc_malloc(std::size_t bytes);
+void* __libc_calloc(std::size_t count, std::size_t bytes);
+void* __libc_realloc(void* memory, std::size_t bytes);
+void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+void __libc_free(void* memory);
+
+void* malloc(std::size_t bytes) {
+  ++asked;
+  return __libc_malloc(bytes);
+}
+void* calloc(std::size_t count, std::size_t bytes) {
+  ++asked;
+  return __libc_calloc(count, bytes);
+}
+void* realloc(void* memory, std::size_t bytes) {
+  ++asked;
+  return __libc_realloc(memory, bytes);
+}
+void* memalign(std::size_t alignment, std::size_t bytes) {
+  ++asked;
+  return __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  ++asked;
+  return __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
+  ++asked;
+  *memory = __libc_memalign(alignment, bytes);
+  return *memory != nullptr ? 0 : ENOMEM;
+}
+void free(void* memory) {
+  if (memory != nullptr) ++given_back;
+  __libc_free(memory);
+}
+}
+
+void* operator new(std::size_t bytes) {
+  ++asked;
+  if (void* const memory = __libc_malloc(bytes != 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  ++asked;
+  if (void* const memory = __libc_memalign(static_cast<std::size_t>(alignment), bytes)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t bytes) { return operator new(bytes); }
+void* operator new[](std::size_t bytes, std::align_val_t alignment) { return operator new(bytes, alignment); }
+void operator delete(void* memory) noexcept { free(memory); }
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept { free(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { free(memory); }
+void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept { free(memory); }
+void operator delete[](void* memory) noexcept { free(memory); }
+void operator delete[](void* memory, std::size_t /*bytes*/) noexcept { free(memory); }
+void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept { free(memory); }
+void operator delete[](void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept { free(memory); }
+
+#endif
+
+namespace middlemark {
+namespace {
+
+using test::calibrated_clock;
+using test::samples_request;
+using test::trial_settings;
+
+#define NEEDS_OWN_ALLOCATOR()                                        \
+  if (test::under_address_sanitizer || test::under_thread_sanitizer) \
+  GTEST_SKIP() << "the sanitizer brings an allocator of its own, which cannot be replaced"
+
+/// What one thread asked for and gave back while it ran `work`.
+struct Traffic {
+  std::uint64_t asked = 0;
+  std::uint64_t given_back = 0;
+};
+
+template <class Work>
+Traffic traffic_of(Work&& work) {
+  const std::uint64_t asked_before = asked;
+  const std::uint64_t given_back_before = given_back;
+  work();
+  return {asked - asked_before, given_back - given_back_before};
+}
+
+/// Shared memory, with a mistake where a test wants one: what the counters must catch in a ping's publish or a pong's.
+template <class Mistake>
+class Careless : public SharedMemory {
+ public:
+  using SharedMemory::SharedMemory;
+
+  class Publisher {
+   public:
+    Publisher(SharedMemory& adapter, const Topic& topic, unsigned index)
+        : errs_(topic.name.ends_with(Mistake::at)), inner_(adapter.publisher(topic, index)) {}
+    std::span<std::byte> loan(std::size_t bytes) noexcept { return inner_.loan(bytes); }
+    Published publish() noexcept {
+      if (errs_) Mistake::make();
+      return inner_.publish();
+    }
+    std::size_t matched() { return inner_.matched(); }
+
+   private:
+    const bool errs_;
+    SharedMemory::Publisher inner_;
+  };
+
+  Publisher publisher(const Topic& topic, unsigned index) { return Publisher(*this, topic, index); }
+};
+
+/// Keeps the compiler from seeing that the memory is never used.
+void use(void* memory) { asm volatile("" : : "r"(memory) : "memory"); }
+
+struct NewInPing {
+  static constexpr std::string_view at = "_ping";
+  static void make() noexcept { use(std::make_unique<std::uint64_t>(7).get()); }
+};
+struct NewInPong {
+  static constexpr std::string_view at = "_pong";
+  static void make() noexcept { use(std::make_unique<std::uint64_t>(7).get()); }
+};
+struct MallocInPing {
+  static constexpr std::string_view at = "_ping";
+  static void make() noexcept {
+    void* const memory = std::malloc(100);
+    use(memory);
+    std::free(memory);
+  }
+};
+struct AlignedNewInPing {
+  static constexpr std::string_view at = "_ping";
+  struct alignas(128) Wide {
+    std::byte bytes[128];
+  };
+  static void make() noexcept { use(std::make_unique<Wide>().get()); }
+};
+struct GrowingInPong {
+  static constexpr std::string_view at = "_pong";
+  static void make() noexcept {
+    static std::vector<std::uint64_t> samples;
+    samples.push_back(samples.size());
+  }
+};
+
+struct BothTraffics {
+  Traffic ping;
+  Traffic pong;
+  std::uint64_t samples = 0;
+};
+
+/// Ping and pong over `A`, each on a thread of its own; counted is the whole of their run().
+template <Adapter A>
+BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
+  A adapter(settings);
+  Progress pong_progress;
+  Progress ping_progress;
+  PongRequest pong_request;
+  pong_request.payload = request.payload;
+  Pong<A> pong(adapter, settings, pong_request, pong_progress);
+  Ping<A> ping(adapter, settings, request, calibrated_clock(), ping_progress);
+  EXPECT_EQ(ping.matched(), ping.expected());
+  EXPECT_EQ(pong.matched(), pong.expected());
+  BothTraffics both;
+  std::thread ponging([&] { both.pong = traffic_of([&] { pong.run(); }); });
+  std::thread pinging([&] { both.ping = traffic_of([&] { ping.run(); }); });
+  pinging.join();
+  pong_progress.stop.request();
+  ponging.join();
+  both.samples = ping.result().samples;
+  EXPECT_EQ(pong.result().received, both.samples);
+  return both;
+}
+
+class NoAllocation : public testing::TestWithParam<std::tuple<Reception, bool, Payload>> {};
+
+TEST_P(NoAllocation, happens_between_the_start_and_the_end_of_either_role) {
+  NEEDS_OWN_ALLOCATOR();
+  const auto [reception, loan, payload] = GetParam();
+  Settings settings = trial_settings(reception, 300);
+  settings.loan = loan;
+  PingRequest request = samples_request(500);
+  request.payload = payload;
+  request.warmup_s = 0.01;
+  const BothTraffics both = run_counted<SharedMemory>(settings, request);
+  EXPECT_EQ(both.samples, 500U);
+  EXPECT_EQ(both.ping.asked, 0U);
+  EXPECT_EQ(both.ping.given_back, 0U);
+  EXPECT_EQ(both.pong.asked, 0U);
+  EXPECT_EQ(both.pong.given_back, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shm, NoAllocation,
+                         testing::Combine(testing::Values(Reception::poll, Reception::block), testing::Bool(),
+                                          testing::Values(Payload::filled, Payload::untouched)),
+                         [](const auto& parameter) {
+                           return std::string(std::get<0>(parameter.param) == Reception::poll ? "poll" : "block") +
+                                  (std::get<1>(parameter.param) ? "_handed_over" : "_copied") +
+                                  (std::get<2>(parameter.param) == Payload::filled ? "_filled" : "_untouched");
+                         });
+
+TEST(NoAllocation, holds_for_lost_late_and_damaged_replies_too) {
+  NEEDS_OWN_ALLOCATOR();
+  const std::size_t bytes = 64;
+  Replies replies(calibrated_clock(), 2, bytes, true);
+  std::vector<std::byte> message(bytes);
+  const Traffic traffic = traffic_of([&] {
+    for (std::uint64_t sequence = 1; sequence <= 20'000; ++sequence) {
+      const Header header = Header::make(0, false, sequence, sequence);
+      replies.await(header);
+      for (const unsigned source : {0U, 1U, 1U, 9U}) {
+        write_header(message, header.from(source));
+        fill_payload(message, header);
+        if (sequence % 3 == 0) message.back() ^= std::byte{1};
+        replies(sequence % 5 == 0 ? std::span<const std::byte>(message).first(20)
+                                  : std::span<const std::byte>(message));
+        if (sequence % 7 == 0) replies.give_up();
+      }
+    }
+  });
+  EXPECT_GT(replies.damaged(), 0U);
+  EXPECT_GT(replies.late(), 0U);
+  EXPECT_GT(replies.duplicated(), 0U);
+  EXPECT_EQ(traffic.asked + traffic.given_back, 0U);
+}
+
+// ---- the test itself can fail
+
+template <class Mistake>
+BothTraffics caught() {
+  return run_counted<Careless<Mistake>>(trial_settings(Reception::block), samples_request(100));
+}
+
+TEST(TheCounter, catches_a_new_in_the_pings_publish) {
+  NEEDS_OWN_ALLOCATOR();
+  const BothTraffics both = caught<NewInPing>();
+  EXPECT_GE(both.ping.asked, 100U);
+  EXPECT_GE(both.ping.given_back, 100U);
+  EXPECT_EQ(both.pong.asked, 0U) << "one thread's traffic was counted for another";
+}
+
+TEST(TheCounter, catches_a_new_in_the_pongs_publish) {
+  NEEDS_OWN_ALLOCATOR();
+  const BothTraffics both = caught<NewInPong>();
+  EXPECT_GE(both.pong.asked, 100U);
+  EXPECT_EQ(both.ping.asked, 0U);
+}
+
+TEST(TheCounter, catches_a_malloc) {
+  NEEDS_OWN_ALLOCATOR();
+  EXPECT_GE(caught<MallocInPing>().ping.asked, 100U);
+}
+
+TEST(TheCounter, catches_an_aligned_new) {
+  NEEDS_OWN_ALLOCATOR();
+  EXPECT_GE(caught<AlignedNewInPing>().ping.asked, 100U);
+}
+
+TEST(TheCounter, catches_a_vector_that_grows_only_now_and_then) {
+  NEEDS_OWN_ALLOCATOR();
+  const BothTraffics both = caught<GrowingInPong>();
+  EXPECT_GE(both.pong.asked, 5U);
+  EXPECT_LE(both.pong.asked, 20U);
+}
+
+}  // namespace
+}  // namespace middlemark

@@ -1,0 +1,151 @@
+#include <middlemark/clock.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace middlemark {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What adjtime and a short calibration together may differ by; a wrong conversion is off by far more.
+constexpr double tolerated = 2000e-6;
+
+class EveryClock : public testing::TestWithParam<bool> {
+ protected:
+  const Clock clock = Clock::calibrate(20, GetParam());
+};
+
+TEST_P(EveryClock, never_goes_backwards_over_a_million_readings) {
+  std::uint64_t previous = clock.ticks();
+  std::uint64_t backwards = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    const std::uint64_t now = clock.ticks();
+    backwards += now < previous ? 1 : 0;
+    previous = now;
+  }
+  EXPECT_EQ(backwards, 0U);
+}
+
+TEST_P(EveryClock, an_early_reading_lies_between_the_ordered_readings_around_it) {
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t before = clock.ticks();
+    const std::uint64_t early = clock.early_ticks();
+    const std::uint64_t after = clock.ticks();
+    ASSERT_LE(before, early);
+    ASSERT_LE(early, after);
+  }
+}
+
+TEST_P(EveryClock, goes_forward_while_one_sleeps) {
+  const std::uint64_t before = clock.ticks();
+  std::this_thread::sleep_for(2ms);
+  EXPECT_GE(clock.to_ns(clock.ticks() - before), 1'900'000U);
+}
+
+TEST_P(EveryClock, measures_the_same_span_as_the_monotonic_clock) {
+  // Each clock's reading is enclosed by the other's: an interruption widens the bounds and never fails the test.
+  const std::uint64_t begin_before = monotonic_ns();
+  const std::uint64_t begin = clock.ticks();
+  const std::uint64_t begin_after = monotonic_ns();
+  std::this_thread::sleep_for(60ms);
+  const std::uint64_t end_before = monotonic_ns();
+  const std::uint64_t end = clock.ticks();
+  const std::uint64_t end_after = monotonic_ns();
+  const auto span = static_cast<double>(clock.to_ns(end - begin));
+  EXPECT_GE(span, static_cast<double>(end_before - begin_after) * (1 - tolerated));
+  EXPECT_LE(span, static_cast<double>(end_after - begin_before) * (1 + tolerated));
+}
+
+TEST_P(EveryClock, tells_the_monotonic_time_of_a_reading) {
+  for (int i = 0; i < 100; ++i) {
+    const std::uint64_t before = monotonic_ns();
+    const std::uint64_t at = clock.ticks();
+    const std::uint64_t after = monotonic_ns();
+    constexpr std::uint64_t bound = 200'000;  // calibration error over the life of this clock, and slewing
+    EXPECT_GE(clock.to_monotonic_ns(at) + bound, before);
+    EXPECT_LE(clock.to_monotonic_ns(at), after + bound);
+  }
+}
+
+TEST_P(EveryClock, tells_the_monotonic_time_of_a_reading_from_before_its_calibration) {
+  const std::uint64_t now = clock.ticks();
+  const std::uint64_t ten_seconds = clock.to_ticks(10'000'000'000);
+  const auto then = static_cast<double>(clock.to_monotonic_ns(now - ten_seconds));
+  EXPECT_NEAR(static_cast<double>(clock.to_monotonic_ns(now)) - then, 10e9, 10);
+}
+
+TEST_P(EveryClock, converts_to_ticks_and_back) {
+  for (const std::uint64_t ns :
+       {0ULL, 1'000ULL, 1'000'000ULL, 1'000'000'000ULL, 3'600'000'000'000ULL, 86'400'000'000'000ULL}) {
+    const auto back = static_cast<double>(clock.to_ns(clock.to_ticks(ns)));
+    const double one_tick_ns = 1e9 / clock.ticks_per_second();
+    EXPECT_NEAR(back, static_cast<double>(ns), 1 + one_tick_ns + static_cast<double>(ns) * 1e-9) << ns << " ns";
+  }
+}
+
+TEST_P(EveryClock, says_what_a_reading_costs_and_what_it_can_tell_apart) {
+  EXPECT_GT(clock.cost_ns(), 0);
+  EXPECT_GT(clock.resolution_ns(), 0);
+  EXPECT_TRUE(std::isfinite(clock.cost_ns()));
+  EXPECT_GT(clock.ticks_per_second(), 1e6);
+}
+
+TEST_P(EveryClock, a_copy_reads_the_same_time) {
+  const Clock copy = clock;
+  const std::uint64_t before = clock.ticks();
+  const std::uint64_t between = copy.ticks();
+  EXPECT_LE(before, between);
+  EXPECT_LE(between, clock.ticks());
+  EXPECT_EQ(copy.to_ns(123'456'789), clock.to_ns(123'456'789));
+}
+
+INSTANTIATE_TEST_SUITE_P(Clock, EveryClock, testing::Values(false, true),
+                         [](const auto& parameter) { return parameter.param ? "monotonic" : "chosen"; });
+
+TEST(Clock, forced_to_the_monotonic_clock_counts_nanoseconds) {
+  const Clock clock = Clock::calibrate(1, true);
+  EXPECT_EQ(clock.source(), ClockSource::monotonic);
+  EXPECT_EQ(clock.source_name(), "clock_monotonic");
+  EXPECT_EQ(clock.ticks_per_second(), 1e9);
+  EXPECT_EQ(clock.to_ns(1'234'567'890'123), 1'234'567'890'123U);
+  EXPECT_EQ(clock.to_ticks(1'234'567'890'123), 1'234'567'890'123U);
+  const std::uint64_t before = monotonic_ns();
+  const std::uint64_t at = clock.ticks();
+  EXPECT_LE(before, at);
+  EXPECT_LE(at, monotonic_ns());
+  EXPECT_EQ(clock.to_monotonic_ns(at), at);
+}
+
+TEST(Clock, is_the_kernels_own_counter_wherever_the_kernel_keeps_time_by_it) {
+  const Clock clock = Clock::calibrate(1, false);
+#if defined(__x86_64__)
+  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string kernels;
+  file >> kernels;
+  if (kernels != "tsc") {
+    EXPECT_EQ(clock.source_name(), "clock_monotonic") << "the kernel keeps time by " << kernels;
+  } else if (clock.source() != ClockSource::tsc) {
+    GTEST_SKIP() << "this processor's TSC is not invariant";
+  } else {
+    EXPECT_EQ(clock.source_name(), "tsc");
+  }
+#elif defined(__aarch64__)
+  EXPECT_EQ(clock.source_name(), "cntvct");
+#else
+  EXPECT_EQ(clock.source_name(), "clock_monotonic");
+#endif
+}
+
+TEST(Clock, the_shortest_calibration_is_a_millisecond) {
+  const Clock clock = Clock::calibrate(0, false);
+  EXPECT_GT(clock.ticks_per_second(), 1e6);
+}
+
+}  // namespace
+}  // namespace middlemark

@@ -1,0 +1,224 @@
+// Control takes descriptors 0 and 1 of its process away, so each test runs it in a child that plays the launcher too.
+#include <middlemark/control.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/child.hpp"
+
+namespace middlemark {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ChildEnd;
+using test::in_child;
+using test::write_all;
+
+/// The launcher's ends of this process's stdin, stdout and stderr.
+struct Launcher {
+  Launcher() {
+    for (int standard = 0; standard < 3; ++standard) {
+      std::array<int, 2> channel{};
+      if (pipe(channel.data()) != 0) throw std::runtime_error("pipe");
+      dup2(channel[standard == 0 ? 0 : 1], standard);
+      close(channel[standard == 0 ? 0 : 1]);
+      ends[static_cast<std::size_t>(standard)] = channel[standard == 0 ? 1 : 0];
+    }
+  }
+  void say(const std::string& text) const { write_all(ends[0], text); }
+  void leave() const { close(ends[0]); }
+  /// What has been written so far, without waiting for more.
+  [[nodiscard]] std::string heard(std::size_t standard) const {
+    std::array<char, 65'536> chunk{};
+    pollfd waiting{ends[standard], POLLIN, 0};
+    if (poll(&waiting, 1, 0) <= 0) return {};
+    const ssize_t got = read(ends[standard], chunk.data(), chunk.size());
+    return got > 0 ? std::string(chunk.data(), static_cast<std::size_t>(got)) : std::string();
+  }
+
+  std::array<int, 3> ends{};
+};
+
+std::string shown(const std::optional<std::string>& line) { return line ? "[" + *line + "]" : "-"; }
+
+/// What `times` calls of receive bring, one after the other.
+std::string received(Control& control, int times, std::chrono::milliseconds timeout = 10s, int also = -1) {
+  std::string seen;
+  for (int i = 0; i < times; ++i) seen += shown(control.receive(timeout, also));
+  return seen;
+}
+
+TEST(Control, a_line_split_over_several_reads_comes_whole) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    Control control;
+    std::string seen;
+    for (const char* piece : {"{\"comm", "and\":", "\"start\"}"}) {
+      launcher.say(piece);
+      seen += shown(control.receive(1ms));
+    }
+    launcher.say("\n");
+    return seen + shown(control.receive(10s));
+  });
+  EXPECT_EQ(end.said(), R"(---[{"command":"start"}])");
+}
+
+TEST(Control, several_lines_of_one_read_come_one_by_one) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    Control control;
+    launcher.say("one\ntwo\n\nthr");
+    std::string seen = received(control, 1);
+    seen += received(control, 3, 0ms);
+    launcher.say("ee\n");
+    return seen + shown(control.receive(10s));
+  });
+  EXPECT_EQ(end.said(), "[one][two][]-[three]");
+}
+
+TEST(Control, a_very_long_line_comes_whole) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    Control control;
+    std::string line(3 << 20, 'x');
+    line.front() = '<';
+    line.back() = '>';
+    std::thread writer([&] { launcher.say(line + "\nnext\n"); });
+    const auto got = control.receive(25s);
+    const auto next = control.receive(10s);
+    writer.join();
+    return std::string(got == line ? "whole " : "torn ") + shown(next);
+  });
+  EXPECT_EQ(end.said(), "whole [next]");
+}
+
+TEST(Control, a_timeout_is_nothing_and_not_the_end) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    Control control;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string seen = shown(control.receive(20ms));
+    const bool waited = std::chrono::steady_clock::now() - begin >= 20ms;
+    return seen + (waited ? " waited" : " did not wait") + (control.closed() ? " closed" : " open");
+  });
+  EXPECT_EQ(end.said(), "- waited open");
+}
+
+TEST(Control, the_end_is_told_after_the_lines_before_it) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    Control control;
+    launcher.say("one\ntwo\nunfinished");
+    launcher.leave();
+    std::string seen = received(control, 2);
+    seen += control.closed() ? " closed early " : " open ";
+    seen += shown(control.receive(10s));
+    return seen + (control.closed() ? " closed" : " open");
+  });
+  EXPECT_EQ(end.said(), "[one][two] open - closed");
+}
+
+TEST(Control, another_descriptor_ends_the_waiting_and_is_not_the_end) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    Control control;
+    const int also = eventfd(1, EFD_CLOEXEC);
+    const std::string seen = shown(control.receive(25s, also));
+    return seen + (control.closed() ? " closed" : " open");
+  });
+  EXPECT_EQ(end.said(), "- open");
+}
+
+TEST(Control, a_line_is_not_lost_to_another_descriptor) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    Control control;
+    const int also = eventfd(1, EFD_CLOEXEC);
+    launcher.say("stop\nquit\n");
+    return received(control, 3, 10s, also);
+  });
+  EXPECT_EQ(end.said(), "[stop][quit]-");
+}
+
+TEST(Control, what_others_print_goes_to_stderr_and_never_between_the_lines) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    Control control;
+    std::printf("noise of a middleware\n");
+    std::fflush(stdout);
+    write_all(STDOUT_FILENO, "more noise\n");
+    control.send({{"event", "hello"}});
+    return "out: " + launcher.heard(1) + "err: " + launcher.heard(2);
+  });
+  EXPECT_EQ(end.said(), "out: {\"event\":\"hello\"}\nerr: noise of a middleware\nmore noise\n");
+}
+
+TEST(Control, nobody_else_can_read_the_commands) {
+  const ChildEnd end = in_child([]() -> std::string {
+    const Launcher launcher;
+    Control control;
+    launcher.say("secret\n");
+    char byte = 0;
+    const ssize_t got = read(STDIN_FILENO, &byte, 1);
+    return std::to_string(got) + " " + shown(control.receive(10s));
+  });
+  EXPECT_EQ(end.said(), "0 [secret]");
+}
+
+TEST(Control, what_is_not_utf8_is_replaced_and_the_line_still_goes_out) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    const Control control;
+    control.send({{"text", "bad \xFF byte\nand a new line"}});
+    return launcher.heard(1);
+  });
+  EXPECT_EQ(end.said(), "{\"text\":\"bad \xEF\xBF\xBD byte\\nand a new line\"}\n");
+}
+
+TEST(Control, sending_to_a_launcher_that_went_away_is_not_an_error) {
+  const ChildEnd end = in_child([] {
+    signal(SIGPIPE, SIG_IGN);
+    const Launcher launcher;
+    Control control;
+    close(launcher.ends[1]);
+    control.send({{"event", "tick"}});
+    launcher.leave();
+    const std::string seen = shown(control.receive(10s));
+    return seen + (control.closed() ? " closed" : " open");
+  });
+  EXPECT_EQ(end.said(), "- closed");
+}
+
+/// Open descriptors a started program would inherit.
+std::set<int> inheritable() {
+  std::set<int> found;
+  for (int descriptor = 3; descriptor < 256; ++descriptor) {
+    const int flags = fcntl(descriptor, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) found.insert(descriptor);
+  }
+  return found;
+}
+
+TEST(Control, programs_started_by_the_middleware_do_not_inherit_the_channel) {
+  const ChildEnd end = in_child([] {
+    const Launcher launcher;
+    const std::set<int> before = inheritable();
+    const Control control;
+    return std::string(inheritable() == before ? "kept" : "inherited");
+  });
+  EXPECT_EQ(end.said(), "kept");
+}
+
+}  // namespace
+}  // namespace middlemark

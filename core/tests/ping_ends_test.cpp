@@ -1,0 +1,252 @@
+// How a ping ends: each of its endings, and that there always is one.
+#include <middlemark/roles/ping.hpp>
+
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "support/sanitizers.hpp"
+#include "support/trial.hpp"
+
+namespace middlemark {
+namespace {
+
+using test::counting_to;
+using test::PingEnd;
+using test::run_ping;
+using test::samples_request;
+using test::Scripted;
+using test::trial_settings;
+using Sent = Scripted::Sent;
+
+Published answered(const Sent& sent) {
+  sent.reply();
+  return Published::ok;
+}
+
+PingRequest duration_request(double seconds) {
+  PingRequest request = samples_request(0);
+  request.samples.reset();
+  request.duration_s = seconds;
+  return request;
+}
+
+class Silence : public testing::TestWithParam<Reception> {};
+
+TEST_P(Silence, of_a_peer_that_never_answers_ends_the_rehearsal_with_an_error) {
+  const Settings settings = trial_settings(GetParam());
+  Scripted adapter(settings);
+  std::uint64_t published = 0;
+  adapter.on_ping = [&published](const Sent&) { return ++published, Published::ok; };
+  PingRequest request = samples_request(10);
+  request.reply_timeout_s = 0.002;
+  const PingEnd end = run_ping(adapter, settings, request);
+  EXPECT_EQ(end.result.ended, "silent");
+  EXPECT_EQ(end.result.error_code, "silent");
+  EXPECT_EQ(end.result.error_text, "ping: 16 messages in a row brought no reply from all 1 pongs (0 samples before)");
+  EXPECT_EQ(published, 16U);
+  EXPECT_EQ(end.result.samples, 0U);
+  EXPECT_EQ(end.result.sent, 0U);
+  EXPECT_EQ(end.result.lost, 0U);
+  EXPECT_EQ(end.result.first_begin_ns, 0U) << "nothing was measured";
+}
+
+TEST_P(Silence, of_a_peer_that_stops_answering_ends_the_measuring_and_keeps_what_was_measured) {
+  const Settings settings = trial_settings(GetParam());
+  Scripted adapter(settings);
+  adapter.on_ping = [](const Sent& sent) {
+    if (!sent.header().rehearsal() && sent.header().sequence() > 5) return Published::ok;
+    return answered(sent);
+  };
+  PingRequest request = samples_request(1000);
+  request.reply_timeout_s = 0.02;
+  const PingEnd end = run_ping(adapter, settings, request);
+  EXPECT_EQ(end.result.ended, "silent");
+  EXPECT_EQ(end.result.error_code, "silent");
+  // A blocking ping that was off the processor for 20 ms may have missed one of the first five.
+  EXPECT_LE(end.result.samples, 5U);
+  EXPECT_EQ(end.result.samples, end.samples.size());
+  EXPECT_GE(end.result.sent, 21U - 5U);
+  EXPECT_LE(end.result.sent, 21U);
+  EXPECT_EQ(end.result.lost + end.result.received, end.result.sent);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ping, Silence, testing::Values(Reception::poll, Reception::block, Reception::listen),
+                         [](const auto& parameter) {
+                           return parameter.param == Reception::poll    ? "poll"
+                                  : parameter.param == Reception::block ? "block"
+                                                                        : "listen";
+                         });
+
+TEST(PingEnds, one_of_several_pongs_that_never_answers_is_silence) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_ping = answered;
+  PingRequest request = samples_request(10);
+  request.reply_timeout_s = 0.002;
+  request.echoing = 2;
+  const PingEnd end = run_ping(adapter, settings, request);
+  EXPECT_EQ(end.result.error_text, "ping: 16 messages in a row brought no reply from all 2 pongs (0 samples before)");
+}
+
+TEST(PingEnds, a_publish_that_always_fails_is_silence_after_sixteen_tries_and_not_a_spin) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_ping = [](const Sent& sent) { return sent.header().rehearsal() ? answered(sent) : Published::failed; };
+  const auto begin = std::chrono::steady_clock::now();
+  const PingEnd end = run_ping(adapter, settings, samples_request(1000));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(150));
+  EXPECT_EQ(end.result.ended, "silent");
+  EXPECT_EQ(end.result.publish_failed, 16U);
+  EXPECT_EQ(end.result.last_error, "scripted: the publisher's words");
+}
+
+TEST(PingEnds, answers_now_and_then_are_not_silence) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_ping = [](const Sent& sent) {
+    if (!sent.header().rehearsal() && sent.header().sequence() % 16 != 0) return Published::ok;
+    return answered(sent);
+  };
+  PingRequest request = samples_request(64);
+  request.reply_timeout_s = 0.001;
+  const PingEnd end = run_ping(adapter, settings, request);
+  EXPECT_EQ(end.result.ended, "samples");
+  EXPECT_EQ(end.result.samples, 4U);
+  EXPECT_EQ(end.result.lost, 60U);
+}
+
+TEST(PingEnds, a_stop_ends_it_after_the_message_under_way) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  Progress progress;
+  adapter.on_ping = [&progress](const Sent& sent) {
+    if (!sent.header().rehearsal() && sent.header().sequence() == 7) progress.stop.request();
+    return answered(sent);
+  };
+  const PingEnd end = run_ping(adapter, settings, samples_request(1000), progress);
+  EXPECT_EQ(end.result.ended, "stopped");
+  EXPECT_EQ(end.sequences(), counting_to(7));
+  EXPECT_EQ(end.result.error_code, "");
+}
+
+TEST(PingEnds, a_stop_during_the_rehearsal_ends_it_before_anything_was_measured) {
+  const Settings settings = trial_settings(Reception::block);
+  Scripted adapter(settings);
+  Progress progress;
+  adapter.on_ping = [&progress](const Sent& sent) {
+    if (sent.header().sequence() == 3) progress.stop.request();
+    return answered(sent);
+  };
+  PingRequest request = samples_request(10);
+  request.warmup_s = 30;
+  const PingEnd end = run_ping(adapter, settings, request, progress);
+  EXPECT_EQ(end.result.ended, "stopped");
+  EXPECT_EQ(end.result.sent, 0U);
+  EXPECT_EQ(end.result.samples, 0U);
+  EXPECT_EQ(end.result.warmup_samples, 3U);
+}
+
+TEST(PingEnds, a_duration_is_lasted_out) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_ping = answered;
+  const PingEnd end = run_ping(adapter, settings, duration_request(0.05));
+  EXPECT_EQ(end.result.ended, "duration");
+  EXPECT_GE(end.result.measured_s, 0.0499);
+  EXPECT_EQ(end.result.samples, end.result.sent);
+  EXPECT_GT(end.result.samples, 10U);
+  EXPECT_LE(static_cast<double>(end.samples.back().begin_ns), end.result.measured_s * 1e9);
+}
+
+TEST(PingEnds, the_limit_holds_whatever_the_number_of_samples) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_ping = answered;
+  PingRequest request = samples_request(2'000'000);
+  request.limit_s = 0.05;
+  const PingEnd end = run_ping(adapter, settings, request);
+  EXPECT_EQ(end.result.ended, "limit");
+  EXPECT_GE(end.result.measured_s, 0.0499);
+  EXPECT_LT(end.result.samples, 2'000'000U);
+}
+
+TEST(PingEnds, the_limit_holds_against_a_peer_that_hardly_answers) {
+  const Settings settings = trial_settings(Reception::block);
+  Scripted adapter(settings);
+  adapter.on_ping = [](const Sent& sent) {
+    if (!sent.header().rehearsal() && sent.header().sequence() % 4 != 0) return Published::ok;
+    return answered(sent);
+  };
+  PingRequest request = samples_request(100'000);
+  request.reply_timeout_s = 0.01;
+  request.limit_s = 0.1;
+  const PingEnd end = run_ping(adapter, settings, request);
+  EXPECT_EQ(end.result.ended, "limit");
+  EXPECT_GT(end.result.lost, 0U);
+}
+
+TEST(PingEnds, a_full_recorder_ends_it_before_a_message_that_could_not_be_kept) {
+  // A duration of under 500 ns has room for one sample, so a round trip that fits into it finds the recorder full. This
+  // one costs little more than its stamps; where it is slower the trial ends by its duration instead, and another is
+  // tried.
+  const Settings settings = trial_settings(Reception::block, 16);
+  for (int attempt = 0; attempt < 2000; ++attempt) {
+    Scripted adapter(settings);
+    adapter.listens_on_publishers_thread = false;
+    adapter.on_ping = answered;
+    PingRequest request = duration_request(499e-9);
+    request.payload = Payload::untouched;
+    const PingEnd end = run_ping(adapter, settings, request);
+    ASSERT_LE(end.samples.size(), 1U);
+    ASSERT_EQ(end.result.sent, end.samples.size()) << "a message was sent that could not be kept";
+    if (end.result.ended != "full") continue;
+    EXPECT_EQ(end.result.samples, 1U);
+    EXPECT_EQ(end.result.sent, 1U);
+    EXPECT_EQ(end.result.lost, 0U);
+    return;
+  }
+  GTEST_SKIP() << "no round trip of under 499 ns in 2,000 tries: too slow a machine, or a sanitizer";
+}
+
+TEST(PingEnds, no_samples_at_all_are_done_at_once) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_ping = answered;
+  const PingEnd end = run_ping(adapter, settings, samples_request(0));
+  EXPECT_EQ(end.result.ended, "samples");
+  EXPECT_EQ(end.result.sent, 0U);
+}
+
+TEST(PingEnds, progress_tells_the_phase_and_the_samples) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  Progress progress;
+  std::uint64_t wrong = 0;
+  adapter.on_ping = [&](const Sent& sent) {
+    const Header header = sent.header();
+    wrong += progress.phase.load() != (header.rehearsal() ? Phase::warm_up : Phase::measuring) ? 1 : 0;
+    wrong += !header.rehearsal() && progress.samples.load() != header.sequence() - 1 ? 1 : 0;
+    return answered(sent);
+  };
+  EXPECT_EQ(progress.phase.load(), Phase::waiting);
+  run_ping(adapter, settings, samples_request(25), progress);
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_EQ(progress.samples.load(), 25U);
+}
+
+TEST(RecorderCapacity, holds_every_sample_asked_for_within_the_memory_allowed) {
+  EXPECT_EQ(recorder_capacity(samples_request(1000), Reception::poll, 1 << 20), 1000U);
+  EXPECT_EQ(recorder_capacity(samples_request(1'000'000'000), Reception::poll, 5600), 100U);
+}
+
+TEST(RecorderCapacity, holds_as_many_as_the_duration_can_bring) {
+  EXPECT_EQ(recorder_capacity(duration_request(1), Reception::poll, std::size_t{1} << 40), 6'666'667U);
+  EXPECT_EQ(recorder_capacity(duration_request(1), Reception::block, std::size_t{1} << 40), 2'000'001U);
+  EXPECT_EQ(recorder_capacity(duration_request(1), Reception::listen, std::size_t{1} << 40), 2'000'001U);
+  EXPECT_EQ(recorder_capacity(duration_request(1e9), Reception::poll, 5600), 100U);
+}
+
+}  // namespace
+}  // namespace middlemark

@@ -1,0 +1,18 @@
+// Which sanitizer this executable was built with: some things cannot be tested under one, and a test says so.
+#pragma once
+
+namespace middlemark::test {
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool under_address_sanitizer = true;
+#else
+inline constexpr bool under_address_sanitizer = false;
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool under_thread_sanitizer = true;
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
+
+}  // namespace middlemark::test

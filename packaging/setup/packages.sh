@@ -1,0 +1,85 @@
+# The distribution's packages: only those that are missing, in one list, said before anything is installed.
+
+# set_up_packages base|check: `base` is every section but [check].
+set_up_packages() {
+  local wanted=$1 list missing=() required=() section package line
+  list=$(distribution_list)
+  if [[ ! -f $list ]]; then
+    look_for_what_is_needed "$wanted"
+    return
+  fi
+
+  local -A why=() lacking=()
+  local installed sections=()
+  installed=" $(packages_of "$list" | xargs dpkg-query -W -f '${db:Status-Status}:${Package} ' 2>/dev/null || true)"
+  while read -r line; do
+    case $line in
+      '' | '#'*) ;;
+      '['*)
+        section=${line#[}
+        section=${section%%]*}
+        why[$section]=${line#*] }
+        sections+=("$section")
+        ;;
+      *)
+        if [[ $section == check && $wanted != check || $section != check && $wanted == check ]]; then continue; fi
+        if [[ $installed == *" installed:$line "* ]]; then continue; fi
+        missing+=("$line")
+        lacking[$section]+=" $line"
+        if [[ $section == base || $section == check ]]; then required+=("$line"); fi
+        ;;
+    esac
+  done <"$list"
+  if (( ${#missing[@]} == 0 )); then return; fi
+
+  say "packages of $(distribution_name) that are missing:"
+  for section in "${sections[@]}"; do
+    if [[ -n ${lacking[$section]:-} ]]; then printf '  %-34s%s: %s\n' "${lacking[$section]# }" "$section" "${why[$section]}"; fi
+  done
+  install_packages
+}
+
+# Installs `missing`; without the right to do so it goes on where only a middleware is lacking, and stops where a `required` package is.
+install_packages() {
+  local as_root=() command="apt-get install --no-install-recommends ${missing[*]}"
+  if (( EUID != 0 )); then
+    command="sudo $command"
+    if ! command -v sudo >/dev/null; then
+      if (( ${#required[@]} )); then fail "cannot install them: this is not root, and there is no sudo" "as root: ${command#sudo }"; fi
+      say "goes on without them: this is not root, and there is no sudo. As root: ${command#sudo }"
+      return
+    fi
+    as_root=(sudo)
+    if ! { : >/dev/tty; } 2>/dev/null; then as_root+=(--non-interactive); fi  # nobody there to type a password
+    say "installing them with sudo"
+    if ! "${as_root[@]}" true; then fail "sudo was refused" "$command"; fi
+  else
+    say "installing them"
+  fi
+  as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300)
+  logged "${as_root[@]}" update || say "apt-get update failed; trying with the lists that are there"
+  logged "${as_root[@]}" install --yes --no-install-recommends "${missing[@]}" ||
+    fail "the packages were not installed; the whole log is $log" "$command" \
+      "on Ubuntu most of them are in the component universe: add-apt-repository universe"
+}
+
+packages_of() { grep -vE '^(#|\[|$)' "$1"; }
+
+distribution_list() { (. /etc/os-release 2>/dev/null; echo "$root/packaging/distributions/${ID:-unknown}-${VERSION_ID:-unknown}.txt"); }
+
+distribution_name() { (. /etc/os-release 2>/dev/null; echo "${PRETTY_NAME:-this system}"); }
+
+# On a system without a list: names every thing that is missing, and goes on where nothing is.
+look_for_what_is_needed() {
+  local lacks=() known
+  source "$root/packaging/setup/probe.sh"
+  probe "$1"
+  if (( ${#lacks[@]} == 0 )); then
+    say "$(distribution_name) is not known here, but all that is needed is there"
+    return
+  fi
+  known=$(cd "$root/packaging/distributions" && echo *.txt)
+  say "$(distribution_name) is not known here (known: ${known//.txt/}), so install this yourself:"
+  printf '  %s\n' "${lacks[@]}"
+  fail "${#lacks[@]} missing" "then run this again"
+}

@@ -1,0 +1,43 @@
+# The virtual environment .venv, from the lock file.
+
+set_up_python() {
+  local python
+  python=$(find_python) || fail "there is no Python >= 3.11 with the module venv" "install python3 (>= 3.11) and python3-venv"
+  say "making .venv with $("$python" --version) from packaging/requirements.lock"
+  rm -rf .venv
+  logged "$python" -m venv .venv || fail "the virtual environment was not made; the whole log is $log" "$python -m venv .venv"
+  install_locked packaging/requirements.lock
+}
+
+# What the tests need beyond that, in the same environment: they run with the versions that the command runs with.
+set_up_check_python() {
+  say "adding packaging/requirements-dev.lock to .venv"
+  install_locked packaging/requirements-dev.lock
+}
+
+install_locked() {
+  logged .venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes --requirement "$1" ||
+    fail "the packages of $1 were not installed; the whole log is $log" \
+      "is there a way to a Python package index from here? Then run this again"
+}
+
+# Prints the path of the first interpreter that will do, the distribution's before others. A pyenv shim answers with what it stands for.
+find_python() {
+  local name folder real
+  local -a folders
+  IFS=: read -r -a folders <<<"/usr/bin:$PATH"
+  for folder in "${folders[@]}"; do
+    for name in python3.13 python3.12 python3.11 python3; do
+      if [[ ! -x $folder/$name ]]; then continue; fi
+      real=$("$folder/$name" -c '
+import sys, venv, ensurepip
+if sys.version_info < (3, 11): sys.exit(1)
+print(sys.executable)' 2>/dev/null) || continue
+      if [[ -x $real ]]; then
+        echo "$real"
+        return
+      fi
+    done
+  done
+  return 1
+}

@@ -1,0 +1,6 @@
+"""``python -m middlemark``."""
+
+from middlemark.cli import main
+
+if __name__ == "__main__":
+    main()

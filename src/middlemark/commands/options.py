@@ -1,0 +1,69 @@
+"""The options of ``run``, gathered as typed: they are checked with the suites, so every problem is told at once."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from middlemark.suite.model import RawOptions
+
+FORMATS = ("table", "json", "csv", "latencytest", "roundtrip")
+
+Option = Callable[[Any], Any]
+
+_PLAN_OPTIONS: tuple[Option, ...] = (
+    click.option("--adapter", metavar="A,…", help="Adapters to measure; all: every one that is built."),
+    click.option("--pattern", metavar="ping-pong", help="What the roles do."),
+    click.option("--size", metavar="SIZE,…", help="Message sizes: 16, 1k, 64k, 1m, @demands.csv."),
+    click.option("--transport", metavar="T,…", help="Transports; all: every one the adapter has."),
+    click.option("--receive", metavar="block|poll|listen,…", help="How a role receives."),
+    click.option("--reliability", metavar="reliable|best-effort,…", help="Delivery asked of the middleware."),
+    click.option("--depth", metavar="N|all", help="History: keep the last N messages, or all."),
+    click.option("--loan/--no-loan", default=None, help="Write into the middleware's own memory."),
+    click.option("--payload", metavar="filled|untouched", help="Write and check every byte, or the header only."),
+    click.option("--processes", metavar="1|2", help="Both roles in one process, or each in its own."),
+    click.option("--subscribers", metavar="N", help="How many pongs."),
+    click.option("--echo", metavar="all|first", help="Which pongs reply."),
+    click.option("--samples", metavar="N", help="Round trips a trial (instead of --duration)."),
+    click.option("--duration", metavar="TIME", help="How long a trial measures, as 0.5s or 10m."),
+    click.option("--warmup", metavar="TIME", help="How long a trial runs before it measures."),
+    click.option("--trials", metavar="N", help="Fresh starts of each cell."),
+    click.option("--pin", metavar="0,1|auto|off", help="Processors: the ping's first, then the pongs'."),
+    click.option("--priority", metavar="other|fifo:80", help="Scheduling policy and priority of the roles."),
+    click.option("--mlock", is_flag=True, help="Keep the workers' memory in RAM."),
+    click.option("--domain", metavar="N", help="One DDS domain for every trial (default: one each)."),
+    click.option("--seed", metavar="N", help="Order of the trials (default: another each time)."),
+    click.option("--skip-unsupported", is_flag=True, help="Leave out what cannot be honoured instead of refusing it."),
+    click.option("--only", metavar="KEY=VALUE", multiple=True, help="Measure only these cells; may be repeated."),
+)
+_OTHER_OPTIONS: tuple[Option, ...] = (
+    click.option("--dry-run", is_flag=True, help="Show what would be measured and how long it would take."),
+    click.option("--out", metavar="DIR", help="Where the run's folder <time>-<suite> is made (default: runs)."),
+    click.option("--interface", default="lo", show_default=True, help="The network interface that traffic keeps to."),
+    click.option(
+        "--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="The output."
+    ),
+    click.option("--quiet", is_flag=True, help="No progress, only the result."),
+)
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function the arguments and options of ``run``.
+
+    It is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str | None``,
+    ``interface: str``, ``output_format: str`` (one of FORMATS) and ``quiet: bool``, all by name.
+    """
+
+    @functools.wraps(command)
+    def gather(**given: Any) -> Any:
+        raw = {name: given.pop(name) for name in RawOptions.__struct_fields__}
+        for flag in ("mlock", "skip_unsupported"):
+            raw[flag] = raw[flag] or None  # there is no --no-mlock: absent leaves the suite's word alone
+        return command(options=RawOptions(**raw), **given)
+
+    decorated: Callable[..., Any] = gather
+    arguments: Option = click.argument("suites", metavar="[SUITE]…", nargs=-1)
+    for option in reversed((arguments, *_PLAN_OPTIONS, *_OTHER_OPTIONS)):
+        decorated = option(decorated)
+    return decorated

@@ -1,0 +1,213 @@
+"""``middlemark run``: plan, measure, keep, show."""
+
+import os
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from middlemark import __version__, exits
+from middlemark.commands.options import run_options
+from middlemark.launch.outcome import TrialOutcome
+from middlemark.plan import Plan, estimate_seconds, make_plan
+from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.suite import RawOptions, Suite, load
+from middlemark.workers.absent import HOW_TO_GET
+from middlemark.workers.description import Description, Worker
+from middlemark.workers.find import find_workers
+
+if TYPE_CHECKING:
+    from middlemark.store import RunFile
+
+DEFAULT_OUT = "runs"
+
+
+@click.command(name="run")
+@run_options
+def command(
+    suites: tuple[str, ...],
+    options: RawOptions,
+    dry_run: bool,
+    out: str | None,
+    interface: str,
+    output_format: str,
+    quiet: bool,
+) -> int:
+    """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
+    workers = _workers()
+    checked, plan = _plan(suites, options, workers, interface)
+    if dry_run:
+        _show_plan(plan)
+        return exits.OK
+    return _measure(plan, checked, workers, Path(out or DEFAULT_OUT), interface, output_format, quiet)
+
+
+def _plan(
+    suites: Sequence[str], options: RawOptions, workers: Mapping[str, Worker], interface: str
+) -> tuple[tuple[Suite, ...], Plan]:
+    """Check everything before anything is complained about: what is wrong is told at once."""
+    problems = _interface_problems(interface)
+
+    def plan_of(checked: Sequence[Suite], only: Sequence[str]) -> Plan:
+        return make_plan(
+            checked,
+            [worker.description for worker in workers.values()],
+            cpus=sorted(os.sched_getaffinity(0)),
+            seed=secrets.randbits(32),
+            only=only,
+            absent={name: how for name, how in HOW_TO_GET.items() if name not in workers},
+        )
+
+    try:
+        checked = load(suites, options)
+    except RequestError as error:
+        problems += error.problems
+        try:  # the names of adapters and transports can be checked whatever is wrong with the rest
+            plan_of(load((), RawOptions(adapter=options.adapter or "all", transport=options.transport)), ())
+        except RequestError as further:
+            problems += further.problems
+        raise RequestError(list(dict.fromkeys(problems))) from None
+    try:
+        plan = plan_of(checked, options.only)
+    except RequestError as error:
+        raise RequestError([*problems, *error.problems]) from None
+    if problems:
+        raise RequestError(problems)
+    return checked, plan
+
+
+def _interface_problems(name: str) -> list[Problem]:
+    import socket
+
+    known = [each for _, each in socket.if_nameindex()]
+    if name in known:
+        return []
+    return [Problem("--interface", f"there is no network interface {name}; there are {', '.join(known)}")]
+
+
+def _workers() -> dict[str, Worker]:
+    found, broken = find_workers()
+    for each in broken:
+        click.echo(f"middlemark: {each.name} is left out: {each.path} {each.reason}", err=True)
+    if not found:
+        raise MeasureError(
+            "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
+            "in a checkout ./middlemark builds them; `middlemark list adapters` shows what is found",
+        )
+    return {worker.description.name: worker for worker in found}
+
+
+def _show_plan(plan: Plan) -> None:
+    from middlemark.report.dry_run import render
+
+    click.echo(render(plan, estimate_seconds(plan)), nl=False)
+
+
+def _measure(
+    plan: Plan,
+    suites: Sequence[Suite],
+    workers: Mapping[str, Worker],
+    out: Path,
+    interface: str,
+    output_format: str,
+    quiet: bool,
+) -> int:
+    from middlemark.commands.progress import progress
+    from middlemark.launch.domains import Domains
+    from middlemark.launch.run import run_plan
+    from middlemark.launch.trial import Site
+    from middlemark.store import RunFile, StoreError, open_run
+    from middlemark.store.machine import read_machine
+    from middlemark.store.run import utc_now
+
+    used = dict.fromkeys(cell.adapter for cell in plan.cells)
+    file = RunFile(
+        middlemark=__version__,
+        suites=tuple(suite.name for suite in suites),
+        suite_texts=_texts(suites),
+        command=tuple(word.encode(errors="backslashreplace").decode() for word in sys.argv),
+        started=utc_now(),
+        seed=plan.seed,
+        machine=read_machine(),
+        adapters=tuple(workers[name].description for name in used),
+        plan=plan,
+    )
+    try:
+        writer = open_run(out, file)
+    except StoreError as refused:
+        raise MeasureError(str(refused), "choose another folder with --out DIR") from None
+    outcomes: list[TrialOutcome] = []
+
+    def keep(outcome: TrialOutcome) -> None:
+        writer.append(outcome)
+        outcomes.append(outcome)
+
+    site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), interface)
+    begin = time.monotonic()
+    complete = True
+    error: str | None = None
+    with progress(plan, quiet=quiet) as watcher:
+        try:
+            complete = run_plan(plan, workers, site, keep, watcher)
+        except StoreError as failure:
+            error = str(failure)
+        except OSError as failure:  # no room for a scratch folder, say
+            error = f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure)
+    try:
+        writer.close(interrupted=not complete, error=error)
+    except StoreError as failure:
+        error = error or str(failure)
+    unwritten = _print(plan, writer.file, outcomes, writer.folder, output_format, time.monotonic() - begin)
+    if unwritten is not None:
+        click.echo(f"middlemark: {unwritten}; the run is kept in {writer.folder}", err=True)
+    if error is not None:
+        click.echo(f"middlemark: the run ended early: {error}; what was measured before is kept", err=True)
+    return _status(outcomes, complete, error or unwritten)
+
+
+def _texts(suites: Sequence[Suite]) -> dict[str, str]:
+    texts = {}
+    for suite in suites:
+        path = Path(suite.place)
+        if path.is_file():
+            texts[suite.name] = path.read_text(encoding="utf-8", errors="replace")
+    return texts
+
+
+def _print(
+    plan: Plan, file: "RunFile", outcomes: Sequence[TrialOutcome], folder: Path, output_format: str, seconds: float
+) -> str | None:
+    from middlemark.commands import output
+    from middlemark.commands.facts import run_facts
+    from middlemark.report import View, render
+    from middlemark.stats.cells import cell_results, samples_by_cell
+    from middlemark.stats.samples import Samples
+    from middlemark.stats.samples import load as load_samples
+
+    descriptions: dict[str, Description] = {each.name: each for each in file.adapters}
+
+    def samples(outcome: TrialOutcome) -> Samples | None:
+        return load_samples(folder / outcome.samples_file) if outcome.samples_file else None
+
+    results = cell_results(plan, outcomes, samples, descriptions)
+    view = View(
+        width=shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100,
+        colour=output.is_terminal() and "NO_COLOR" not in os.environ,
+        samples_of=samples_by_cell(plan, outcomes, samples),
+    )
+    return output.write(render(output_format, run_facts(file, outcomes, folder, seconds), results, view))
+
+
+def _status(outcomes: Sequence[TrialOutcome], complete: bool, error: str | None) -> int:
+    measured = {outcome.cell for outcome in outcomes if outcome.failed is None}
+    failed = {outcome.cell for outcome in outcomes if outcome.failed is not None} - measured
+    if not complete:
+        return exits.INTERRUPTED
+    if not measured:
+        return exits.NOTHING_MEASURED
+    return exits.CELL_FAILED if failed or error else exits.OK

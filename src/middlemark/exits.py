@@ -1,0 +1,12 @@
+"""The exit codes; `middlemark --help` and docs/usage.md document them."""
+
+OK = 0
+"""Everything that was asked for was measured."""
+CELL_FAILED = 1
+"""At least one cell has no result; the others stand."""
+BAD_REQUEST = 2
+"""The request is wrong; nothing was started."""
+NOTHING_MEASURED = 3
+"""No cell has a result, or a run's folder cannot be written."""
+INTERRUPTED = 130
+"""SIGINT or SIGTERM; what was measured by then is kept."""

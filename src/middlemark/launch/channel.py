@@ -1,0 +1,217 @@
+"""One worker process: its control channel, its last words, its end."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+LAST_WORDS_BYTES = 4096
+CONTROL_SILENCE_S = 5.0
+"""A worker's control thread ticks every second; one that is silent for longer than this is stopped or stuck."""
+
+
+class WorkerFailedError(Exception):
+    """A worker could not go on. ``code`` as in ``Failure.code``; ``text`` names the role, the pid and what happened."""
+
+    def __init__(self, code: str, text: str, advice: str = "") -> None:
+        """Carry what ``Failure`` needs."""
+        super().__init__(text)
+        self.code = code
+        self.text = text
+        self.advice = advice
+
+
+class WorkerProcess:
+    """A started worker. Its stdin and stdout are pipes, not sockets: those would count as evidence of Unix sockets."""
+
+    def __init__(self, who: str, process: subprocess.Popen[bytes]) -> None:
+        """Use :meth:`start`."""
+        self.who = who
+        self.process = process
+        self.started_ns = time.monotonic_ns()
+        self.last_heard = time.monotonic()
+        self._events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._stderr = bytearray()
+        self._ended = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._transports: list[asyncio.ReadTransport] = []
+
+    @classmethod
+    async def start(cls, who: str, argv: Sequence[str], environment: Mapping[str, str]) -> "WorkerProcess":
+        """Start ``argv`` in a session of its own, so that Ctrl-C at the terminal reaches only the launcher."""
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, **environment},
+        )
+        worker = cls(who, process)
+        loop = asyncio.get_running_loop()
+        worker._watch_end(loop)
+        try:
+            for stream, reader in ((process.stdout, worker._read_events), (process.stderr, worker._read_stderr)):
+                lines = asyncio.StreamReader(limit=1 << 20)
+                transport, _ = await loop.connect_read_pipe(
+                    lambda lines=lines: asyncio.StreamReaderProtocol(lines),  # type: ignore[misc]
+                    stream,
+                )
+                worker._transports.append(transport)
+                worker._tasks.append(asyncio.create_task(reader(lines)))
+        except BaseException:  # cancelled before anybody else knows of the process
+            await worker.kill()
+            raise
+        return worker
+
+    def _watch_end(self, loop: asyncio.AbstractEventLoop) -> None:
+        descriptor = os.pidfd_open(self.process.pid)
+
+        def ended() -> None:
+            loop.remove_reader(descriptor)
+            if self.process.poll() is None:  # its first thread has ended; others are still on their way out
+                loop.call_later(0.002, ended)
+                return
+            os.close(descriptor)
+            self._ended.set()
+
+        loop.add_reader(descriptor, ended)
+
+    async def _read_events(self, lines: asyncio.StreamReader) -> None:
+        with contextlib.suppress(asyncio.LimitOverrunError, ValueError):
+            while line := await lines.readline():
+                self.last_heard = time.monotonic()
+                with contextlib.suppress(msgspec.DecodeError):
+                    event = msgspec.json.decode(line)
+                    if isinstance(event, dict):
+                        self._events.put_nowait(event)
+        self._events.put_nowait(None)
+
+    async def _read_stderr(self, lines: asyncio.StreamReader) -> None:
+        while chunk := await lines.read(4096):
+            self._stderr += chunk
+            del self._stderr[:-LAST_WORDS_BYTES]
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self.process.pid
+
+    def send(self, command: Mapping[str, Any]) -> None:
+        """Write one command; a worker that is gone is found out by the next :meth:`event`."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, OSError):
+            self.process.stdin.write(msgspec.json.encode(command) + b"\n")
+            self.process.stdin.flush()
+
+    async def event(self, *names: str, timeout_s: float, ticking: bool = False) -> dict[str, Any]:
+        """Return the next event called one of ``names`` (others are passed over).
+
+        Raises WorkerFailedError when it says ``error``, ends, or is silent: for ``timeout_s``, or, while ``ticking``,
+        for CONTROL_SILENCE_S.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            until = min(deadline, self.last_heard + CONTROL_SILENCE_S) if ticking else deadline
+            try:
+                event = await asyncio.wait_for(self._events.get(), max(0.0, until - time.monotonic()))
+            except TimeoutError:
+                if ticking and time.monotonic() < min(deadline, self.last_heard + CONTROL_SILENCE_S):
+                    continue
+                raise self.hung(names) from None
+            if event is None:
+                await self._drain()
+                raise self.ended_early()
+            if event.get("event") == "error":
+                raise WorkerFailedError(
+                    str(event.get("code", "internal")),
+                    f"{self.who}: {event.get('text', '')}",
+                    str(event.get("advice", "")),
+                )
+            if event.get("event") in names:
+                return event
+
+    async def _drain(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), 2.0)
+            await asyncio.wait_for(asyncio.shield(self._tasks[1]), 0.5)
+
+    def hung(self, awaited: Sequence[str] = ()) -> WorkerFailedError:
+        """Say that it did not answer in time, and whether it is stopped."""
+        state = process_state(self.pid)
+        why = "it is stopped (SIGSTOP or a debugger)" if state in ("T", "t") else f"its state is {state or 'unknown'}"
+        awaiting = f" (awaited: {' or '.join(awaited)})" if awaited else ""
+        return WorkerFailedError(
+            "hung", f"{self.who} (pid {self.pid}) did not answer in time{awaiting}: {why}{self.last_words()}"
+        )
+
+    def ended_early(self) -> WorkerFailedError:
+        """Say how it ended."""
+        code = self.process.poll()
+        how = "closed its control channel" if code is None else _ending(code)
+        return WorkerFailedError("crashed", f"{self.who} (pid {self.pid}) {how}{self.last_words()}")
+
+    def last_words(self) -> str:
+        """Return the end of what it wrote to stderr, for an error's text."""
+        text = self._stderr.decode(errors="replace").strip()
+        return f"; its last words: {text[-800:]}" if text else ""
+
+    async def finish(self, grace_s: float) -> str | None:
+        """Say quit, wait ``grace_s``, kill what is left, reap. Returns what was not clean about its exit."""
+        self.send({"command": "quit"})
+        try:
+            await asyncio.wait_for(self._ended.wait(), grace_s)
+        except TimeoutError:
+            await self.kill()
+            return f"{self.who} did not exit within {grace_s:g} s of its result and was killed{self.last_words()}"
+        if code := self.process.returncode:
+            await self._drain()
+        self._close()
+        return f"{self.who} {_ending(code)} after its result{self.last_words()}" if code else None
+
+    async def kill(self) -> None:
+        """Kill it with everything in its session and reap it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        await self._ended.wait()
+        self._close()
+
+    def _close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for transport in self._transports:
+            transport.close()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+
+def process_state(pid: int) -> str:
+    """Return the one-letter state of /proc/PID/stat (R, S, D, T, Z, …), empty when there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exited with status {code}"
+    spun = " (it spun under real-time priority beyond its limit)" if -code == signal.SIGXCPU else ""
+    return f"was ended by {signal_name(-code)}{spun}"
+
+
+def signal_name(number: int) -> str:
+    """Return ``SIGSEGV (signal 11)`` for 11."""
+    try:
+        return f"{signal.Signals(number).name} (signal {number})"
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,157 @@
+"""Daemons that have to run while workers do (RouDi, a broker): started before the workers, stopped after the last."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from middlemark.launch.channel import WorkerFailedError, signal_name
+
+
+class CompanionSpec(msgspec.Struct, frozen=True):
+    """A companion as the worker's ``--companions`` declares it."""
+
+    name: str
+    argv: tuple[str, ...]
+    environment: dict[str, str] = {}
+    ready_pattern: str = ""
+    ready_timeout_s: float = 10.0
+
+
+class _Answer(msgspec.Struct):
+    companions: tuple[CompanionSpec, ...] | None = None
+    code: str = ""
+    text: str = ""
+    advice: str = ""
+
+
+async def declared(worker: str, settings: Mapping[str, object]) -> tuple[CompanionSpec, ...]:
+    """Ask the worker which companions these settings need. Raises WorkerFailedError."""
+    process = await asyncio.create_subprocess_exec(
+        worker, "--companions", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        out, err = await asyncio.wait_for(
+            process.communicate(msgspec.json.encode({"settings": settings}) + b"\n"), timeout=10
+        )
+    except TimeoutError:
+        raise WorkerFailedError("companion", f"{worker} --companions did not answer within 10 s") from None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    try:
+        answer = msgspec.json.decode(out, type=_Answer)
+    except msgspec.DecodeError:
+        text = err.decode(errors="replace").strip()[-400:]
+        raise WorkerFailedError("companion", f"{worker} --companions answered no JSON: {text}") from None
+    if answer.companions is None:
+        raise WorkerFailedError(answer.code or "companion", answer.text, answer.advice)
+    return answer.companions
+
+
+class Companion:
+    """One running companion."""
+
+    def __init__(self, spec: CompanionSpec, process: subprocess.Popen[bytes]) -> None:
+        """Use :meth:`start`."""
+        self.spec = spec
+        self.process = process
+        self._words = bytearray()
+        self._ready = asyncio.Event()
+        self._closed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._transport: asyncio.ReadTransport | None = None
+
+    @classmethod
+    async def start(cls, spec: CompanionSpec) -> "Companion":
+        """Start it and wait until it says that it is ready. Raises WorkerFailedError with its last words."""
+        try:
+            process = subprocess.Popen(
+                _dying_with_parent(spec.argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, **spec.environment},
+            )
+        except OSError as error:
+            raise WorkerFailedError(
+                "companion", f"{spec.name}: {spec.argv[0]} cannot be started: {error.strerror}", "is it installed?"
+            ) from None
+        companion = cls(spec, process)
+        lines = asyncio.StreamReader(limit=1 << 20)
+        loop = asyncio.get_running_loop()
+        try:
+            companion._transport, _ = await loop.connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(lines), process.stdout
+            )
+            companion._task = asyncio.create_task(companion._read(lines))
+            await companion._until_ready()
+        except BaseException:
+            await companion.stop(0.5)
+            raise
+        return companion
+
+    async def _read(self, lines: asyncio.StreamReader) -> None:
+        ready = re.compile(self.spec.ready_pattern)
+        while line := await lines.readline():
+            self._words += line
+            del self._words[:-4096]
+            if ready.search(line.decode(errors="replace")):
+                self._ready.set()
+        self._closed.set()
+
+    async def _until_ready(self) -> None:
+        waits = [asyncio.create_task(event.wait()) for event in (self._ready, self._closed)]
+        try:
+            await asyncio.wait(waits, timeout=self.spec.ready_timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        if self._ready.is_set():
+            return
+        words = self._words.decode(errors="replace").strip()[-600:]
+        if self._closed.is_set():
+            raise WorkerFailedError("companion", f"{self.spec.name} ended before it was ready: {words}")
+        raise WorkerFailedError(
+            "companion", f"{self.spec.name} was not ready within {self.spec.ready_timeout_s:g} s: {words}"
+        )
+
+    def death(self) -> str | None:
+        """Return how it ended when it is no longer running, else None."""
+        code = self.process.poll()
+        if code is None:
+            return None
+        how = f"was ended by {signal_name(-code)}" if code < 0 else f"exited with status {code}"
+        words = self._words.decode(errors="replace").strip()[-400:]
+        return f"{self.spec.name} (pid {self.process.pid}) {how} during the trial: {words}"
+
+    async def stop(self, grace_s: float) -> None:
+        """SIGTERM, ``grace_s`` of patience, SIGKILL; reaped in any case."""
+        for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
+            if self.process.poll() is not None:
+                break
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+            deadline = time.monotonic() + patience
+            while self.process.poll() is None and time.monotonic() < deadline:
+                await asyncio.sleep(0.005)
+        if self._task is not None:
+            self._task.cancel()
+        if self._transport is not None:
+            self._transport.close()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+
+def _dying_with_parent(argv: Sequence[str]) -> list[str]:
+    """Prefix so that the daemon dies when the launcher is killed; setpriv is part of util-linux, so everywhere."""
+    return ["setpriv", "--pdeathsig", "KILL", "--", *argv]

@@ -1,0 +1,134 @@
+"""What killed workers leave behind: found by the adapter's patterns, removed only when nobody uses it."""
+
+import contextlib
+import glob
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+SCRATCH = "middlemark-"
+"""Every trial's scratch folder begins so."""
+_CLAIM = ".launcher.json"
+
+
+class _Claim(msgspec.Struct, frozen=True):
+    """Whose a scratch folder is and what its trial may leave elsewhere; kept in it for whoever comes after a kill."""
+
+    pid: int
+    started: str
+    """When that process started, in ticks since the boot: a pid alone may be somebody else's by now."""
+    world: str
+    """The boot and the pid namespace: elsewhere a pid says nothing."""
+    patterns: tuple[str, ...]
+    scope: str
+    before: tuple[str, ...]
+
+
+def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
+    """Return the paths that match now; what is among them later was not made by the trial."""
+    return frozenset(path for pattern in patterns for path in glob.glob(pattern.replace("{scope}", scope)))
+
+
+def make_scratch(patterns: Sequence[str], scope: str, before: frozenset[str]) -> str:
+    """Make a trial's scratch folder, with what :func:`clear_abandoned` needs should this process be killed."""
+    folder = tempfile.mkdtemp(prefix=SCRATCH)
+    pid = os.getpid()
+    claim = _Claim(pid, _started(pid), _world(), tuple(patterns), scope, tuple(sorted(before)))
+    with contextlib.suppress(OSError, UnicodeEncodeError):  # without it a kill leaves a little more behind
+        (Path(folder) / _CLAIM).write_bytes(msgspec.json.encode(claim))
+    return folder
+
+
+def clear_abandoned() -> tuple[str, ...]:
+    """Remove what trials of launchers that are dead left behind. Returns what was removed."""
+    removed: list[str] = []
+    for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{SCRATCH}*")):
+        claim = _abandoned(folder)
+        if claim is not None:
+            removed += clear(claim.patterns, claim.scope, frozenset(claim.before))
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder)
+    return tuple(removed)
+
+
+def _abandoned(folder: str) -> _Claim | None:
+    """Return the claim of a folder of ours whose launcher is dead; None: it lives, or it is not ours to judge."""
+    try:
+        about = os.lstat(folder)
+        if os.path.islink(folder) or about.st_uid != os.geteuid():
+            return None
+        claim = msgspec.json.decode((Path(folder) / _CLAIM).read_bytes(), type=_Claim)
+    except (OSError, msgspec.DecodeError):
+        return None
+    if claim.world != _world() or _started(claim.pid) == claim.started:
+        return None
+    return claim
+
+
+def _started(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def _world() -> str:
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    return ""
+
+
+def clear(patterns: Sequence[str], scope: str, before: frozenset[str]) -> tuple[str, ...]:
+    """Remove what matches, was not there before and is in no living process's use. Returns what was removed."""
+    found = snapshot(patterns, scope) - before
+    if not found:
+        return ()
+    in_use = mapped_or_open(found)
+    removed = []
+    for path in sorted(found - in_use):
+        with contextlib.suppress(OSError):
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+            removed.append(path)
+    return tuple(removed)
+
+
+def _bound(table: str) -> frozenset[str]:
+    with open(table, encoding="utf-8", errors="replace") as lines:
+        columns = [line.rstrip("\n").split(maxsplit=7) for line in lines]
+    return frozenset(each[7] for each in columns if len(each) == 8)
+
+
+def mapped_or_open(paths: Iterable[str]) -> frozenset[str]:
+    """Return those of ``paths`` that some process has mapped, open or bound: a neighbour's."""
+    wanted = set(paths)
+    used: set[str] = set()
+    networks: set[str] = set()
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            # A Unix socket's path is not in /proc/PID/fd but in its network's table.
+            network = os.readlink(f"{entry.path}/ns/net")
+            if network not in networks:
+                used |= wanted & _bound(f"{entry.path}/net/unix")
+                networks.add(network)
+        with contextlib.suppress(OSError), open(f"{entry.path}/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                path = line.split(maxsplit=5)[-1].rstrip("\n")
+                if path in wanted:
+                    used.add(path)
+        with contextlib.suppress(OSError):
+            for descriptor in os.scandir(f"{entry.path}/fd"):
+                with contextlib.suppress(OSError):
+                    target = os.readlink(descriptor.path)
+                    if target in wanted:
+                        used.add(target)
+    return frozenset(used)

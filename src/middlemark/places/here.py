@@ -1,0 +1,50 @@
+"""This machine: pinned or not, under a priority or not."""
+
+import msgspec
+
+from middlemark.plan.cell import Cell
+
+
+class Placement(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker applies to itself before it opens the middleware (``placement`` of docs/protocol.md)."""
+
+    cpus: tuple[int, ...] | None
+    policy: str
+    priority: int
+    mlock: bool
+    rt_limit_s: float
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """One worker process: the argv prefix (empty here), its placement, and each role's processor (None: not pinned)."""
+
+    prefix: tuple[str, ...] = ()
+    placement: Placement
+    role_cpus: tuple[int | None, ...]
+
+
+def place_roles(cell: Cell, *, spinning_s: float) -> tuple[Place, ...]:
+    """Place ping and pongs, in this order, one process each (or all in one).
+
+    ``spinning_s`` is the longest a role may legitimately spin; RLIMIT_RTTIME is a margin above it.
+    """
+    policy, _, priority = cell.priority.partition(":")
+    cpus = [_cpu(cell, role) for role in range(1 + cell.subscribers)]
+
+    def placement(mine: list[int | None]) -> Placement:
+        known = sorted({cpu for cpu in mine if cpu is not None})
+        return Placement(
+            cpus=tuple(known) or None,
+            policy=policy,
+            priority=int(priority or 0),
+            mlock=cell.mlock,
+            rt_limit_s=spinning_s + 10,
+        )
+
+    if cell.processes == 1:
+        return (Place(placement=placement(cpus), role_cpus=tuple(cpus)),)
+    return tuple(Place(placement=placement([cpu]), role_cpus=(cpu,)) for cpu in cpus)
+
+
+def _cpu(cell: Cell, role: int) -> int | None:
+    return cell.pin[role % len(cell.pin)] if cell.pin else None

@@ -1,0 +1,279 @@
+"""One sweep on one ground → its cells, in the order written, with what was left out and what must be refused."""
+
+import itertools
+import math
+from typing import Any
+
+import msgspec
+
+from middlemark.plan.cell import Cell, Note
+from middlemark.plan.honour import CAPABILITIES, SMALLEST_MESSAGE, cannot, own_level, show_level
+from middlemark.plan.pairs import Ground, Pair, check_native, find_pairs
+from middlemark.plan.placing import Placing, place
+from middlemark.problems import Problem
+from middlemark.suite.model import Level, Levels, Sweep
+from middlemark.suite.spelling import listing
+
+MOST_CELLS = 100_000
+_BENCH_FACTORS = ("pattern", "payload", "subscribers", "echo", "pin", "priority", "mlock")
+_ORDER = ("pattern", *CAPABILITIES, *(name for name in _BENCH_FACTORS if name != "pattern"))
+
+
+class Lack(msgspec.Struct, frozen=True):
+    """A level that a pair cannot honour, and why."""
+
+    pair: Pair
+    factor: str
+    level: Level
+    why: str
+
+
+Settled = tuple[Pair, dict[str, tuple[Level, ...]]]
+"""A pair and the levels of each capability that it will be measured with; empty: it cannot be."""
+
+
+class Crossing(msgspec.Struct, frozen=True):
+    """What came of a sweep."""
+
+    cells: tuple[Cell, ...]
+    notes: tuple[Note, ...]
+    problems: tuple[Problem, ...]
+
+
+def cross(sweep: Sweep, ground: Ground) -> Crossing:
+    """Cross a sweep's factors over the pairs that can honour them. Pure; the order of levels is kept."""
+    notes: list[Note] = []
+    problems: list[Problem] = check_native(sweep, ground)
+    pairs = find_pairs(sweep, ground, notes, problems)
+    asked = {each.factor: each for each in sweep.factors if each.factor not in ("adapter", "transport")}
+    asked["size"] = _at_least_the_header(asked["size"], notes)
+    if any(each.factor in asked and not _narrow(asked[each.factor], ground).values for each in ground.only):
+        return Crossing((), tuple(notes), tuple(problems))  # --only leaves nothing of this sweep
+    asked = {factor: _narrow(levels, ground) for factor, levels in asked.items()}
+
+    lacks: list[Lack] = []
+    settled = [(pair, _settle(pair, asked, lacks, notes)) for pair in pairs]
+    problems += _refused(sweep, asked, settled, lacks)
+    notes += _left_out(asked, settled, lacks)
+    shared = math.prod(len(asked[factor].values) for factor in _BENCH_FACTORS)
+    count = sum(shared * math.prod(map(len, levels.values())) for _, levels in settled)
+    if count > MOST_CELLS:
+        problems.append(Problem(sweep.place, f"its levels make {count} cells; at most {MOST_CELLS} can be planned"))
+        return Crossing((), tuple(notes), tuple(problems))
+
+    placings = _place_roles(sweep, asked, settled, ground, notes, problems)
+    cells: list[Cell] = []
+    for pair, levels in settled:
+        if pair.wanted:
+            cells += _cells(pair, levels, asked, placings, _native(sweep, pair.adapter.name))
+    return Crossing(tuple(each for each in cells if _kept(each, ground)), tuple(notes), tuple(problems))
+
+
+def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
+    small = [size for size in sizes.values if isinstance(size, int) and size < SMALLEST_MESSAGE]
+    if not small:
+        return sizes
+    shown = listing(map(str, small))
+    notes.append(Note(sizes.place, f"{shown} B became {SMALLEST_MESSAGE} B, the smallest message: the header is in it"))
+    grown = (max(size, SMALLEST_MESSAGE) if isinstance(size, int) else size for size in sizes.values)
+    return Levels("size", tuple(dict.fromkeys(grown)), sizes.place, sizes.named)
+
+
+def _narrow(levels: Levels, ground: Ground) -> Levels:
+    """Drop the levels that ``--only`` leaves out. Defaults and processors are only known once a cell is made."""
+    if not levels.named or levels.factor in ("pin", "echo"):
+        return levels
+    kept = tuple(level for level in levels.values if ground.wants(levels.factor, level))
+    return Levels(levels.factor, kept, levels.place, levels.named)
+
+
+def _settle(pair: Pair, asked: dict[str, Levels], lacks: list[Lack], notes: list[Note]) -> dict[str, tuple[Level, ...]]:
+    """Return the levels of each capability that the pair will be measured with."""
+    settled: dict[str, tuple[Level, ...]] = {}
+    for factor in CAPABILITIES:
+        levels = asked[factor]
+        kept: list[Level] = []
+        lacking: list[Lack] = []
+        for level in levels.values:
+            why = cannot(pair.transport, factor, level)
+            if why is None:
+                kept.append(level)
+            else:
+                lacking.append(Lack(pair, factor, level, why))
+        follows = pair.company and factor == "reliability"
+        if lacking and not kept and (follows or not levels.named):
+            own = own_level(pair.transport, factor)
+            kept.append(own)
+            if not pair.adapter.floor and pair.wanted:
+                notes.append(Note(levels.place, f"{pair.name}: {factor} {show_level(factor, own)} ({lacking[0].why})"))
+        elif not follows:
+            lacks += lacking
+        settled[factor] = tuple(kept)
+    return settled
+
+
+def _refused(
+    sweep: Sweep,
+    asked: dict[str, Levels],
+    settled: list[Settled],
+    lacks: list[Lack],
+) -> list[Problem]:
+    """Return what was named and cannot be honoured: by a pair that was named, or by no pair that could stand for it."""
+    if sweep.skip_unsupported:
+        return []
+    problems = [
+        Problem(asked[each.factor].place, f"{each.pair.name}: {_asked_size(each)}{each.why}")
+        for each in lacks
+        if each.pair.strict and each.pair.wanted
+    ]
+    pairs = [(pair, levels) for pair, levels in settled if not pair.strict]
+    named = sweep.levels("adapter").values != ("all",)
+    # A named adapter must honour each level somewhere; under "all" one adapter that does is enough.
+    names = (
+        list(dict.fromkeys(pair.adapter.name for pair, _ in pairs if not pair.company and pair.wanted))
+        if named
+        else [""]
+    )
+    for name in names:
+        group = [(pair, levels) for pair, levels in pairs if name in ("", pair.adapter.name)]
+        problems += _uncovered(name, asked, group, lacks, sweep.place)
+    return problems
+
+
+def _uncovered(
+    name: str,
+    asked: dict[str, Levels],
+    group: list[Settled],
+    lacks: list[Lack],
+    place: str,
+) -> list[Problem]:
+    if not any(pair.wanted for pair, _ in group):
+        return []
+    members = {id(pair) for pair, _ in group}
+    problems: list[Problem] = []
+    for factor in CAPABILITIES:
+        levels = asked[factor]
+        for level in levels.values:
+            if any(level in own[factor] for _, own in group):
+                continue
+            reasons = [
+                each for each in lacks if id(each.pair) in members and (each.factor, each.level) == (factor, level)
+            ]
+            if reasons:
+                shown = f"{factor} {show_level(factor, level)}"
+                problems.append(Problem(levels.place, f"{_who(name)} can honour {shown}: {_why(reasons)}"))
+    if not problems and all(not all(own.values()) for _, own in group):
+        whys = [each for each in lacks if id(each.pair) in members]
+        problems.append(Problem(place, f"{_who(name)} can honour all of this at once: {_why(whys)}"))
+    return problems
+
+
+def _who(adapter: str) -> str:
+    return f"no transport of {adapter}" if adapter else "no adapter here"
+
+
+def _why(lacks: list[Lack]) -> str:
+    said: dict[str, list[str]] = {}
+    for each in lacks:
+        said.setdefault(each.why, []).append(each.pair.name)
+    return "; ".join(f"{listing(dict.fromkeys(names))}: {why}" for why, names in said.items())
+
+
+def _asked_size(lack: Lack) -> str:
+    return f"{show_level('size', lack.level)} asked, " if lack.factor == "size" else ""
+
+
+def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack]) -> list[Note]:
+    """One note for each factor and each pair that follows without honouring all of it; of one that is out, only why."""
+    barred = {id(pair): {factor for factor, own in levels.items() if not own} for pair, levels in settled}
+    gathered: dict[tuple[str, str, str], list[Level]] = {}
+    for each in lacks:
+        beside = barred[id(each.pair)] and each.factor not in barred[id(each.pair)]
+        if not each.pair.strict and each.pair.wanted and not beside:
+            gathered.setdefault((each.factor, each.pair.name, each.why), []).append(each.level)
+    return [
+        Note(
+            asked[factor].place,
+            f"{name}: {factor} {listing(show_level(factor, level) for level in levels)} left out ({why})",
+        )
+        for (factor, name, why), levels in gathered.items()
+    ]
+
+
+Placings = dict[tuple[Level, Level, Level], Placing]
+
+
+def _place_roles(
+    sweep: Sweep,
+    asked: dict[str, Levels],
+    settled: list[Settled],
+    ground: Ground,
+    notes: list[Note],
+    problems: list[Problem],
+) -> Placings:
+    """Place each combination of reception, subscribers and pin once. Those that cannot be are not in the answer."""
+    live = [(pair, levels) for pair, levels in settled if pair.wanted and all(levels.values())]
+    placings: Placings = {}
+    crowded: dict[str, Levels] = {}
+    for receive in dict.fromkeys(level for _, levels in live for level in levels["receive"]):
+        for subscribers, pin in itertools.product(asked["subscribers"].values, asked["pin"].values):
+            found = place(pin, str(receive), int(str(subscribers)), ground.cpus)
+            if found.no_such is not None:
+                problems.append(Problem(asked["pin"].place, found.no_such))
+            elif found.crowded is not None:
+                crowded[found.crowded] = asked["receive"]
+            else:
+                placings[receive, subscribers, pin] = found
+            if pin == "auto" and found.pin is None:
+                notes.append(Note(asked["pin"].place, "not pinned: this process may use one processor only"))
+            if receive == "poll" and found.crowded is None:
+                notes += _own_threads(1 + int(str(subscribers)), live, asked["receive"].place, ground)
+    for why, levels in crowded.items():
+        if levels.named and not sweep.skip_unsupported:
+            problems.append(Problem(levels.place, why))
+        else:
+            notes.append(Note(levels.place, f"left out: {why}"))
+    return placings
+
+
+def _own_threads(roles: int, live: list[Settled], place: str, ground: Ground) -> list[Note]:
+    names = dict.fromkeys(
+        pair.adapter.name for pair, levels in live if pair.adapter.own_threads and "poll" in levels["receive"]
+    )
+    if not names or len(ground.cpus) > roles:
+        return []
+    which = (
+        "receives on threads of its own, which share"
+        if len(names) == 1
+        else "receive on threads of their own, which share"
+    )
+    return [Note(place, f"{listing(names)} {which} the processors with {roles} polling roles")]
+
+
+def _cells(
+    pair: Pair,
+    levels: dict[str, tuple[Level, ...]],
+    asked: dict[str, Levels],
+    placings: Placings,
+    native: tuple[tuple[str, str], ...],
+) -> list[Cell]:
+    cells: list[Cell] = []
+    columns = [levels[factor] if factor in levels else asked[factor].values for factor in _ORDER]
+    for row in itertools.product(*columns):
+        values: dict[str, Any] = dict(zip(_ORDER, row, strict=True))
+        placing = placings.get((values["receive"], values["subscribers"], values["pin"]))
+        if placing is None:
+            continue
+        values["pin"] = placing.pin
+        if values["subscribers"] == 1:
+            values["echo"] = "all"  # the first of one is all of them: one cell, not two
+        cells.append(Cell(adapter=pair.adapter.name, transport=pair.transport.name, native=native, **values))
+    return cells
+
+
+def _native(sweep: Sweep, adapter: str) -> tuple[tuple[str, str], ...]:
+    return next((each.settings for each in sweep.native if each.adapter == adapter), ())
+
+
+def _kept(cell: Cell, ground: Ground) -> bool:
+    return all(ground.wants(each.factor, getattr(cell, each.factor)) for each in ground.only)

@@ -1,0 +1,139 @@
+"""Suites on a ground → the plan: cells merged, trials interleaved. Pure: the same arguments give the same plan."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
+from middlemark.plan.cross import cross
+from middlemark.plan.honour import show_level
+from middlemark.plan.pairs import Ground
+from middlemark.problems import Problem, RequestError
+from middlemark.suite.model import Suite, Sweep
+from middlemark.suite.overrides import Only, read_only
+from middlemark.suite.spelling import listing
+from middlemark.workers.description import Description
+
+MOST_TRIALS = 1_000_000
+
+
+class _Measured(msgspec.Struct, frozen=True):
+    """How one cell is measured: by the first sweep that asked for it."""
+
+    name: str
+    limits: Limits
+    domain: int | None
+    trials: int
+    place: str
+
+
+def make_plan(
+    suites: Sequence[Suite],
+    descriptions: Sequence[Description],
+    *,
+    cpus: Sequence[int],
+    seed: int,
+    only: Sequence[str] = (),
+    absent: Mapping[str, str] | None = None,
+) -> Plan:
+    """Plan every cell of every suite.
+
+    ``cpus``: the processors this process may use. ``seed``: taken where no suite names one. ``only``: ``KEY=VALUE`` as
+    typed. ``absent``: adapter → how to get it, for adapters that are known but not here. Raises RequestError with every
+    problem found.
+    """
+    chosen, problems = read_only(only)
+    ground = Ground(
+        descriptions=tuple(descriptions), absent=dict(absent or {}), cpus=tuple(cpus) or (0,), only=tuple(chosen)
+    )
+    notes: list[Note] = []
+    measured: dict[Cell, _Measured] = {}
+    for suite in suites:
+        for sweep in suite.sweeps:
+            crossing = cross(sweep, ground)
+            problems += crossing.problems
+            notes += crossing.notes
+            _merge(measured, crossing.cells, suite, sweep, notes)
+    if chosen:
+        problems += _matching_nothing(chosen, suites, ground)
+    total = sum(each.trials for each in measured.values())
+    if total > MOST_TRIALS:
+        problems.append(
+            Problem("trials", f"{len(measured)} cells make {total} trials; at most {MOST_TRIALS} can be planned")
+        )
+    if not measured and not problems:
+        why = f": {'; '.join(dict.fromkeys(str(note.text) for note in notes))}" if notes else ""
+        where = listing(dict.fromkeys(suite.place for suite in suites)) or "suites"
+        problems.append(Problem(where, f"nothing is left to measure{why}"))
+    if problems:
+        raise RequestError(list(dict.fromkeys(problems)))
+    seed = next((suite.seed for suite in suites if suite.seed is not None), seed)
+    return Plan(
+        cells=tuple(measured),
+        trials=tuple(_interleave(list(measured.values()), seed)),
+        names=tuple(each.name for each in measured.values()),
+        notes=tuple(dict.fromkeys(notes)),
+        seed=seed,
+    )
+
+
+def _merge(
+    measured: dict[Cell, _Measured], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
+) -> None:
+    """Add a sweep's cells. One that is there already stays one cell, with the larger number of trials."""
+    name = f"{suite.name}: {sweep.name}" if sweep.name else suite.name
+    limits = Limits(
+        samples=sweep.samples,
+        duration_s=sweep.duration_s,
+        warmup_s=sweep.warmup_s,
+        reply_timeout_s=sweep.reply_timeout_s,
+        match_timeout_s=sweep.match_timeout_s,
+        limit_s=sweep.limit_s,
+    )
+    new = _Measured(name, limits, sweep.domain, sweep.trials, sweep.place)
+    for cell in cells:
+        old = measured.setdefault(cell, new)
+        if old is new:
+            continue
+        if (old.limits, old.domain) != (new.limits, new.domain):
+            text = f"cells that {old.place} has as well are measured once, with its limits"
+            notes.append(Note(sweep.place, text))
+        if old.trials < new.trials:
+            measured[cell] = msgspec.structs.replace(old, trials=new.trials)
+
+
+def _interleave(measured: list[_Measured], seed: int) -> Iterable[Trial]:
+    """Yield the trials: in each round every cell that still has one, in an order of the round's own."""
+    draw = random.Random(seed)
+    order = 0
+    for number in range(1, max((each.trials for each in measured), default=0) + 1):
+        due = [index for index, each in enumerate(measured) if each.trials >= number]
+        draw.shuffle(due)
+        for index in due:
+            each = measured[index]
+            yield Trial(
+                order=order,
+                cell=index,
+                number=number,
+                limits=each.limits,
+                domain=each.domain,
+                seed=draw.getrandbits(32),
+            )
+            order += 1
+
+
+def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], ground: Ground) -> list[Problem]:
+    """Return a problem for each value of ``--only`` that no cell of the whole request has."""
+    everything = msgspec.structs.replace(ground, only=())
+    cells = [cell for suite in suites for sweep in suite.sweeps for cell in cross(sweep, everything).cells]
+    problems: list[Problem] = []
+    for each in chosen:
+        there = dict.fromkeys(getattr(cell, each.factor) for cell in cells)
+        for value in each.values:
+            if value in there:
+                continue
+            text = f"no cell has {each.factor} {show_level(each.factor, value)}"
+            known = listing(show_level(each.factor, level) for level in there)
+            problems.append(Problem(each.place, f"{text}; the cells have {known}" if known else text))
+    return problems

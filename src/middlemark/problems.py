@@ -1,0 +1,32 @@
+"""What is wrong with a request, as values: all of them at once, each with its place and the next step."""
+
+import msgspec
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing wrong: ``place`` says where (``suites/lan.toml: sweep 2: size``), ``text`` what and what is right."""
+
+    place: str
+    text: str
+
+    def __str__(self) -> str:
+        """Read as one line: place, then text."""
+        return f"{self.place}: {self.text}" if self.place else self.text
+
+
+class RequestError(Exception):
+    """The request is wrong (exit code 2). Carries every problem found, never only the first."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        """``problems`` is not empty."""
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
+
+
+class MeasureError(Exception):
+    """Nothing, or nothing more, can be measured (exit code 3). ``advice`` is the next step."""
+
+    def __init__(self, text: str, advice: str = "") -> None:
+        """``text`` names the thing and the place."""
+        super().__init__(text)
+        self.advice = advice

@@ -1,0 +1,66 @@
+"""The levels of a cell's factors in words, and which of them a report must repeat because they vary within the run."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+
+from middlemark.plan.cell import Cell
+from middlemark.stats.result import CellResult
+
+WORDS: dict[str, Callable[[Cell], str]] = {
+    "pattern": lambda cell: cell.pattern,
+    "receive": lambda cell: cell.receive,
+    "processes": lambda cell: "1 process" if cell.processes == 1 else f"{cell.processes} processes",
+    "subscribers": lambda cell: "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers",
+    "echo": lambda cell: "" if cell.subscribers == 1 else "all of them echo" if cell.echo == "all" else "one echoes",
+    "payload": lambda cell: cell.payload,
+    "pin": lambda cell: "not pinned" if cell.pin is None else f"pinned {','.join(map(str, cell.pin))}",
+    "priority": lambda cell: f"priority {cell.priority}",
+    "reliability": lambda cell: cell.reliability,
+    "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",
+    "loan": lambda cell: "loan" if cell.loan else "no loan",
+    "mlock": lambda cell: "mlock" if cell.mlock else "no mlock",
+    "native": lambda cell: " ".join(f"{key}={value}" for key, value in cell.native) or "own defaults",
+}
+"""By factor, in the order they are told. Empty: the level means nothing there (who echoes, where there is one)."""
+
+UNTOLD = ("", "no mlock", "own defaults")
+"""Levels that nobody asked for: telling them everywhere would hide those that were."""
+
+EXPERIMENT = ("pattern", "receive", "processes", "subscribers", "echo", "payload", "pin", "priority")
+"""Factors that make another experiment: polling and blocking, or one process and two, never stand in one group."""
+
+ASKED = ("reliability", "depth", "loan", "mlock", "native")
+"""Factors that are asked of the middleware: rows that differ in them may be held against each other."""
+
+
+def varying(results: Sequence[CellResult]) -> frozenset[str]:
+    """Return the factors of which more than one level is in the results, told in words that differ."""
+    return frozenset(factor for factor, words in WORDS.items() if len({words(each.cell) for each in results}) > 1)
+
+
+def usual(results: Sequence[CellResult], factors: frozenset[str]) -> dict[str, str]:
+    """Return the commonest level, in words, of each of those factors (of equally common ones the first met)."""
+    return {
+        factor: Counter(tell(each.cell) for each in results).most_common(1)[0][0]
+        for factor, tell in WORDS.items()
+        if factor in factors and results
+    }
+
+
+def words(cell: Cell, factors: Collection[str]) -> str:
+    """Return the cell's levels of those factors, in the order of ``WORDS``: ``block, 2 processes``."""
+    told = [tell(cell) for factor, tell in WORDS.items() if factor in factors]
+    return ", ".join(each for each in told if each not in UNTOLD)
+
+
+def subject(cell: Cell) -> str:
+    """Return what is measured: adapter and transport, once where both have one name."""
+    return cell.adapter if cell.transport == cell.adapter else f"{cell.adapter} {cell.transport}"
+
+
+def plain(text: str) -> str:
+    """Return the text on one line, control characters made visible: it may be a crashed program's last words."""
+    return "".join(
+        character if character.isprintable() else " " if character in "\n\t" else ascii(character)[1:-1]
+        for character in text
+    )

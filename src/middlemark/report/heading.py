@@ -1,0 +1,75 @@
+"""What stands above the table: what was run, where, with which versions, and what every row has in common."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from middlemark.report.factors import ASKED, UNTOLD, WORDS, plain, usual, varying, words
+from middlemark.report.layout import hanging
+from middlemark.report.run_facts import Machine, RunFacts
+from middlemark.stats.result import CellResult
+from middlemark.units import format_seconds
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+def heading(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterator["Text"]:
+    """Return the lines above the table."""
+    from rich.text import Text
+
+    when = f"{facts.started[:19].replace('T', ' ')} UTC"
+    yield Text(plain(f"{', '.join(facts.suites)}, {when}"), style="bold")
+    for name, text, style in (
+        ("measured", _progress(facts), "bold yellow" if facts.interrupted else ""),
+        ("machine", _machine(facts.machine), ""),
+        ("clock", _clock(facts), ""),
+        ("versions", _versions(facts), ""),
+        ("every row", _in_common(results), ""),
+        ("kept in", facts.folder or "", ""),
+        *(("note", note, "") for note in facts.notes),
+    ):
+        if text:
+            yield from (Text(line, style=style) for line in hanging(f"{name:<11}", plain(text), width))
+
+
+def _progress(facts: RunFacts) -> str:
+    trials = f"{facts.done_trials:,} of {facts.planned_trials:,} trials"
+    state = "; interrupted: what was measured by then is below" if facts.interrupted else ""
+    return f"{trials} in {format_seconds(facts.seconds)}, seed {facts.seed}{state}"
+
+
+def _machine(machine: Machine) -> str:
+    processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
+    parts = [machine.hostname, machine.cpu_model, processors, machine.os, f"Linux {machine.kernel}"]
+    return ", ".join(each for each in parts if each)
+
+
+def _clock(facts: RunFacts) -> str:
+    if facts.clock is None:
+        return ""
+    clock = facts.clock
+    return f"{clock.source}; a reading costs {clock.cost_ns:.3g} ns, its resolution is {clock.resolution_ns:.2g} ns"
+
+
+def _versions(facts: RunFacts) -> str:
+    middleware = [f"{each.name} {each.version}".strip() for each in facts.adapters if not each.floor]
+    floors = [each.name for each in facts.adapters if each.floor]
+    told = [f"middlemark {facts.middlemark}", *middleware]
+    return ", ".join(told) + (f"; floors: {', '.join(floors)}" if floors else "")
+
+
+def _in_common(results: Sequence[CellResult]) -> str:
+    if not results:
+        return ""
+    varied = varying(results)
+    common = words(results[0].cell, set(WORDS) - varied)
+    levels = [each for each in usual(results, varied & frozenset(ASKED)).values() if each not in UNTOLD]
+    if levels:
+        common += f"; {', '.join(levels)} unless the row says otherwise"
+    trials = Counter(each.trials for each in results if each.failed is None)
+    if not trials:
+        return common
+    number = trials.most_common(1)[0][0]
+    measured = "one trial" if number == 1 else f"{number} trials; a figure is the median of theirs"
+    return f"{common}; {measured}"

@@ -1,0 +1,88 @@
+"""What stands below the table: every doubt with its number and the next step, and how to read the columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from middlemark.launch.outcome import Doubt
+from middlemark.report.columns import Column
+from middlemark.report.factors import EXPERIMENT, plain, words
+from middlemark.report.labels import CONTRADICTED
+from middlemark.report.layout import hanging
+from middlemark.report.numbers import ABSENT
+from middlemark.stats.result import CellResult
+from middlemark.units import format_size
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_MOST_ROWS = 8
+"""Rows told under one doubt; the JSON has all of them."""
+
+
+def doubt_numbers(results: Sequence[CellResult]) -> dict[str, int]:
+    """Return a number a code, from 1, in the order the table meets them."""
+    codes = dict.fromkeys(each.code for result in results for each in result.warnings)
+    return {code: number for number, code in enumerate(codes, start=1)}
+
+
+def footnotes(
+    results: Sequence[CellResult],
+    named: Sequence[str],
+    varied: frozenset[str],
+    numbers: Mapping[str, int],
+    width: int,
+) -> Iterator["Text"]:
+    """Return the lines of all doubts: a code, the rows it is about, and each different advice once."""
+    from rich.text import Text
+
+    if not numbers:
+        return
+    yield Text("Doubts", style="bold")
+    for code, number in numbers.items():
+        texts, advice = _of_code(code, results, named, varied)
+        yield Text(f"{number:>3}  {plain(code)}", style="yellow")
+        for text, rows in list(texts.items())[:_MOST_ROWS]:
+            yield from map(Text, hanging("     ", f"{plain('; '.join(rows))}: {plain(text)}", width))
+        if len(texts) > _MOST_ROWS:
+            yield Text(f"     and {len(texts) - _MOST_ROWS} more rows, all of them in --format json")
+        for each in advice:
+            yield from map(Text, hanging("     → ", plain(each), width))
+    yield Text()
+
+
+def _of_code(
+    code: str, results: Sequence[CellResult], named: Sequence[str], varied: frozenset[str]
+) -> tuple[dict[str, list[str]], list[str]]:
+    texts: dict[str, list[str]] = {}
+    advice: dict[str, None] = {}
+    told = varied & frozenset(EXPERIMENT)
+    for result, name in zip(results, named, strict=True):
+        for doubt in _with_code(result.warnings, code):
+            group = ", ".join(filter(None, (format_size(result.cell.size), words(result.cell, told))))
+            texts.setdefault(doubt.text, []).append(f"{name} at {group}")
+            if doubt.advice:
+                advice[doubt.advice] = None
+    return texts, list(advice)
+
+
+def _with_code(doubts: Sequence[Doubt], code: str) -> list[Doubt]:
+    return [each for each in doubts if each.code == code]
+
+
+def legend(shown: Sequence[Column], hidden: Sequence[Column], width: int, *, contradicted: bool) -> Iterator["Text"]:
+    """Return what each column says, and which had to give way."""
+    from rich.text import Text
+
+    yield Text("How to read it", style="bold")
+    lines = [(each.title, each.means) for each in shown]
+    if contradicted:
+        lines.append(
+            (CONTRADICTED, "carried by something else than the transport asked for: not a figure of that transport")
+        )
+    lines.append((ABSENT, "not measured, or fewer than ten samples lie beyond that quantile"))
+    for title, means in lines:
+        yield from (Text(line, style="dim") for line in hanging(f"  {title:<11}", means, width))
+    if hidden:
+        titles = ", ".join(each.title for each in hidden)
+        text = f"{titles}: no room at this width; --format csv has everything"
+        yield from (Text(line, style="dim") for line in hanging(f"  {'left out':<11}", text, width))

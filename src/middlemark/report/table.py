@@ -1,0 +1,150 @@
+"""The table for people: rows that may be compared stand together, floors first, every figure named with its unit.
+
+Laid out here and not by rich's Table, whose cells cannot span columns: a failed row says why in words.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from middlemark.report.columns import Column, fitting
+from middlemark.report.factors import EXPERIMENT, plain, varying, words
+from middlemark.report.heading import heading
+from middlemark.report.labels import is_contradicted, labels
+from middlemark.report.notes import doubt_numbers, footnotes, legend
+from middlemark.report.run_facts import RunFacts
+from middlemark.stats.doubts import NOT_MEASURED
+from middlemark.stats.result import CellResult
+from middlemark.units import format_size
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_GAP = "  "
+_FIRST = "round trip in µs"
+"""Heads the first column: what the times are, and their unit."""
+_LEAST = 22
+"""A narrower first column is not worth a further column of figures."""
+
+
+def render(facts: RunFacts, results: Sequence[CellResult], *, width: int = 100, colour: bool = False) -> str:
+    """Return the report, ``width`` (at least 60) columns wide at most. ``colour`` adds ANSI styles and nothing else."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=max(width, 60),
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        no_color=not colour,
+        legacy_windows=False,
+        _environ={},
+    )
+    for line in _lines(facts, results, console.width):
+        line.rstrip()
+        console.print(line, soft_wrap=True, highlight=False)
+    return out.getvalue()
+
+
+def _lines(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterator["Text"]:
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    from middlemark.report.layout import hanging
+
+    yield from heading(facts, results, width)
+    named = labels(results)
+    varied = varying(results)
+    groups = _groups(facts, results, varied)
+    order = [index for _, members in groups for index in members]
+    numbers = doubt_numbers([results[index] for index in order])
+    longest = max([cell_len(_FIRST), *map(cell_len, named)])
+    shown, hidden = fitting(results, facts, numbers, width - 2 - min(longest, _LEAST))
+    first = min(longest, max(_LEAST, width - 2 - sum(len(_GAP) + each.width for each in shown)))
+    for title, members in groups:
+        yield Text()
+        yield Text(title, style="bold")
+        reached = [index for index in members if not _unreached(results[index])]
+        if any(results[index].failed is None for index in reached):
+            yield _header(shown, first)
+        for index in reached:
+            yield from _row(facts, results[index], named[index], numbers, shown, first, width)
+        if len(reached) < len(members):
+            missing = "; ".join(named[index] for index in members if index not in reached)
+            yield from (Text(line, style="dim") for line in hanging("  not reached: ", missing, width))
+    yield Text()
+    yield from footnotes([results[index] for index in order], [named[index] for index in order], varied, numbers, width)
+    yield from legend(shown, hidden, width, contradicted=any(map(is_contradicted, results)))
+
+
+def _groups(facts: RunFacts, results: Sequence[CellResult], varied: frozenset[str]) -> list[tuple[str, list[int]]]:
+    told = varied & frozenset(EXPERIMENT)
+    groups: dict[tuple[int, str], list[int]] = {}
+    for index, result in enumerate(results):
+        groups.setdefault((result.cell.size, words(result.cell, told)), []).append(index)
+
+    def place(index: int) -> tuple[bool, bool, bool, float]:
+        result = results[index]
+        p50 = result.round_trip_ns.p50 if result.round_trip_ns else None
+        return (result.failed is not None, not facts.is_floor(result.cell.adapter), p50 is None, p50 or 0.0)
+
+    # Sizes ascend; what else makes a group keeps the order of the plan.
+    return [
+        (", ".join(filter(None, (format_size(size), told_words))), sorted(groups[size, told_words], key=place))
+        for size, told_words in sorted(groups, key=lambda key: key[0])
+    ]
+
+
+def _unreached(result: CellResult) -> bool:
+    return result.failed is not None and result.failed.code == NOT_MEASURED
+
+
+def _header(shown: Sequence[Column], first: int) -> "Text":
+    from rich.text import Text
+
+    cells = [each.title.ljust(each.width) if each.left else each.title.rjust(each.width) for each in shown]
+    return Text(_GAP.join(["  " + _FIRST.ljust(first), *cells]), style="dim")
+
+
+def _row(
+    facts: RunFacts,
+    result: CellResult,
+    label: str,
+    numbers: dict[str, int],
+    shown: Sequence[Column],
+    first: int,
+    width: int,
+) -> Iterator["Text"]:
+    from rich.text import Text
+
+    from middlemark.report.layout import wrapped
+
+    names = wrapped(label, first)
+    names = [names[0], *(f"  {each}" for each in wrapped(" ".join(names[1:]), first - 2))] if len(names) > 1 else names
+    if result.failed is not None:
+        see = [str(numbers[each.code]) for each in result.warnings]
+        reason = f"failed: {plain(result.failed.text)}" + (f" (see {', '.join(see)})" if see else "")
+        told = wrapped(reason, width - first - 4)
+        if result.failed.advice:
+            told += wrapped(f"→ {plain(result.failed.advice)}", width - first - 4)
+        for at in range(max(len(names), len(told))):
+            line = Text("  " + _padded(names[at] if at < len(names) else "", first) + _GAP)
+            yield line.append(told[at] if at < len(told) else "", style="red")
+        return
+    line = Text("  " + _padded(names[0], first))
+    for column in shown:
+        text = column.tell(result, facts, numbers)
+        line.append(_GAP)
+        line.append(
+            text.ljust(column.width) if column.left else text.rjust(column.width), style=column.style(result, facts)
+        )
+    yield line
+    for name in names[1:]:
+        yield Text("  " + name)
+
+
+def _padded(text: str, width: int) -> str:
+    from rich.cells import cell_len
+
+    return text + " " * max(0, width - cell_len(text))

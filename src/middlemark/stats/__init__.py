@@ -1,0 +1,1 @@
+"""Samples → quantiles, floors and warnings. Pure."""

@@ -1,0 +1,191 @@
+"""``run.json`` (what was asked, of whom, on what machine), ``trials.jsonl`` (a line a trial) and ``samples/*.npy``."""
+
+import contextlib
+import datetime
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from middlemark.launch.outcome import TrialOutcome
+from middlemark.plan.cell import Plan
+from middlemark.workers.description import Description
+
+SCHEMA = 1
+
+
+class StoreError(Exception):
+    """A run's folder cannot be written or read; the text names the path."""
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """What the run was measured on, read when it began."""
+
+    host: str
+    cpu: str
+    processors: int
+    memory_bytes: int
+    kernel: str
+    system: str
+    virtual: bool | None
+    """Whether the processor says that a hypervisor is there; None where it does not say."""
+    clocksource: str | None
+    governor: str | None
+    """The frequency governor of processor 0; None where the kernel offers none."""
+
+
+class RunFile(msgspec.Struct, frozen=True, kw_only=True):
+    """``run.json``."""
+
+    schema: int = SCHEMA
+    middlemark: str
+    suites: tuple[str, ...]
+    suite_texts: dict[str, str] = {}
+    """The suites as written, by name."""
+    command: tuple[str, ...]
+    started: str
+    ended: str | None = None
+    interrupted: bool = False
+    error: str | None = None
+    """What ended the run early, when it was neither complete nor interrupted."""
+    seed: int
+    machine: Machine
+    adapters: tuple[Description, ...]
+    plan: Plan
+
+
+class _Written(msgspec.Struct):
+    """The part of ``run.json`` that every schema has, so that a newer one can be told from a damaged one."""
+
+    schema: int
+    middlemark: str = "version unknown"
+
+
+class StoredRun(msgspec.Struct, frozen=True):
+    """A run as read back. ``damaged_lines`` counts lines of trials.jsonl that were cut off."""
+
+    folder: Path
+    file: RunFile
+    outcomes: tuple[TrialOutcome, ...]
+    damaged_lines: int = 0
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.name
+
+
+class RunWriter:
+    """Writes a run's folder. Every method raises StoreError with the path when the disk does not take it."""
+
+    def __init__(self, folder: Path, file: RunFile) -> None:
+        """Use :func:`open_run`."""
+        self.folder = folder
+        self.file = file
+        self._save()
+        self._add(b"")
+
+    def append(self, outcome: TrialOutcome) -> None:
+        """Add a line to trials.jsonl, on disk before this returns."""
+        self._add(msgspec.json.encode(outcome) + b"\n")
+
+    def _add(self, line: bytes) -> None:
+        path = self.folder / "trials.jsonl"
+        try:
+            with path.open("ab") as trials:
+                trials.write(line)
+                trials.flush()
+                os.fsync(trials.fileno())
+        except OSError as error:
+            raise _store_error(path, error) from None
+
+    def close(self, *, interrupted: bool = False, error: str | None = None) -> None:
+        """Note how it ended."""
+        self.file = msgspec.structs.replace(self.file, ended=utc_now(), interrupted=interrupted, error=error)
+        self._save()
+
+    def _save(self) -> None:
+        path = self.folder / "run.json"
+        draft = path.with_suffix(".json.new")
+        try:
+            draft.write_bytes(msgspec.json.format(msgspec.json.encode(self.file), indent=1))
+            draft.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+            raise _store_error(path, error) from None
+
+
+def open_run(root: Path, file: RunFile) -> RunWriter:
+    """Make ``<root>/<time>-<suite>/`` with its samples folder. Raises StoreError naming the path."""
+    stamp = datetime.datetime.fromisoformat(file.started).astimezone().strftime("%Y-%m-%d_%H-%M-%S")
+    base = f"{stamp}-{'+'.join(_safe(name) for name in file.suites) or 'run'}"
+    try:
+        str(root.absolute()).encode()
+    except UnicodeEncodeError:
+        shown = str(root).encode(errors="replace").decode()
+        raise StoreError(f"{shown}: the name is not UTF-8; the workers are told it as JSON") from None
+    for attempt in range(1, 1000):
+        folder = root / (base if attempt == 1 else f"{base}-{attempt}")
+        try:
+            (folder / "samples").mkdir(parents=True)
+        except FileExistsError:
+            if folder.exists():
+                continue
+            raise StoreError(f"{root}: is not a folder") from None
+        except OSError as error:
+            raise _store_error(folder, error) from None
+        return RunWriter(folder.absolute(), file)
+    raise StoreError(f"{root / base}: a thousand runs of this second exist already")
+
+
+def read_run(folder: Path) -> StoredRun:
+    """Read a run back, complete or killed. Raises StoreError naming the path and what is wrong with it."""
+    path = folder / "run.json"
+    try:
+        text = path.read_bytes()
+        written = msgspec.json.decode(text, type=_Written)
+        if written.schema > SCHEMA:
+            newer = f"was written by a newer Middlemark ({written.middlemark})"
+            raise StoreError(f"{path}: schema {written.schema} {newer}")
+        file = msgspec.json.decode(text, type=RunFile)
+    except OSError as error:
+        raise _store_error(path, error) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path}: not the description of a run: {error}") from None
+    outcomes = []
+    damaged = 0
+    for line in _lines(folder / "trials.jsonl"):
+        try:
+            outcomes.append(msgspec.json.decode(line, type=TrialOutcome))
+        except msgspec.DecodeError:
+            damaged += 1
+    return StoredRun(folder, file, tuple(outcomes), damaged)
+
+
+def list_runs(root: Path) -> list[Path]:
+    """Return the folders under ``root`` that hold a run, oldest first."""
+    return sorted((path.parent for path in root.glob("*/run.json")), key=lambda folder: folder.stat().st_mtime)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        yield from path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _store_error(path, error) from None
+
+
+def _safe(name: str) -> str:
+    return "".join(char if char.isalnum() or char in "-_." else "-" for char in name)[:60]
+
+
+def _store_error(path: Path | Sequence[str], error: OSError) -> StoreError:
+    return StoreError(f"{path}: {error.strerror or error}")
+
+
+def utc_now() -> str:
+    """Return the present as ISO 8601 in UTC."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,207 @@
+"""The text of a suite file → a Suite, or every problem in it at once."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from middlemark.problems import Problem
+from middlemark.suite.keys import FACTORS, KEYS, Wrong, read_seed
+from middlemark.suite.model import Level, Levels, Native, Suite, Sweep
+from middlemark.suite.spelling import did_you_mean, quoted
+from middlemark.suite.table import Given, Table, read_table
+
+TOP = ("name", "description", "seed", "defaults", "sweep")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+DEFAULT_DURATION_S = 1.0
+DEFAULT_LIMIT_S = 120.0
+
+Natives = dict[str, Native]
+
+
+def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Problem]]:
+    """Parse TOML; a syntax error is a problem with its line."""
+    try:
+        return tomllib.loads(text), []
+    except tomllib.TOMLDecodeError as error:
+        match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
+        if match:
+            return None, [Problem(f"{place}: line {match[2]}: column {match[3]}", f"not TOML: {match[1]}")]
+        return None, [Problem(place, f"not TOML: {error}")]
+    except ValueError:  # Python's own limit on the digits of an integer, or a date that does not exist
+        return None, [Problem(place, "not TOML: a number or a date in it is out of every range")]
+    except RecursionError:
+        return None, [Problem(place, "not TOML that can be read: lists or tables are nested too deeply")]
+
+
+def read_suite(
+    document: Mapping[str, object], name: str, place: str, folder: Path, options: Table
+) -> tuple[Suite | None, list[Problem]]:
+    """Check a parsed suite file. ``name`` is the file's without its ending; ``options`` override every sweep."""
+    problems = [_unknown_top(key, place) for key in document if key not in TOP]
+    named = document.get("name", None)
+    if named is not None and not (isinstance(named, str) and NAME.fullmatch(named)):
+        problems.append(
+            Problem(f"{place}: name", f"{quoted(named)} is no name for a suite; letters, digits, '.', '_' and '-' are")
+        )
+    description = document.get("description", "")
+    if not isinstance(description, str):
+        problems.append(Problem(f"{place}: description", f"{quoted(description)} is no text; write it in quotes"))
+    seed: int | None = None
+    if "seed" in document:
+        try:
+            seed = read_seed(document["seed"])
+        except Wrong as error:
+            problems.append(Problem(f"{place}: seed", str(error)))
+
+    defaults, natives = _read_defaults(document.get("defaults", {}), f"{place}: defaults", folder, problems)
+    tables = document.get("sweep", [])
+    if isinstance(tables, dict):
+        problems.append(Problem(f"{place}: sweep", "one table [sweep]; write [[sweep]], as there may be several"))
+        tables = []
+    elif not isinstance(tables, list):
+        problems.append(Problem(f"{place}: sweep", f"{quoted(tables)} is no sweep; write [[sweep]] and its keys below"))
+        tables = []
+    elif not tables:
+        problems.append(Problem(place, "no [[sweep]]: a suite has at least one"))
+    sweeps = [
+        _read_sweep(table, f"{place}: sweep {number}", folder, (defaults, natives), options, problems)
+        for number, table in enumerate(tables, start=1)
+    ]
+    if problems:
+        return None, problems
+    return Suite(
+        name=cast("str", named) if named is not None else suite_name(name),
+        description=cast("str", description).strip(),
+        place=place,
+        seed=seed,
+        sweeps=tuple(sweep for sweep in sweeps if sweep is not None),
+    ), []
+
+
+def suite_name(stem: str) -> str:
+    """Make a name that a folder can bear out of a file's name."""
+    cleaned = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.")
+    return cleaned[:100] or "suite"
+
+
+def make_sweep(place: str, given: Table, natives: Natives, name: str | None) -> tuple[Sweep, list[Problem]]:
+    """Complete what was given with defaults."""
+    factors = tuple(
+        Levels(key.name, cast("tuple[Level, ...]", given[key.name].values), given[key.name].place)
+        if key.name in given
+        else Levels(key.name, key.default, place, named=False)
+        for key in FACTORS.values()
+    )
+    numbers = {name: each.values[0] for name, each in given.items() if name not in FACTORS}
+    samples = cast("int | None", numbers.get("samples"))
+    duration_s = cast("float | None", numbers.get("duration"))
+    if samples is None and duration_s is None:
+        duration_s = DEFAULT_DURATION_S
+    limit_s = cast("float", numbers.get("limit", max(DEFAULT_LIMIT_S, 2 * (duration_s or 0.0))))
+    problems: list[Problem] = []
+    if duration_s is not None and limit_s < duration_s:
+        problems.append(
+            Problem(given["limit"].place, f"{limit_s:g}s ends a trial before its duration of {duration_s:g}s does")
+        )
+    sweep = Sweep(
+        place=place,
+        name=name,
+        factors=factors,
+        samples=samples,
+        duration_s=duration_s,
+        warmup_s=cast("float", numbers.get("warmup", 0.2)),
+        trials=cast("int", numbers.get("trials", 3)),
+        reply_timeout_s=cast("float", numbers.get("timeout", 1.0)),
+        match_timeout_s=cast("float", numbers.get("match_timeout", 10.0)),
+        limit_s=limit_s,
+        domain=cast("int | None", numbers.get("domain")),
+        skip_unsupported=cast("bool", numbers.get("skip_unsupported", False)),
+        native=tuple(natives.values()),
+    )
+    return sweep, problems
+
+
+def overlay(*layers: Table) -> Table:
+    """Lay tables over each other, the last on top. Samples and duration push each other out: only one can stand."""
+    merged: dict[str, Given] = {}
+    for layer in layers:
+        if "samples" in layer or "duration" in layer:
+            merged.pop("samples", None)
+            merged.pop("duration", None)
+        merged.update(layer)
+    return merged
+
+
+def _read_defaults(table: object, place: str, folder: Path, problems: list[Problem]) -> tuple[Table, Natives]:
+    if not isinstance(table, dict):
+        problems.append(Problem(place, f"{quoted(table)} is no table; write [defaults] and its keys below"))
+        return {}, {}
+    given, wrong = read_table(table, place, folder, extra=("native",))
+    problems += wrong
+    return given, _read_native(table.get("native", {}), f"{place}: native", problems)
+
+
+def _read_sweep(
+    table: object,
+    place: str,
+    folder: Path,
+    defaults: tuple[Table, Natives],
+    options: Table,
+    problems: list[Problem],
+) -> Sweep | None:
+    if not isinstance(table, dict):
+        problems.append(Problem(place, f"{quoted(table)} is no sweep; write [[sweep]] and its keys below"))
+        return None
+    name = table.get("name")
+    if name is not None and not (isinstance(name, str) and name.strip() and len(name) <= 100 and name.isprintable()):
+        problems.append(
+            Problem(f"{place}: name", f"{quoted(name)} is no name for a sweep; write a few words in quotes")
+        )
+        name = None
+    given, wrong = read_table(table, place, folder, extra=("name", "native"))
+    problems += wrong
+    natives = dict(defaults[1])
+    for adapter, native in _read_native(table.get("native", {}), f"{place}: native", problems).items():
+        below = natives.get(adapter)
+        settings = {**dict(below.settings if below else ()), **dict(native.settings)}
+        natives[adapter] = Native(adapter, tuple(sorted(settings.items())), native.place)
+    sweep, wrong = make_sweep(place, overlay(defaults[0], given, options), natives, name)
+    problems += wrong
+    return sweep
+
+
+def _read_native(table: object, place: str, problems: list[Problem]) -> Natives:
+    natives: Natives = {}
+    if not isinstance(table, dict):
+        problems.append(
+            Problem(place, f"{quoted(table)} is no table; write [sweep.native.ADAPTER] and the settings below")
+        )
+        return natives
+    for adapter, settings in table.items():
+        if not isinstance(settings, dict):
+            problems.append(
+                Problem(
+                    f"{place}: {adapter}",
+                    f"{quoted(settings)} is no table; native settings stand in a table of their adapter's name",
+                )
+            )
+            continue
+        for key, value in settings.items():
+            if not isinstance(value, str):
+                shown = value if isinstance(value, int | float) and not isinstance(value, bool) else "…"
+                problems.append(
+                    Problem(
+                        f"{place}: {adapter}: {key}", f'{quoted(value)} is no text; write "{quoted(shown)}" in quotes'
+                    )
+                )
+        texts = {key: value for key, value in settings.items() if isinstance(value, str)}
+        natives[adapter] = Native(adapter, tuple(sorted(texts.items())), f"{place}: {adapter}")
+    return natives
+
+
+def _unknown_top(key: str, place: str) -> Problem:
+    if key in KEYS or key == "native":
+        return Problem(f"{place}: {key}", "not at the top of the file; it belongs into [defaults] or a [[sweep]]")
+    return Problem(f"{place}: {key}", f"no such key; {did_you_mean(key, TOP)}")

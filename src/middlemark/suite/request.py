@@ -1,0 +1,85 @@
+"""The request as typed → checked suites. The one place of this package that reads files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from middlemark.problems import Problem, RequestError
+from middlemark.suite.find import find_suite, shown_path, suite_files
+from middlemark.suite.keys import FACTORS
+from middlemark.suite.model import RawOptions, Suite
+from middlemark.suite.overrides import COMMAND_LINE, read_only, read_options
+from middlemark.suite.read import make_sweep, parse_toml, read_suite
+from middlemark.suite.table import Table
+
+DEFAULT_SUITE = "first-look"
+_LARGEST_FILE = 4 << 20
+
+
+def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...]:
+    """Return the suites asked for with the options laid over every sweep of theirs.
+
+    Without a suite but with a factor among the options there is one suite of one sweep, ``command-line``; with neither
+    it is ``first-look``. Raises RequestError with every problem of every suite and of the options.
+    """
+    given, seed, problems = read_options(options)
+    problems += read_only(options.only)[1]
+    suites: list[Suite] = []
+    asked_factors = any(getattr(options, name) is not None for name in FACTORS)
+    if not names_or_paths and asked_factors:
+        sweep, wrong = make_sweep(COMMAND_LINE, given, {}, None)
+        problems += wrong
+        suites.append(Suite(name="command-line", place=COMMAND_LINE, sweeps=(sweep,)))
+    for name in dict.fromkeys(names_or_paths or (() if asked_factors else (DEFAULT_SUITE,))):
+        suite, wrong = _load_one(name, given)
+        problems += wrong
+        if suite is not None:
+            suites.append(suite)
+    problems = list(dict.fromkeys(problems))  # an option that is wrong for one sweep is wrong for the next as well
+    if seed is None and len({suite.seed for suite in suites if suite.seed is not None}) > 1:
+        problems.append(Problem("--seed", "these suites name different seeds; choose one with --seed N"))
+    if problems:
+        raise RequestError(problems)
+    if seed is not None:
+        suites = [msgspec.structs.replace(suite, seed=seed) for suite in suites]
+    return tuple(suites)
+
+
+def available() -> list[tuple[str, str, str]]:
+    """Return name, path and description of every suite that comes with Middlemark, sorted by name."""
+    found = []
+    for name, path in suite_files().items():
+        document, problems = _read_document(path, shown_path(path))
+        described = (document or {}).get("description", "")
+        text = " ".join(described.split()) if isinstance(described, str) else ""
+        found.append((name, shown_path(path), f"cannot be read: {problems[0]}" if problems else text))
+    return found
+
+
+def _load_one(name: str, options: Table) -> tuple[Suite | None, list[Problem]]:
+    path = find_suite(name)
+    if isinstance(path, str):
+        return None, [Problem(f"suite '{name}'", path)]
+    place = shown_path(path)
+    document, problems = _read_document(path, place)
+    if document is None:
+        return None, problems
+    return read_suite(document, path.stem, place, path.parent, options)
+
+
+def _read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem]]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        return None, [Problem(place, f"cannot be read: {error.strerror or error}")]
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return None, [Problem(f"{place}: line {line}", "not TOML: not UTF-8 text")]
+    except ValueError as error:  # a NUL in the path
+        return None, [Problem(place, f"cannot be read: {error}")]
+    if len(data) > _LARGEST_FILE:
+        return None, [Problem(place, "larger than 4 MiB: that is no suite")]
+    return parse_toml(text, place)

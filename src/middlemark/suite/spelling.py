@@ -1,0 +1,54 @@
+"""Did you mean: names near to one that nobody knows."""
+
+from collections.abc import Iterable
+
+_LISTED = 12
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``did you mean 'size'?`` when a known name is near; else the known names; else nothing."""
+    names = list(known)
+    near = nearest(word, names)
+    if near is not None:
+        return f"did you mean '{near}'?"
+    if not names:
+        return "there is none"
+    return "there is " + listing(names)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known name nearest to ``word``, whatever its case; None when none is near."""
+    import difflib  # not needed until something is misspelt
+
+    folded = {name.casefold().replace("_", "-"): name for name in known}
+    near = difflib.get_close_matches(word[:100].casefold().replace("_", "-"), folded, n=1, cutoff=0.6)
+    return folded[near[0]] if near else None
+
+
+def listing(names: Iterable[str]) -> str:
+    """Join names for a sentence: ``udp, shm and tcp``; long lists are cut with the number left out."""
+    words = list(names)
+    if len(words) > _LISTED:
+        words = [*words[: _LISTED - 1], f"{len(words) - _LISTED + 1} more"]
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def quoted(value: object) -> str:
+    """Quote what was written, as it would be written in TOML, cut when it is long."""
+    if isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, int) and value.bit_length() > 200:
+        return "an integer of many digits"  # printing it could exceed Python's own limit
+    elif isinstance(value, int | float):
+        text = str(value)
+    elif isinstance(value, str):
+        text = f"'{value}'"
+    elif isinstance(value, dict):
+        return "a table"
+    elif isinstance(value, list):
+        return "a list"
+    else:
+        text = str(value)
+    return text if len(text) <= 60 else f"{text[:56]}…'" if text.startswith("'") else f"{text[:57]}…"

@@ -1,0 +1,110 @@
+"""Sizes, times and percentages: read from a request, printed for a table. Units are never guessed."""
+
+import re
+from fractions import Fraction
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+
+_QUANTITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,12})?)\s*([^\s0-9.,;_+\-]*)")
+_BYTES = {"": 1, "b": 1, "k": KIB, "kib": KIB, "m": MIB, "mib": MIB, "g": GIB, "gib": GIB}
+_AMBIGUOUS_BYTES = {"kb": ("k", 1000), "mb": ("m", 1000**2), "gb": ("g", 1000**3)}
+_SECONDS = {
+    "ns": Fraction(1, 10**9),
+    "us": Fraction(1, 10**6),
+    "µs": Fraction(1, 10**6),  # U+00B5, the micro sign
+    "μs": Fraction(1, 10**6),  # U+03BC, the Greek letter, which keyboards give as well
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "m": Fraction(60),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+}
+
+
+class UnitError(ValueError):
+    """A quantity that cannot be read; the message quotes it and says what would be right."""
+
+
+def parse_size(text: str) -> int:
+    """Return bytes: ``16``, ``1k``, ``64KiB``, ``1.5m``. k, m and g are KiB, MiB and GiB. Raises UnitError."""
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None:
+        raise UnitError(f"'{text}' is not a size; write bytes (64512) or KiB and MiB (64k, 1m)")
+    number, unit = match[1], match[2].lower()
+    if unit in _AMBIGUOUS_BYTES:
+        letter, decimal = _AMBIGUOUS_BYTES[unit]
+        binary, plain = (_plain(Fraction(number) * factor) for factor in (_BYTES[letter], decimal))
+        raise UnitError(
+            f"'{text}' is ambiguous; write '{number}{letter}' for {binary} bytes, or '{plain}' for that many"
+        )
+    if unit not in _BYTES:
+        raise UnitError(f"'{text}': '{match[2]}' is no unit of size; k, m and g are KiB, MiB and GiB")
+    size = Fraction(number) * _BYTES[unit]
+    if size.denominator != 1:
+        raise UnitError(f"'{text}' is not a whole number of bytes")
+    return int(size)
+
+
+def parse_seconds(text: str) -> float:
+    """Return seconds: ``0.5s``, ``90ms``, ``5us``, ``10m`` (minutes). Raises UnitError, also without a unit."""
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None:
+        raise UnitError(f"'{text}' is not a time; write a number and its unit, as in 0.5s, 90ms or 10m")
+    number, unit = match[1], match[2]
+    if not unit:
+        raise UnitError(f"'{text}' has no unit; times carry one, as in {number}s or {number}ms")
+    if unit not in _SECONDS:
+        raise UnitError(f"'{text}': '{unit}' is no unit of time; there are ns, us, ms, s, m (minutes) and h")
+    return float(Fraction(number) * _SECONDS[unit])
+
+
+def parse_percent(text: str) -> float:
+    """Return the ratio: ``5%`` is 0.05. A number without the sign is refused. Raises UnitError."""
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None or match[2] != "%":
+        raise UnitError(f"'{text}' is not a percentage; write it with its sign, as in 5%")
+    return float(Fraction(match[1]) / 100)
+
+
+def format_size(size: int) -> str:
+    """Print bytes exactly, in the largest unit that divides them: ``16 B``, ``63 KiB``, ``1 MiB``, ``1000 B``."""
+    for factor, unit in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if size and size % factor == 0:
+            return f"{size // factor} {unit}"
+    return f"{size} B"
+
+
+def format_us(nanoseconds: float) -> str:
+    """Print ns as µs without the unit, to three digits or whole µs: ``0.52``, ``12.3``, ``389``, ``10,240``."""
+    microseconds = nanoseconds / 1000
+    if abs(microseconds) < 9.995:
+        return f"{microseconds:.2f}"
+    if abs(microseconds) < 99.95:
+        return f"{microseconds:.1f}"
+    return f"{microseconds:,.0f}"
+
+
+def format_seconds(seconds: float) -> str:
+    """Print a span for people: ``5 µs``, ``90 ms``, ``0.5 s``, ``12 s``, ``2 min 05 s``, ``1 h 02 min``."""
+    if seconds >= 3599.5:
+        hours, minutes = divmod(round(seconds / 60), 60)
+        return f"{hours} h {minutes:02} min"
+    if seconds >= 59.5:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes} min {rest:02} s"
+    if seconds >= 0.1:
+        return f"{seconds:.3g} s"
+    if seconds >= 0.0001:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds * 1e6:.3g} µs"
+
+
+def format_percent(ratio: float) -> str:
+    """Print a ratio as a percentage to three significant digits at most: ``5 %``, ``0.4 %``, ``100 %``."""
+    return f"{ratio * 100:.3g} %" if abs(ratio) < 9.995 else f"{ratio * 100:,.0f} %"
+
+
+def _plain(number: Fraction) -> str:
+    return str(int(number)) if number.denominator == 1 else str(float(number))

@@ -1,0 +1,1 @@
+"""The worker executables: where they are found and what they say of themselves."""

@@ -1,0 +1,60 @@
+"""What a worker prints for ``--describe``: the Python side of ``Description`` in ``core/settings.hpp``."""
+
+import msgspec
+
+
+class Transport(msgspec.Struct, frozen=True, kw_only=True):
+    """What one transport of an adapter can carry; what is not listed is refused before anything runs."""
+
+    name: str
+    carrier: str
+    """What must be seen to move: shared-memory, udp, tcp, unix-socket or process-memory."""
+    segments: tuple[str, ...] = ()
+    """Globs of file names under /dev/shm, one of which must be mapped when the carrier is shared memory."""
+    processes: tuple[int, ...]
+    receive: tuple[str, ...]
+    reliability: tuple[str, ...]
+    loan: tuple[bool, ...]
+    max_bytes: int
+    max_bytes_advice: str = ""
+    max_depth: int | None = None
+    keep_all: bool = True
+    companions: bool = False
+
+
+class Description(msgspec.Struct, frozen=True, kw_only=True):
+    """One adapter: its version is that of the library that is loaded."""
+
+    protocol: int
+    name: str
+    title: str
+    version: str
+    library: str
+    licence: str
+    floor: bool
+    bench_only: bool
+    transports: tuple[Transport, ...]
+    request_reply: bool
+    security: bool
+    own_threads: bool
+    residue: tuple[str, ...]
+    native: dict[str, str]
+
+    def transport(self, name: str) -> Transport | None:
+        """Return the transport of that name, or None."""
+        return next((each for each in self.transports if each.name == name), None)
+
+
+class Worker(msgspec.Struct, frozen=True):
+    """A worker that was found: its executable's absolute path and what it said of itself."""
+
+    path: str
+    description: Description
+
+
+class BrokenWorker(msgspec.Struct, frozen=True):
+    """An executable that was found but could not describe itself, and why."""
+
+    name: str
+    path: str
+    reason: str

@@ -1,0 +1,215 @@
+"""The product as a user starts it: `python -m middlemark …` in a process of its own, watched from outside."""
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from middlemark.launch.residue import clear_abandoned
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = "MIDDLEMARK_TEST_RUN"
+"""Set in the environment of each run, which every process it starts inherits: so they are told from a neighbour's."""
+
+
+class Ended:
+    """A run that has ended, whatever way. Nothing in this suite may end with a traceback or leave a process behind."""
+
+    def __init__(self, code: int, out: str, err: str, seconds: float, folder: Path) -> None:
+        self.code = code
+        self.out = out
+        self.err = err
+        self.seconds = seconds
+        self.folder = folder
+
+    @property
+    def document(self) -> Any:
+        """What `--format json` printed."""
+        return json.loads(self.out)
+
+    @property
+    def cells(self) -> dict[str, Any]:
+        """Its cells by the name of their sweep."""
+        return {cell["name"].partition(": ")[2] or cell["name"]: cell for cell in self.document["cells"]}
+
+    @property
+    def kept(self) -> list[Any]:
+        """The lines of trials.jsonl, each of which is whole."""
+        return [json.loads(line) for line in (self.folder / "trials.jsonl").read_text().splitlines()]
+
+    @property
+    def run_file(self) -> Any:
+        return json.loads((self.folder / "run.json").read_text())
+
+
+class Run:
+    """A run under way."""
+
+    def __init__(self, process: subprocess.Popen[str], mark: str, out: Path) -> None:
+        self.process = process
+        self.mark = mark
+        self.out = out
+        self.began = time.monotonic()
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder; there must be one."""
+        return next(path.parent for path in self.out.glob("*/run.json"))
+
+    def trials(self) -> int:
+        """How many trials have been kept so far."""
+        with contextlib.suppress(StopIteration, FileNotFoundError):
+            return (self.folder / "trials.jsonl").read_bytes().count(b"\n")
+        return 0
+
+    def children(self) -> list[int]:
+        """The pids of all that it started and that still lives."""
+        return [pid for pid in marked(self.mark) if pid != self.process.pid]
+
+    def workers(self, adapter: str) -> list[int]:
+        """The workers' pids in the order of their start: the ping first."""
+        name = f"middlemark-worker-{adapter}".encode()
+        return [pid for pid in self.children() if name in _read(pid, "cmdline").split(b"\0")[0]]
+
+    def measuring(self) -> list[int]:
+        """The null workers' pids once the roles of both run on threads of their own; else empty."""
+        pids = self.workers("null")
+        threads = [len(list(Path(f"/proc/{pid}/task").glob("*"))) for pid in pids]
+        return pids if len(pids) == 2 and min(threads) >= 2 else []
+
+    def signal(self, number: int) -> float:
+        """Send it; return when."""
+        self.process.send_signal(number)
+        return time.monotonic()
+
+    def ended(self, timeout_s: float = 60.0) -> Ended:
+        """Wait for the end."""
+        try:
+            out, err = (text or "" for text in self.process.communicate(timeout=timeout_s))
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        seconds = time.monotonic() - self.began
+        folder = next((path.parent for path in self.out.glob("*/run.json")), self.out)
+        assert "Traceback" not in err, err
+        assert "Traceback" not in out, out
+        # The launcher of a run that was killed reaps nobody; everybody else's processes are gone before it ends.
+        if self.process.returncode != -signal.SIGKILL:
+            assert self.children() == [], f"left behind: {[_read(pid, 'cmdline') for pid in self.children()]}"
+        return Ended(self.process.returncode, out, err, seconds, folder)
+
+    def kill(self) -> None:
+        """End it and all that it started; for when a test has failed."""
+        for pid in marked(self.mark):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.communicate()
+
+
+class Bench:
+    """A place to run in: a folder for suites and results, and temporary files of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.out = folder / "runs"
+        self.scratch = folder / "tmp"
+        self.scratch.mkdir(parents=True)
+        self.runs: list[Run] = []
+
+    def suite(self, text: str, name: str = "days") -> str:
+        """Write a suite; return its path."""
+        path = self.folder / f"{name}.toml"
+        path.write_text(text)
+        return str(path)
+
+    def start(
+        self, *arguments: str, environment: Mapping[str, str] | None = None, out: Path | None = None, **popen: Any
+    ) -> Run:
+        """Start `middlemark ARGUMENTS`; `run` keeps its results in a folder of this place."""
+        mark = secrets.token_hex(8)
+        self.out = out or self.folder / f"runs-{len(self.runs)}"
+        where = ["--out", str(self.out)] if arguments[0] == "run" and "--out" not in arguments else []
+        process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-m", "middlemark", *arguments, *where],
+            **{
+                "stdin": subprocess.DEVNULL,
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.PIPE,
+                "text": True,
+                "cwd": self.folder,
+                "env": {
+                    **os.environ,
+                    "PYTHONPATH": str(ROOT / "src"),
+                    "TMPDIR": str(self.scratch),
+                    MARK: mark,
+                    **(environment or {}),
+                },
+                **popen,
+            },
+        )
+        run = Run(process, mark, self.out)
+        self.runs.append(run)
+        return run
+
+    def run(self, *arguments: str, timeout_s: float = 60.0, **more: Any) -> Ended:
+        """Start it, wait for its end, and see that it has cleared up."""
+        ended = self.start(*arguments, **more).ended(timeout_s)
+        assert self.leftovers() == [], "scratch folders are left behind"
+        return ended
+
+    def run_leaving(self, *arguments: str) -> Ended:
+        """Start it and wait for its end; what somebody else has left is not its business."""
+        return self.start(*arguments).ended()
+
+    def leftovers(self) -> list[str]:
+        """What lies in the folder for temporary files."""
+        return sorted(path.name for path in self.scratch.iterdir())
+
+    def close(self) -> None:
+        """End what a failed test has left running, and clear away what a killed launcher could not."""
+        for run in self.runs:
+            if run.process.poll() is None or run.children():
+                run.kill()
+        before = tempfile.tempdir
+        tempfile.tempdir = str(self.scratch)
+        try:
+            clear_abandoned()
+        finally:
+            tempfile.tempdir = before
+
+
+def marked(mark: str) -> list[int]:
+    """Return the living processes of one run, in the order of their start."""
+    wanted = f"{MARK}={mark}".encode()
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    found = [pid for pid in pids if wanted in _read(pid, "environ").split(b"\0")]
+    return sorted(found, key=lambda pid: (_started(pid), pid))
+
+
+def until(condition: Callable[[], Any], timeout_s: float = 20.0) -> Any:
+    """Wait until the condition holds and return what it returned; fail after the timeout."""
+    deadline = time.monotonic() + timeout_s
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"nothing within {timeout_s:g} s"
+        time.sleep(0.005)
+    return found
+
+
+def _started(pid: int) -> int:
+    fields = _read(pid, "stat").rpartition(b")")[2].split()
+    return int(fields[19]) if len(fields) > 19 else 0
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,179 @@
+"""Folders that cannot be written, disks that fill up, output that nobody takes."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from product import Bench, until
+
+pytestmark = pytest.mark.usefixtures("null_worker")
+
+ONE = ["--adapter", "null", "--transport", "memory", "--size", "64", "--warmup", "10ms", "--pin", "off"]
+QUICK = ["run", *ONE, "--samples", "100", "--trials", "1"]
+
+Mount = Callable[[str], Path]
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Mount]:
+    """Mount a small file system of its own: `mount("size=64k")`."""
+    folder = tmp_path / "disk"
+    mounted = []
+
+    def make(options: str) -> Path:
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"a full disk needs the right to mount one: {done.stderr.strip()}")
+        mounted.append(folder)
+        return folder
+
+    yield make
+    for each in mounted:
+        subprocess.run(["umount", "-l", str(each)], check=True)
+
+
+def fill(folder: Path) -> None:
+    """Leave no block free."""
+    with (folder / "full").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"\0" * 4096)
+        except OSError:
+            pass
+
+
+def test_a_folder_that_cannot_be_written_is_named_and_nothing_is_measured(bench: Bench, mount: Mount) -> None:
+    out = mount("ro") / "results"
+    ended = bench.run(*QUICK, "--out", str(out))
+    assert ended.code == 3
+    assert str(out) in ended.err
+    assert "Read-only file system" in ended.err
+    assert "--out DIR" in ended.err
+
+
+@pytest.mark.parametrize("out", ["/dev/null/results", "/proc/results"])
+def test_a_folder_that_cannot_be_made_is_named(bench: Bench, out: str) -> None:
+    ended = bench.run(*QUICK, "--out", out)
+    assert ended.code == 3
+    assert out in ended.err
+
+
+def test_a_folder_whose_name_is_no_text_is_refused(bench: Bench) -> None:
+    ended = bench.run(*QUICK, "--out", os.fsdecode(os.fsencode(bench.folder) + b"/\xff"))
+    assert ended.code == 3
+    assert "not UTF-8" in ended.err
+
+
+def test_samples_that_do_not_fit_on_the_disk_cost_their_trial_and_name_the_file(bench: Bench, mount: Mount) -> None:
+    disk = mount("size=1m")
+    ended = bench.run("run", *ONE, "--samples", "5000", "--trials", "6", "--out", str(disk), "--format", "json")
+    [cell] = ended.document["cells"]
+    assert 1 <= cell["trials"] < 6
+    assert cell["samples"] == 5000 * cell["trials"], "what was measured before stands"
+    [doubt] = [each for each in cell["warnings"] if each["code"] == "trials-failed"]
+    assert str(disk) in doubt["text"]
+    assert ".npy" in doubt["text"]
+    assert "No space left on device" in doubt["text"]
+
+
+def test_a_disk_that_fills_up_ends_the_run_with_its_path_and_the_results_so_far(bench: Bench, mount: Mount) -> None:
+    disk = mount("size=4m")
+    run = bench.start(
+        "run", *ONE, "--samples", "200", "--trials", "1000", "--out", str(disk), "--format", "json", out=disk
+    )
+    until(lambda: run.trials() >= 2)
+    fill(disk)
+    ended = run.ended()
+    assert ended.code == 1
+    assert "trials.jsonl: No space left on device" in ended.err
+    assert str(disk) in ended.err
+    [cell] = ended.document["cells"]
+    assert cell["trials"] >= 2
+    assert cell["samples"] == 200 * cell["trials"]
+    (disk / "full").unlink()
+    listed = bench.run("list", "runs", str(disk)).out
+    assert "of 1000 trials" in listed
+
+
+def test_a_disk_that_becomes_read_only_ends_the_run_with_its_path_and_the_results_so_far(
+    bench: Bench, mount: Mount
+) -> None:
+    disk = mount("size=4m")
+    run = bench.start(
+        "run", *ONE, "--samples", "200", "--trials", "1000", "--out", str(disk), "--format", "json", out=disk
+    )
+    until(lambda: run.trials() >= 2)
+    remount = ["mount", "-o", "remount,ro", str(disk)]
+    until(lambda: subprocess.run(remount, capture_output=True, check=False).returncode == 0)
+    ended = run.ended()
+    assert ended.code == 1
+    assert "Read-only file system" in ended.err
+    assert ended.document["cells"][0]["trials"] >= 2
+
+
+def test_a_folder_that_is_removed_meanwhile_ends_the_run_with_its_path(bench: Bench) -> None:
+    out = bench.folder / "gone"
+    run = bench.start(
+        "run", *ONE, "--samples", "200", "--trials", "1000", "--out", str(out), "--format", "json", out=out
+    )
+    until(lambda: run.trials() >= 2)
+    shutil.rmtree(out)
+    ended = run.ended()
+    assert ended.code in (1, 3), "what was measured has gone with its samples"
+    assert str(out) in ended.err
+    assert ended.out != ""
+
+
+def test_a_temporary_folder_that_is_full_is_named(bench: Bench, mount: Mount) -> None:
+    disk = mount("size=64k,nr_inodes=2")
+    (disk / "the last inode").touch()
+    ended = bench.run(*QUICK, environment={"TMPDIR": str(disk)})
+    # Where the system's own folder has room it is taken instead.
+    assert ended.code in (0, 1, 3)
+    assert ended.code == 0 or str(disk) in ended.err
+
+
+def closed_pipe() -> int:
+    reader, writer = os.pipe()
+    os.close(reader)
+    return writer
+
+
+@pytest.mark.parametrize("output_format", ["table", "json", "roundtrip"])
+def test_a_reader_that_has_gone_does_not_harm_the_run(bench: Bench, output_format: str) -> None:
+    writer = closed_pipe()
+    try:
+        ended = bench.run(*QUICK, "--format", output_format, stdout=writer)
+    finally:
+        os.close(writer)
+    assert ended.code == 0
+    assert ended.run_file["ended"] is not None
+    assert len(ended.kept) == 1
+
+
+def test_output_that_cannot_be_written_is_told_with_where_the_run_is(bench: Bench) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = bench.run(*QUICK, stdout=full)
+    assert ended.code == 1
+    assert "No space left on device" in ended.err
+    assert str(ended.folder) in ended.err
+    assert len(ended.kept) == 1
+
+
+def test_a_closed_standard_output_does_not_harm_the_run(bench: Bench) -> None:
+    ended = bench.run(*QUICK, stdout=None, preexec_fn=lambda: os.close(1))
+    assert ended.code == 0
+    assert len(ended.kept) == 1
+
+
+@pytest.mark.parametrize("verb", [["list", "adapters"], ["--help"], ["--version"]])
+def test_a_verb_that_only_prints_says_when_it_cannot(bench: Bench, verb: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = bench.run(*verb, stdout=full)
+    assert ended.code != 0
+    assert "No space left on device" in ended.err

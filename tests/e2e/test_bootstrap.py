@@ -1,0 +1,364 @@
+"""The set-up on first use, for real (cmake, ninja, venv), of a tiny project on a distribution that is made up."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ("cmake", "ninja", "c++")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(any(shutil.which(tool) is None for tool in TOOLS), reason=f"needs {', '.join(TOOLS)}"),
+]
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.22)
+project(tiny LANGUAGES CXX)
+add_executable(middlemark-worker-tiny adapters/main.cpp)
+set_target_properties(middlemark-worker-tiny PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workers)
+add_custom_target(middlemark-workers DEPENDS middlemark-worker-tiny)
+message(STATUS "absent: not built, it was not found")
+"""
+WORKER = '#include <cstdio>\nint main() { std::puts("%s"); }\n'
+COMMAND = """
+import os, subprocess, sys
+worker = os.environ["MIDDLEMARK_WORKERS"].split(":")[0] + "/middlemark-worker-tiny"
+print("arguments", sys.argv[1:])
+print("worker", subprocess.run([worker], capture_output=True, text=True, check=True).stdout.strip())
+"""
+LIST = "[base] builds\nneeded-a\nneeded-b\n\n[tiny] its middleware\nmiddle-c\n\n[check] tests\ntest-d\n"
+DPKG_QUERY = '#!/bin/sh\nfor each in $INSTALLED; do printf "installed:%s " "$each"; done\n'
+APT_GET = '#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >>"$APT_LOG"\necho "E: what apt-get said"\nexit "$APT_STATUS"\n'
+
+
+class Checkout:
+    """A copy of the set-up around a tiny project; the distribution and its package tools are made up."""
+
+    def __init__(self, root: Path, identifier: str = "madeup") -> None:
+        self.root = root
+        self.state = root / "build" / "setup"
+        self.apt_log = root / "apt.log"
+        self.point_at_its_own_system()
+        if (root / "adapters").exists():
+            return  # it was here before, and has been moved
+        shutil.copy(ROOT / "middlemark", root / "middlemark")
+        self.write("os-release", f'ID={identifier}\nVERSION_ID=1\nPRETTY_NAME="Made Up 1"\n')
+        self.write("packaging/distributions/madeup-1.txt", LIST)
+        self.write("packaging/requirements.lock", "")
+        self.write("CMakeLists.txt", PROJECT)
+        self.write("adapters/main.cpp", WORKER % "first")
+        for folder in ("core", "cmake"):
+            (root / folder).mkdir()
+        self.write("src/middlemark/__init__.py", "")
+        self.write("src/middlemark/__main__.py", COMMAND)
+        for name, text in (("dpkg-query", DPKG_QUERY), ("apt-get", APT_GET)):
+            self.write(f"bin/{name}", text).chmod(0o755)
+
+    def point_at_its_own_system(self) -> None:
+        setup = self.root / "packaging" / "setup"
+        shutil.copytree(ROOT / "packaging" / "setup", setup, dirs_exist_ok=True)
+        for script in setup.glob("*.sh"):
+            script.write_text(script.read_text().replace("/etc/os-release", f"{self.root}/os-release"))
+
+    def write(self, path: str, text: str) -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def environment(self, **more: str) -> dict[str, str]:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("MIDDLEMARK", "PYTHON"))}
+        made_up = {
+            "PATH": f"{self.root}/bin:{clean['PATH']}",
+            "INSTALLED": "needed-a needed-b middle-c",
+            "APT_LOG": str(self.apt_log),
+            "APT_STATUS": "100",
+        }
+        return {**clean, **made_up, **more}
+
+    def popen(self, *arguments: str, prefix: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*prefix, str(self.root / "middlemark"), *arguments],
+            env=self.environment(**environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def start(self, *arguments: str, prefix: tuple[str, ...] = (), **environment: str) -> tuple[int, str, str]:
+        """Run the command: its status, stdout and stderr."""
+        with self.popen(*arguments, prefix=prefix, **environment) as process:
+            out, err = process.communicate(timeout=120)
+        return process.returncode, out, err
+
+    def stamps(self) -> set[str]:
+        return {each.name for each in self.state.iterdir() if each.suffix == "" and each.name != "lock"}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout that is set up; what a test changes in it, it sets right again."""
+    checkout = Checkout(tmp_path_factory.mktemp("ready") / "checkout")
+    status, out, err = checkout.start("one")
+    assert status == 0, err
+    assert out == "arguments ['one']\nworker first\n"  # and nothing of the set-up
+    assert "built: tiny" in err
+    assert "absent: not built, it was not found" in err
+    assert checkout.stamps() == {"packages", "python", "workers"}
+    return checkout
+
+
+def test_later_starts_do_and_say_nothing(ready: Checkout) -> None:
+    assert ready.start("a", "b c") == (0, "arguments ['a', 'b c']\nworker first\n", "")
+
+
+def test_it_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_path: Path) -> None:
+    link = tmp_path / "a link"
+    link.symlink_to(ready.root / "middlemark")
+    done = subprocess.run([link], cwd=tmp_path, env=ready.environment(), capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("arguments []\nworker first\n", "")
+
+
+def test_the_workers_of_the_checkout_come_before_the_users(ready: Checkout) -> None:
+    assert ready.start(MIDDLEMARK_WORKERS="/elsewhere")[:2] == (0, "arguments []\nworker first\n")
+
+
+def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
+    ready.write("adapters/main.cpp", WORKER % "second")
+    status, out, err = ready.start()
+    assert (status, out) == (0, "arguments []\nworker second\n"), err
+    ready.write("adapters/main.cpp", WORKER % "first")
+    assert ready.start()[1] == "arguments []\nworker first\n"
+
+
+def test_a_file_that_goes_away_is_a_change(ready: Checkout) -> None:
+    extra = ready.write("core/extra.hpp", "")
+    assert "building" in ready.start()[2]
+    extra.unlink()
+    assert "building" in ready.start()[2]
+    assert ready.start()[2] == ""
+
+
+def test_an_adapter_that_does_not_compile_stops_the_start_with_the_compilers_words(ready: Checkout) -> None:
+    ready.write("adapters/main.cpp", "int main() { return no_such_name; }\n")
+    for _ in range(2):  # and again: a failure leaves no stamp
+        status, out, err = ready.start()
+        assert (status, out) == (1, "")
+        assert "no_such_name" in err
+        assert "the workers were not built" in err
+        assert str(ready.state / "workers.log") in err
+    ready.write("adapters/main.cpp", WORKER % "first")
+    assert ready.start()[:2] == (0, "arguments []\nworker first\n")
+
+
+def test_a_new_lock_file_makes_the_environment_anew(ready: Checkout) -> None:
+    leftover = ready.write(".venv/leftover", "")
+    ready.write("packaging/requirements.lock", "# another\n")
+    status, _, err = ready.start()
+    assert status == 0
+    assert "making .venv" in err
+    assert "building" not in err
+    assert not leftover.exists()
+
+
+def test_a_package_without_its_hash_is_not_installed(ready: Checkout) -> None:
+    ready.write("packaging/requirements.lock", "click==8.1.7\n")
+    status, _, err = ready.start()
+    assert status == 1
+    assert "--require-hashes" in err
+    ready.write("packaging/requirements.lock", "")
+    assert ready.start()[0] == 0
+
+
+def test_only_what_is_missing_is_installed_in_one_go(ready: Checkout) -> None:
+    ready.write("packaging/distributions/madeup-1.txt", LIST)
+    as_root = ready.write("bin/sudo", '#!/bin/sh\ntest "$1" = --non-interactive && shift\nexec "$@"\n')
+    as_root.chmod(0o755)
+    status, _, err = ready.start(INSTALLED="needed-b", APT_STATUS="0")
+    assert status == 0, err
+    lines = [line.split() for line in err.splitlines()]
+    assert ["needed-a", "base:", "builds"] in lines
+    assert ["middle-c", "tiny:", "its", "middleware"] in lines
+    assert "test-d" not in err
+    said = ready.apt_log.read_text().splitlines()
+    assert [line.split()[3:] for line in said] == [
+        ["update"],
+        ["install", "--yes", "--no-install-recommends", "needed-a", "middle-c"],
+    ]
+    assert all(line.startswith("noninteractive ") for line in said)
+    as_root.unlink()
+
+
+def test_packages_that_cannot_be_installed_stop_the_start(ready: Checkout) -> None:
+    ready.write("packaging/distributions/madeup-1.txt", LIST)
+    ready.write("bin/sudo", '#!/bin/sh\ntest "$1" = --non-interactive && shift\nexec "$@"\n').chmod(0o755)
+    status, _, err = ready.start(INSTALLED="needed-b middle-c")
+    assert status == 1
+    assert "E: what apt-get said" in err
+    assert "apt-get install --no-install-recommends needed-a" in err
+    assert "packages" not in ready.stamps()
+    (ready.root / "bin" / "sudo").unlink()
+    assert ready.start()[0] == 0
+
+
+def test_who_may_not_write_in_the_checkout_is_told_so(ready: Checkout) -> None:
+    lock = ready.state / "lock"
+    lock.unlink()
+    lock.mkdir()  # root may write anywhere, but not into a folder
+    status, _, err = ready.start(MIDDLEMARK_SETUP="again")
+    lock.rmdir()
+    assert status == 1
+    assert f"cannot write in {ready.state}" in err
+    assert "MIDDLEMARK_SETUP=off" in err
+
+
+def test_the_set_up_can_be_left_out(ready: Checkout) -> None:
+    ready.write("adapters/main.cpp", WORKER % "second")
+    assert ready.start(MIDDLEMARK_SETUP="off") == (0, "arguments []\nworker first\n", "")
+    ready.write("adapters/main.cpp", WORKER % "first")
+    assert ready.start()[0] == 0
+
+
+def test_the_set_up_can_be_asked_for(ready: Checkout) -> None:
+    err = ready.start(MIDDLEMARK_SETUP="again")[2]
+    assert "making .venv" in err
+    assert "building" in err
+
+
+def test_a_moved_checkout_is_set_up_anew(checkout: Checkout) -> None:
+    assert checkout.start()[0] == 0
+    before, after = checkout.root, checkout.root.with_name("moved")
+    before.rename(after)
+    moved = Checkout(after)
+    assert moved.start()[:2] == (0, "arguments []\nworker first\n")
+    assert f"{after}\n" in (after / "build" / "CMakeCache.txt").read_text()
+    assert str(after) in (after / ".venv" / "bin" / "pip").read_text()
+
+
+def test_two_first_starts_at_once_both_end_well(checkout: Checkout) -> None:
+    with checkout.popen("one") as one, checkout.popen("two") as two:
+        ends = [each.communicate(timeout=120) for each in (one, two)]
+    assert [one.returncode, two.returncode] == [0, 0], ends
+    assert [out for out, _ in ends] == ["arguments ['one']\nworker first\n", "arguments ['two']\nworker first\n"]
+    told = "".join(err for _, err in ends)
+    assert told.count("waiting for it") == 1
+    assert told.count("making .venv") == told.count("built: tiny") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_set_up_goes_on_at_the_next_start(checkout: Checkout, number: signal.Signals) -> None:
+    slow = PROJECT + "add_custom_command(TARGET middlemark-worker-tiny PRE_LINK COMMAND sleep 60)\n"
+    checkout.write("CMakeLists.txt", slow)
+    with checkout.popen() as process:
+        log = checkout.state / "workers.log"
+        deadline = time.monotonic() + 60
+        while not (log.exists() and "Building CXX object" in log.read_text()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        os.killpg(process.pid, number)
+        process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert checkout.stamps() == {"packages", "python"}
+    checkout.write("CMakeLists.txt", PROJECT)
+    status, out, err = checkout.start()
+    assert (status, out) == (0, "arguments []\nworker first\n"), err
+    assert "making .venv" not in err
+
+
+@pytest.fixture
+def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
+    """A checkout of somebody who is not root, and the prefix that runs a command as them; without sudo."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        checkout = Checkout(Path(folder) / "checkout")
+        without(checkout, "sudo")
+        prefix: tuple[str, ...] = ()
+        if os.geteuid() == 0:
+            prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+            if shutil.which("setpriv") is None or subprocess.run([*prefix, "true"], check=False).returncode:
+                pytest.skip("cannot become somebody else here")
+            for each in (checkout.root, *checkout.root.rglob("*")):
+                os.chown(each, 65534, 65534)
+        yield checkout, prefix
+
+
+def without(checkout: Checkout, *missing: str) -> None:
+    """Give the checkout a PATH of its own with every command but these."""
+    for folder in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
+        for tool in Path(folder).glob("*"):
+            link = checkout.root / "bin" / tool.name
+            if tool.name not in missing and not os.path.lexists(link):
+                link.symlink_to(tool)
+
+
+def test_who_is_not_root_and_has_no_sudo_is_told_the_command(rootless: tuple[Checkout, tuple[str, ...]]) -> None:
+    checkout, prefix = rootless
+    only = str(checkout.root / "bin")
+    status, out, err = checkout.start(prefix=prefix, INSTALLED="needed-b middle-c", PATH=only)
+    assert (status, out) == (1, "")
+    assert "not root, and there is no sudo" in err
+    assert "as root: apt-get install --no-install-recommends needed-a\n" in err
+    assert not checkout.apt_log.exists()
+
+
+def test_who_is_not_root_goes_on_where_only_a_middleware_is_missing(rootless: tuple[Checkout, tuple[str, ...]]) -> None:
+    checkout, prefix = rootless
+    only = str(checkout.root / "bin")
+    status, out, err = checkout.start(prefix=prefix, INSTALLED="needed-a needed-b", PATH=only)
+    assert (status, out) == (0, "arguments []\nworker first\n"), err
+    assert "goes on without them" in err
+    assert "apt-get install --no-install-recommends middle-c" in err
+
+
+def test_a_system_it_does_not_know_is_told_all_that_is_missing(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
+    without(checkout, "ninja", "cmake")
+    status, out, err = checkout.start(PATH=str(checkout.root / "bin"))
+    assert (status, out) == (1, "")
+    assert "Made Up 1 is not known here (known: madeup-1)" in err
+    lines = [line.strip() for line in err.splitlines()]
+    assert "ninja" in lines
+    assert "cmake >= 3.22" in lines
+    assert not any(line.startswith(("flock", "python3", "c++")) for line in lines)
+
+
+def test_a_system_it_does_not_know_goes_on_where_nothing_is_missing(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
+    status, out, err = checkout.start()
+    assert (status, out) == (0, "arguments []\nworker first\n"), err
+    assert "all that is needed is there" in err
+    assert checkout.start()[2] == ""
+
+
+def test_this_distribution_lists_only_packages_that_exist() -> None:
+    names = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    listed = ROOT / "packaging" / "distributions" / f"{names['ID']}-{names.get('VERSION_ID', '').strip(chr(34))}.txt"
+    if not listed.exists() or shutil.which("apt-cache") is None:
+        pytest.skip("no list for this distribution")
+    packages = [line for line in listed.read_text().splitlines() if line and line[0] not in "#["]
+    known = subprocess.run(["apt-cache", "show", *packages], capture_output=True, text=True, check=False).stdout
+    assert set(packages) <= {line.removeprefix("Package: ") for line in known.splitlines()}
+
+
+def test_the_lock_files_name_no_address_and_hash_everything() -> None:
+    for lock in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / "packaging" / lock).read_text()
+        assert "://" not in text
+        pinned = [block for block in text.split("\n\n")[0].replace("\\\n", " ").splitlines() if "==" in block]
+        assert pinned
+        assert all("--hash=sha256:" in block for block in pinned)

@@ -1,0 +1,176 @@
+"""The suites that come with Middlemark, shortened, and every output format made of a real run."""
+
+import csv
+import io
+import json
+import os
+import resource
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from product import Bench, Ended
+
+from middlemark.suite import RawOptions, Suite, load
+from middlemark.suite.find import suite_files
+from middlemark.workers.description import Description
+from middlemark.workers.find import find_workers
+
+pytestmark = pytest.mark.usefixtures("null_worker")
+
+DESCRIPTIONS: dict[str, Description] = {each.description.name: each.description for each in find_workers()[0]}
+MIDDLEWARES = ("cyclonedds", "fastdds")
+FLOORS = ("shm", "uds", "udp", "tcp")
+
+
+@pytest.fixture(scope="module")
+def first_look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
+    place = Bench(tmp_path_factory.mktemp("first-look"))
+    short = ["--duration", "50ms", "--warmup", "20ms", "--trials", "1", "--size", "16,70001"]
+    yield place.run("run", "first-look", *short, "--format", "json", "--quiet", timeout_s=180)
+    place.close()
+
+
+def cells_of(ended: Ended, adapter: str) -> list[dict[str, Any]]:
+    return [cell for cell in ended.document["cells"] if cell["adapter"] == adapter]
+
+
+def test_a_first_look_measures_everything(first_look: Ended) -> None:
+    assert first_look.code == 0, first_look.err
+    assert [cell["failed"] for cell in first_look.document["cells"] if cell["failed"]] == []
+
+
+@pytest.mark.parametrize("adapter", [*MIDDLEWARES, *FLOORS])
+def test_every_adapter_really_moved_every_sample_over_each_of_its_transports(first_look: Ended, adapter: str) -> None:
+    about = DESCRIPTIONS.get(adapter)
+    if about is None:
+        pytest.skip(f"{adapter} was not built here")
+    cells = cells_of(first_look, adapter)
+    for transport in about.transports:
+        measured = [cell for cell in cells if cell["transport"] == transport.name]
+        assert {cell["size"] for cell in measured} == {16, 70001}, transport.name
+        for cell in measured:
+            assert cell["samples"] == cell["sent"] == cell["received"] > 0
+            wrong = ("lost", "late", "duplicated", "reordered", "damaged", "publish_failed")
+            assert [name for name in wrong if cell[name]] == []
+            assert cell["carried_by"] == transport.carrier, cell["warnings"]
+            assert cell["version"] == about.version
+            assert 0 < cell["round_trip_ns"]["min"] <= cell["round_trip_ns"]["max"]
+
+
+@pytest.mark.parametrize("adapter", MIDDLEWARES)
+def test_a_middleware_is_held_against_the_floor_of_its_kind(first_look: Ended, adapter: str) -> None:
+    if adapter not in DESCRIPTIONS:
+        pytest.skip(f"{adapter} was not built here")
+    for cell in cells_of(first_look, adapter):
+        if cell["round_trip_ns"]["p50"] is not None:
+            assert cell["times_floor"] > 0
+            assert cell["floor"]
+
+
+def test_the_null_adapter_is_no_part_of_all(first_look: Ended) -> None:
+    assert cells_of(first_look, "null") == []
+
+
+def first_sizes(suite: Suite) -> str:
+    """Return one size of each sweep, for --only: not the smallest, which may be below the header."""
+    sizes = [sweep.levels("size").values for sweep in suite.sweeps]
+    return ",".join(sorted({str(each[min(1, len(each) - 1)]) for each in sizes}))
+
+
+def may_run_in_real_time() -> bool:
+    return os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[1] >= 80
+
+
+@pytest.mark.parametrize("name", suite_files())
+def test_every_suite_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
+    [suite] = load([name], RawOptions())
+    named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
+    if missing := named - DESCRIPTIONS.keys():
+        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
+    priority = [] if may_run_in_real_time() else ["--priority", "other"]
+    short = ["--samples", "50", "--warmup", "10ms", "--trials", "1", "--only", f"size={first_sizes(suite)}", *priority]
+    ended = bench.run("run", name, *short, "--format", "json", "--quiet", timeout_s=180)
+    assert ended.code == 0, ended.err
+    cells = ended.document["cells"]
+    assert cells
+    for cell in cells:
+        assert cell["failed"] is None
+        assert cell["sent"] == 50
+        if cell["reliability"] == "reliable":
+            assert cell["samples"] == 50, (cell["adapter"], cell["transport"], cell["warnings"])
+
+
+@pytest.mark.parametrize("name", suite_files())
+def test_every_suite_that_comes_along_can_be_planned_without_measuring(bench: Bench, name: str) -> None:
+    [suite] = load([name], RawOptions())
+    named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
+    if missing := named - DESCRIPTIONS.keys():
+        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
+    ended = bench.run("run", name, "--dry-run")
+    assert ended.code == 0
+    assert "trials" in ended.out
+    assert not bench.out.exists()
+
+
+def small_run(bench: Bench, output_format: str) -> Ended:
+    cells = ["--adapter", "null,shm", "--size", "16,1k", "--receive", "block,poll"]
+    short = ["--samples", "60", "--warmup", "10ms", "--trials", "2"]
+    return bench.run("run", *cells, *short, "--format", output_format, "--quiet")
+
+
+CELLS = 12  # null's two transports and shm, two sizes, two ways to receive
+
+
+def test_the_json_of_a_real_run_has_all_that_it_promises(bench: Bench) -> None:
+    ended = small_run(bench, "json")
+    document = json.loads(ended.out)
+    assert document["schema"] == 1
+    assert len(document["cells"]) == CELLS
+    promised = """adapter version pattern size transport carried_by receive reliability processes payload trials
+        samples lost duplicated reordered damaged round_trip_ns write_ns take_ns discovery_ns times_floor warnings
+        failed"""
+    for cell in document["cells"]:
+        assert set(promised.split()) <= cell.keys()
+        figures = {"min", "mean", "stdev", "p50", "p90", "p99", "p99.9", "p99.99", "max"}
+        assert cell["round_trip_ns"].keys() == figures
+        assert cell["round_trip_ns"]["p50"] > 0
+        assert cell["round_trip_ns"]["p99.99"] is None, "60 samples say nothing about one in 10,000"
+        assert cell["samples"] == 120
+
+
+def test_the_csv_of_a_real_run_has_a_row_a_cell(bench: Bench) -> None:
+    rows = list(csv.DictReader(io.StringIO(small_run(bench, "csv").out)))
+    assert len(rows) == CELLS
+    for row in rows:
+        assert None not in row.values(), "every row has every column"
+        assert int(row["samples"]) == 120
+        assert float(row["round_trip_min_ns"]) <= float(row["round_trip_p50_ns"]) <= float(row["round_trip_max_ns"])
+
+
+def test_the_table_of_a_real_run_names_every_cell(bench: Bench) -> None:
+    out = small_run(bench, "table").out
+    for word in ("null memory", "shm", "16 B", "1 KiB", "poll", "carried by", "How to read it"):
+        assert word in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_latencytests_table_of_a_real_run_reads_as_latencytests(bench: Bench) -> None:
+    out = small_run(bench, "latencytest").out
+    assert "Half round trips" in out
+    rows = [line.split(",") for line in out.splitlines() if line[:8].strip().isdigit()]
+    assert len(rows) == CELLS
+    for row in rows:
+        size, samples, *times = (each.strip() for each in row)
+        assert (int(size) in (16, 1024), int(samples)) == (True, 120)
+        assert len(times) == 8
+        least, median, most = (float(times[index]) for index in (2, 3, 7))
+        assert 0 < least <= median <= most
+
+
+def test_roundtrips_lines_of_a_real_run_read_as_roundtrips(bench: Bench) -> None:
+    out = small_run(bench, "roundtrip").out
+    overall = [line.split() for line in out.splitlines() if line.startswith("# Overall")]
+    assert len(overall) == CELLS
+    assert all(line[2] == "120" for line in overall)
+    assert out.count("# trial 2") == CELLS

@@ -1,0 +1,118 @@
+"""What `pip install .` gives: the command with its workers inside, and the CMake package for adapters elsewhere."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.slow
+
+
+class Installed(NamedTuple):
+    """A virtual environment with the package in it: the command, and the package's folder."""
+
+    command: Path
+    package: Path
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run the command in a folder that is no checkout."""
+        return run([self.command, *arguments], cwd=self.command.parents[2], env=environment)
+
+
+def run(
+    command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    closed = subprocess.DEVNULL
+    # Of this checkout nothing may be found: what is tested is what was installed.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("MIDDLEMARK", "PYTHON"))}
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**clean, **(env or {})},
+        stdin=closed,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """`pip install .` with one adapter, unoptimised: what is installed where is the same for all of them."""
+    folder = tmp_path_factory.mktemp("installed")
+    run([sys.executable, "-m", "venv", folder / "venv"], cwd=folder)
+    python = folder / "venv" / "bin" / "python"
+    pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    settings = ["cmake.define.MIDDLEMARK_ADAPTERS=null", "cmake.build-type=Debug"]
+    run([*pip, *(f"--config-settings={each}" for each in settings), ROOT], cwd=folder)
+    package = run([python, "-c", "import middlemark; print(middlemark.__path__[0])"], cwd=folder).stdout.strip()
+    return Installed(folder / "venv" / "bin" / "middlemark", Path(package))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build an adapter in a project of its own, against the installed package: the folder of its worker."""
+    project = tmp_path_factory.mktemp("elsewhere")
+    shutil.copytree(ROOT / "adapters" / "shm", project / "elsewhere")
+    shutil.copytree(ROOT / "adapters" / "common", project / "common")
+    header = project / "elsewhere" / "adapter.hpp"
+    text, named = re.subn(r'about\.name = "shm"', 'about.name = "elsewhere"', header.read_text())
+    assert named == 1
+    header.write_text(text)
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\n"
+        "project(elsewhere LANGUAGES CXX)\n"
+        "find_package(middlemark 0.1 REQUIRED)\n"
+        "middlemark_adapter(elsewhere SOURCES elsewhere/main.cpp INCLUDE ${PROJECT_SOURCE_DIR}/common)\n"
+    )
+    run(["cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={installed.package}"], cwd=project)
+    run(["cmake", "--build", "build"], cwd=project)
+    return project / "build" / "workers"
+
+
+def test_the_command_says_its_version(installed: Installed) -> None:
+    version = re.search(r"^project\(middlemark VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert version
+    assert installed.run("--version").stdout.strip() == f"middlemark, version {version[1]}"
+
+
+def test_the_workers_are_inside_the_package(installed: Installed) -> None:
+    assert [each.name for each in (installed.package / "workers" / "bin").iterdir()] == ["middlemark-worker-null"]
+    assert re.search(r"^null\s", installed.run("list", "adapters").stdout, re.MULTILINE)
+
+
+def test_the_suites_are_inside_the_package(installed: Installed) -> None:
+    shown = installed.run("list", "suites").stdout
+    for suite in (ROOT / "suites").glob("*.toml"):
+        assert suite.stem in shown
+
+
+def test_every_header_of_the_core_is_installed_and_no_test(installed: Installed) -> None:
+    core, headers = ROOT / "core", installed.package / "include" / "middlemark"
+    wanted = {each.relative_to(core) for each in core.rglob("*.hpp") if "tests" not in each.relative_to(core).parts}
+    assert {each.relative_to(headers) for each in headers.rglob("*") if each.is_file()} == wanted
+
+
+def test_an_adapter_that_lives_elsewhere_is_found_and_measured(
+    installed: Installed, elsewhere: Path, tmp_path: Path
+) -> None:
+    shown = installed.run("list", "adapters", MIDDLEMARK_WORKERS=str(elsewhere)).stdout
+    assert re.search(r"^elsewhere\s", shown, re.MULTILINE)
+    asked = (
+        "--adapter elsewhere --size 64 --receive block --samples 50 --warmup 50ms --trials 1 --pin off --format json"
+    )
+    measured = installed.run("run", *asked.split(), "--out", str(tmp_path), MIDDLEMARK_WORKERS=str(elsewhere))
+    (cell,) = json.loads(measured.stdout)["cells"]
+    assert (cell["adapter"], cell["samples"], cell["lost"], cell["failed"]) == ("elsewhere", 50, 0, None)

@@ -1,0 +1,224 @@
+"""Results made by hand: every kind of row a report must be able to tell, odd names and hostile texts among them."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from middlemark.launch.outcome import Clock, Counts, Doubt, Failure
+from middlemark.plan.cell import Cell
+from middlemark.report.run_facts import AdapterFacts, Machine, RunFacts
+from middlemark.stats.result import CellResult, Summary
+from middlemark.stats.samples import NOT_MEASURED, SAMPLE, Samples
+
+PINNED = (0, 1)
+
+
+def _times(p50: float, *, few: bool = False) -> Summary:
+    """A plausible distribution around a median in ns; with few samples nothing beyond p90 is known."""
+    return Summary(
+        min=p50 * 0.8,
+        mean=p50 * 1.1,
+        stdev=p50 * 0.25,
+        p50=p50,
+        p90=p50 * 1.25,
+        p99=None if few else p50 * 2,
+        p99_9=None if few else p50 * 6.5,
+        max=p50 * 40,
+    )
+
+
+def _result(cell: Cell, p50: float | None, **given: object) -> CellResult:
+    figures: dict[str, object] = {
+        "name": "first-look",
+        "version": {"fastdds": "2.9.1", "cyclonedds": "0.10.2"}.get(cell.adapter, "0.1.0"),
+        "trials": 3,
+        "failed_trials": 0,
+        "samples": 30_000,
+        "counts": Counts(sent=30_000, received=30_000),
+        "carried_by": "shared-memory" if cell.transport == "shm" else cell.transport,
+        "round_trip_ns": _times(p50) if p50 is not None else None,
+        "first_reply_ns": None,
+        "write_ns": _times(p50 / 5) if p50 is not None else None,
+        "take_ns": _times(p50 / 10) if p50 is not None else None,
+        "loan_ns": None,
+        "fill_ns": _times(20.0) if p50 is not None else None,
+        "check_ns": _times(25.0) if p50 is not None else None,
+        "discovery_ns": 103_000_000.0,
+        "times_floor": None,
+        "floor": None,
+        "warnings": (),
+        "failed": None,
+    }
+    return CellResult(cell=cell, **(figures | given))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def facts() -> RunFacts:
+    """A whole run on a small machine."""
+    return RunFacts(
+        suites=("first-look",),
+        started="2026-03-01T12:00:00Z",
+        seconds=161.4,
+        middlemark="0.1.0",
+        machine=Machine(
+            hostname="bench-7",
+            cpu_model="AMD EPYC 7B13",
+            processors=2,
+            kernel="6.1.0-18-amd64",
+            os="Debian GNU/Linux 12 (bookworm)",
+        ),
+        clock=Clock(source="tsc", ticks_per_second=2.45e9, cost_ns=9.1, resolution_ns=0.41),
+        adapters=(
+            AdapterFacts(name="shm", title="Shared memory", version="0.1.0", licence="Apache-2.0", floor=True),
+            AdapterFacts(name="udp", title="UDP", version="0.1.0", licence="Apache-2.0", floor=True),
+            AdapterFacts(
+                name="cyclonedds", title="Eclipse Cyclone DDS", version="0.10.2", licence="EPL-2.0", floor=False
+            ),
+            AdapterFacts(name="fastdds", title="eProsima Fast DDS", version="2.9.1", licence="Apache-2.0", floor=False),
+            AdapterFacts(name="<script>", title="Odd", version="[red]1", licence="MIT", floor=False),
+        ),
+        folder="runs/2026-03-01T12-00-00-first-look",
+        seed=42,
+        interrupted=False,
+        planned_trials=36,
+        done_trials=36,
+        notes=("first-look: size: 8 is below the smallest message and became 16",),
+    )
+
+
+def _cell(adapter: str, transport: str, size: int = 1024, **levels: object) -> Cell:
+    return Cell(adapter=adapter, transport=transport, size=size, pin=PINNED, **levels)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def results() -> tuple[CellResult, ...]:
+    """Two sizes; losses, a contradicted transport, a failure, missing quantiles, disagreeing trials."""
+    loss = Doubt(
+        "loss",
+        "75 of 30,075 replies never arrived (0.25 %); the latency is that of the others (in 2 of 3 trials)",
+        "--reliability reliable asks the middleware to send again what was lost",
+    )
+    contradicted = Doubt(
+        "transport-contradicted",
+        "asked for shm (which is shared-memory), carried by udp (in 3 of 3 trials)",
+        "do not quote this row as shm: the middleware chose another way",
+    )
+    few = Doubt(
+        "few-samples", "a median needs 20 samples and no trial has more than 12", "measure longer: --duration 2s"
+    )
+    return (
+        _result(_cell("cyclonedds", "udp"), 31_400.0, times_floor=31_400 / 18_200, floor="udp"),
+        _result(
+            _cell("cyclonedds", "shm"),
+            38_900.0,
+            carried_by="udp",
+            times_floor=38_900 / 12_300,
+            floor="shm",
+            warnings=(contradicted,),
+        ),
+        _result(
+            _cell("fastdds", "shm", loan=True),
+            29_800.0,
+            times_floor=29_800 / 11_900,
+            floor="shm (loan)",
+            loan_ns=_times(410.0),
+        ),
+        _result(
+            _cell("fastdds", "udp", reliability="best-effort"),
+            44_000.0,
+            samples=29_925,
+            counts=Counts(sent=30_000, received=29_925, lost=75),
+            times_floor=44_000 / 18_200,
+            floor="udp",
+            warnings=(loss,),
+        ),
+        _result(
+            _cell("fastdds", "data-sharing"),
+            None,
+            trials=0,
+            failed_trials=3,
+            samples=0,
+            counts=Counts(),
+            carried_by=None,
+            discovery_ns=None,
+            failed=Failure(
+                "crashed",
+                "the pong was killed by SIGSEGV; its last words: [bold]no memory[/bold] \x1b[31mleft\x1b[0m",
+                "run it alone: --only adapter=fastdds",
+            ),
+        ),
+        _result(
+            _cell("<script>", "udp"),
+            None,
+            round_trip_ns=Summary(min=15_000.0, mean=18_000.0, stdev=1_000.0, max=21_000.0),
+            samples=36,
+            counts=Counts(sent=36, received=36),
+            warnings=(few,),
+        ),
+        _result(_cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm"),
+        _result(_cell("shm", "shm", loan=True), 11_900.0, times_floor=1.0, floor="shm (loan)"),
+        _result(_cell("udp", "udp"), 18_200.0, times_floor=1.0, floor="udp"),
+        _result(
+            _cell("cyclonedds", "udp", 1 << 20),
+            2_140_000.0,
+            trials=2,
+            failed_trials=1,
+            samples=4_210,
+            counts=Counts(sent=4_212, received=4_210, lost=2),
+            round_trip_ns=_times(2_140_000.0, few=True),
+            times_floor=2_140_000 / 391_000,
+            floor="udp",
+            warnings=(
+                Doubt(
+                    "loss",
+                    "2 of 4,212 replies never arrived (0.047 %); the latency is that of the others (in 1 of 2 trials)",
+                    "give the history more room (--depth all)",
+                ),
+                Doubt("trials-failed", "1 of 3 trials failed; the first: the ping was stopped by SIGKILL"),
+                Doubt("trials-disagree", "the medians of its 2 trials go from 1840 to 2920 µs", "quiet the machine"),
+            ),
+        ),
+        _result(_cell("udp", "udp", 1 << 20), 391_000.0, times_floor=1.0, floor="udp"),
+    )
+
+
+@pytest.fixture
+def fan_out() -> tuple[CellResult, ...]:
+    """Polling beside blocking, one and three subscribers, keep-all, a priority, the middleware's own settings."""
+    return (
+        _result(_cell("shm", "shm", receive="poll"), 1_400.0, times_floor=1.0, floor="shm"),
+        _result(_cell("fastdds", "shm", receive="poll"), 6_120.0, times_floor=6.12 / 1.4, floor="shm"),
+        _result(_cell("fastdds", "shm"), 31_000.0, times_floor=None, floor=None),
+        _result(
+            _cell("fastdds", "shm", subscribers=3, native=(("segment_bytes", "8388608"),)),
+            52_000.0,
+            first_reply_ns=_times(41_000.0),
+        ),
+        _result(_cell("fastdds", "shm", subscribers=3, echo="first", depth=None), 36_500.0),
+        _result(_cell("fastdds", "shm", receive="listen", priority="fifo:80"), 27_700.0, take_ns=None),
+    )
+
+
+def _trial(seconds: float, period_ns: int, *, take: bool) -> Samples:
+    count = int(seconds * 1e9 / period_ns)
+    samples = np.zeros(count, dtype=SAMPLE)
+    samples["sequence"] = np.arange(1, count + 1)
+    samples["begin_ns"] = np.arange(count) * period_ns
+    # Round trips of 20,000 to 29,900 ns in steps of 100, over and over.
+    samples["round_trip_ns"] = 20_000 + np.arange(count) % 100 * 100
+    samples["first_reply_ns"] = samples["round_trip_ns"]
+    samples["write_ns"] = 4_000 + np.arange(count) % 10
+    samples["take_ns"] = 1_600 if take else NOT_MEASURED
+    for field in ("loan_ns", "fill_ns", "check_ns"):
+        samples[field] = NOT_MEASURED
+    samples["replies"] = 1
+    return samples
+
+
+@pytest.fixture
+def samples_of() -> Callable[[int], list[Samples]]:
+    """Two trials a cell: one of 2.5 s at 1 kHz with nothing in the second second, one of a tenth of a second."""
+    long = _trial(2.5, 1_000_000, take=True)
+    second = long["begin_ns"] // 1_000_000_000 == 1
+    return lambda _: [long[~second], _trial(0.1, 500_000, take=False)]

@@ -1,0 +1,72 @@
+"""Adapters made by hand: what a planner meets, without a single worker."""
+
+from typing import Any
+
+from middlemark.workers.description import Description, Transport
+
+MIB = 1 << 20
+
+
+def transport(name: str, **changed: Any) -> Transport:
+    """Make a transport that can do everything but lend."""
+    values: dict[str, Any] = {
+        "carrier": "udp",
+        "processes": (1, 2),
+        "receive": ("poll", "block", "listen"),
+        "reliability": ("reliable", "best-effort"),
+        "loan": (False,),
+        "max_bytes": 64 * MIB,
+    }
+    return Transport(name=name, **{**values, **changed})
+
+
+def description(name: str, *transports: Transport, **changed: Any) -> Description:
+    """Make an adapter of these transports."""
+    values: dict[str, Any] = {
+        "protocol": 1,
+        "title": name,
+        "version": "1.0",
+        "library": "",
+        "licence": "MIT",
+        "floor": False,
+        "bench_only": False,
+        "request_reply": False,
+        "security": False,
+        "own_threads": False,
+        "residue": (),
+        "native": {},
+    }
+    return Description(name=name, transports=transports, **{**values, **changed})
+
+
+def floor(name: str, **changed: Any) -> Description:
+    """Make a floor with the one transport of its name."""
+    return description(name, transport(name, **{"receive": ("poll", "block"), **changed}), floor=True)
+
+
+NULL = description("null", transport("memory"), bench_only=True, native={"script": "what goes wrong"})
+SHM = floor("shm", carrier="shared-memory", loan=(False, True), reliability=("reliable",))
+UDS = floor("uds", carrier="unix-socket", reliability=("reliable",))
+UDP = floor("udp", reliability=("best-effort",))
+TCP = floor("tcp", carrier="tcp", reliability=("reliable",))
+CYCLONE = description(
+    "cyclonedds",
+    transport("udp", processes=(2,)),
+    transport("shm", carrier="shared-memory", loan=(False, True), keep_all=False, max_depth=16),
+    transport("intraprocess", carrier="process-memory", processes=(1,)),
+    own_threads=True,
+    native={"max-message-size": "bytes"},
+)
+FAST = description(
+    "fastdds",
+    transport("shm", carrier="shared-memory"),
+    transport("intraprocess", carrier="process-memory", processes=(1,)),
+    transport("data-sharing", carrier="shared-memory", loan=(False, True)),
+    transport("udp"),
+    transport("tcp", carrier="tcp", max_bytes=4 * MIB, max_bytes_advice="raise the send buffer"),
+    own_threads=True,
+    native={"segment-size": "bytes"},
+)
+
+FLOORS = (SHM, UDS, UDP, TCP)
+EVERYONE = (NULL, *FLOORS, CYCLONE, FAST)

@@ -1,0 +1,44 @@
+"""Plans of suites written in a test: the shortest way from TOML to cells, notes or problems."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from descriptions import EVERYONE
+
+from middlemark.plan import Plan, make_plan
+from middlemark.problems import RequestError
+from middlemark.suite import Suite
+from middlemark.suite.read import parse_toml, read_suite
+from middlemark.workers.description import Description
+
+ABSENT = {"zenoh": "cargo builds it"}
+
+
+def suite_of(text: str, name: str = "lan") -> Suite:
+    document, problems = parse_toml(text, f"{name}.toml")
+    assert document is not None, problems
+    suite, problems = read_suite(document, name, f"{name}.toml", Path(), {})
+    assert suite is not None, problems
+    return suite
+
+
+def plan_of(text: str, adapters: Sequence[Description] = EVERYONE, cpus: Sequence[int] = (0, 1), **more: Any) -> Plan:
+    return make_plan([suite_of(text)], adapters, cpus=cpus, seed=1, **{"absent": ABSENT, **more})
+
+
+def problems_of(
+    text: str, adapters: Sequence[Description] = EVERYONE, cpus: Sequence[int] = (0, 1), **more: Any
+) -> list[str]:
+    with pytest.raises(RequestError) as refused:
+        plan_of(text, adapters, cpus, **more)
+    return [str(problem).removeprefix("lan.toml: ") for problem in refused.value.problems]
+
+
+def pairs_of(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(f"{cell.adapter} {cell.transport}" for cell in plan.cells))
+
+
+def texts_of(plan: Plan) -> list[str]:
+    return [f"{note.place}: {note.text}".removeprefix("lan.toml: ") for note in plan.notes]

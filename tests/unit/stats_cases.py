@@ -1,0 +1,64 @@
+"""Plans, outcomes and samples made by hand for the tests of the statistics."""
+
+import numpy as np
+from descriptions import description, transport
+
+from middlemark.launch.outcome import Counts, TrialOutcome
+from middlemark.plan.cell import Cell, Limits, Plan, Trial
+from middlemark.stats.samples import NOT_MEASURED, SAMPLE, Samples
+
+DESCRIPTIONS = {
+    each.name: each
+    for each in (
+        description("shm", transport("shm", carrier="shared-memory"), floor=True),
+        description("udp", transport("udp"), floor=True),
+        description(
+            "dds",
+            transport("udp"),
+            transport("shm", carrier="shared-memory"),
+            transport("intraprocess", carrier="process-memory"),
+            transport("tcp", carrier="tcp"),
+        ),
+    )
+}
+
+
+def cell(adapter: str = "dds", transport: str = "udp", **levels: object) -> Cell:
+    return Cell(adapter=adapter, transport=transport, **({"size": 1024} | levels))  # type: ignore[arg-type]
+
+
+def plan(*cells: Cell, trials: int = 3, limits: Limits | None = None) -> Plan:
+    """Trials of the cells, interleaved."""
+    planned = [
+        Trial(order=number * len(cells) + index, cell=index, number=number + 1, limits=limits or Limits(samples=1000))
+        for number in range(trials)
+        for index in range(len(cells))
+    ]
+    return Plan(cells=cells, trials=tuple(planned), names=tuple(f"sweep {index}" for index in range(len(cells))))
+
+
+def outcome(trial: Trial, **given: object) -> TrialOutcome:
+    """A trial that measured all it was asked for, unless told otherwise."""
+    figures: dict[str, object] = {
+        "cell": trial.cell,
+        "number": trial.number,
+        "order": trial.order,
+        "started": "2026-03-01T12:00:00Z",
+        "seconds": 1.5,
+        "samples_file": f"samples/{trial.order:05}.npy",
+        "samples": 1000,
+        "measured_s": 0.5,
+        "counts": Counts(sent=1000, received=1000),
+        "discovery_ns": 100,
+    }
+    return TrialOutcome(**(figures | given))  # type: ignore[arg-type]
+
+
+def samples(round_trips: list[int] | np.ndarray, **fields: int) -> Samples:
+    kept = np.zeros(len(round_trips), dtype=SAMPLE)
+    kept["round_trip_ns"] = round_trips
+    kept["first_reply_ns"] = kept["round_trip_ns"] // 2
+    kept["write_ns"] = 10
+    for field in ("take_ns", "loan_ns", "fill_ns", "check_ns"):
+        kept[field] = fields.get(field, NOT_MEASURED)
+    return kept

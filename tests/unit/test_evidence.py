@@ -1,0 +1,134 @@
+"""Which transport carried the data, told from what the kernel counted and what the workers held."""
+
+import mmap
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from descriptions import transport
+
+from middlemark.launch.evidence import carried_by, gather, mapped_segments, own_sockets, read_counters
+from middlemark.launch.outcome import Evidence, Segment
+
+SHM = transport("shm", carrier="shared-memory", segments=("ring.*", "pool"))
+UDP = transport("udp", carrier="udp")
+
+RING = Segment("ring.7", 1 << 20)
+OTHER = Segment("somebody-elses", 1 << 20)
+LOCK = Segment("sem.ring.7", 32)
+
+
+def evidence(**found: Any) -> Evidence:
+    nothing = {"udp_datagrams": 0, "tcp_segments": 0, "loopback_bytes": 0, "udp_sockets": 0, "tcp_sockets": 0}
+    return Evidence(**{**nothing, **found})
+
+
+# 1,000 round trips of 100 bytes are 2,000 messages and 200,000 bytes.
+ON_UDP = {"udp_datagrams": 2000, "loopback_bytes": 250_000, "udp_sockets": 4}
+ON_TCP = {"tcp_segments": 4000, "loopback_bytes": 300_000, "tcp_sockets": 2}
+A_FEW_UDP = {"udp_datagrams": 60, "loopback_bytes": 30_000, "udp_sockets": 8}
+
+CASES = {
+    "udp": (UDP, ON_UDP, 2, "udp"),
+    "udp in one process": (UDP, ON_UDP, 1, "udp"),
+    "tcp with its acknowledgements": (UDP, ON_TCP, 2, "tcp"),
+    "udp, and a control connection over tcp": (UDP, {**ON_UDP, "tcp_segments": 10, "tcp_sockets": 1}, 2, "udp"),
+    "udp sent once to three subscribers": (UDP, {**ON_UDP, "udp_datagrams": 1100, "loopback_bytes": 110_000}, 2, "udp"),
+    "large messages in many datagrams": (UDP, {**ON_UDP, "udp_datagrams": 90_000, "loopback_bytes": 10**9}, 2, "udp"),
+    "udp, while shared memory is mapped and idle": (SHM, {**ON_UDP, "segments": (RING,)}, 2, "udp"),
+    "shared memory": (SHM, {"segments": (RING,)}, 2, "shared-memory"),
+    "shared memory in one process": (SHM, {"segments": (RING,)}, 1, "shared-memory"),
+    "shared memory, discovery over udp": (SHM, {**A_FEW_UDP, "segments": (RING,)}, 2, "shared-memory"),
+    "shared memory, heartbeats in many small datagrams": (
+        SHM,
+        {"udp_datagrams": 2000, "loopback_bytes": 90_000, "udp_sockets": 8, "segments": (RING,)},
+        2,
+        "shared-memory",
+    ),
+    "shared memory, a neighbour on udp": (SHM, {**ON_UDP, "udp_sockets": 0, "segments": (RING,)}, 2, "shared-memory"),
+    "shared memory, a neighbour on tcp": (SHM, {**ON_TCP, "tcp_sockets": 0, "segments": (RING,)}, 2, "shared-memory"),
+    "udp, a neighbour on tcp": (UDP, {**ON_TCP, **ON_UDP, "tcp_sockets": 0, "tcp_segments": 10**6}, 2, "udp"),
+    "shared memory by its second pattern": (SHM, {"segments": (Segment("pool", 4096),)}, 2, "shared-memory"),
+    "only somebody else's segment": (SHM, {"segments": (OTHER,)}, 2, None),
+    "only a semaphore": (SHM, {"segments": (LOCK,)}, 2, None),
+    "unix sockets": (UDP, {"unix_sockets": 2}, 2, "unix-socket"),
+    "labelled udp, moved in shared memory": (UDP, {"segments": (OTHER,)}, 2, "shared-memory"),
+    "within the process": (UDP, {}, 1, "process-memory"),
+    "within the process, discovery over udp": (UDP, A_FEW_UDP, 1, "process-memory"),
+    "nothing that can be seen": (UDP, {}, 2, None),
+    "counted before sockets were": (UDP, {**ON_UDP, "udp_sockets": None}, 2, "udp"),
+}
+
+
+@pytest.mark.parametrize(("asked", "found", "processes", "expected"), CASES.values(), ids=CASES)
+def test_the_carrier_is_told(asked: Any, found: dict[str, Any], processes: int, expected: str | None) -> None:
+    assert carried_by(evidence(**found), asked, messages=2000, size=100, processes=processes) == expected
+
+
+def test_without_a_message_nothing_is_said() -> None:
+    assert carried_by(evidence(**ON_UDP), UDP, messages=0, size=100, processes=2) is None
+
+
+@pytest.fixture
+def udp_pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    with socket.socket(type=socket.SOCK_DGRAM) as receiver, socket.socket(type=socket.SOCK_DGRAM) as sender:
+        receiver.bind(("127.0.0.1", 0))
+        sender.connect(receiver.getsockname())
+        yield receiver, sender
+
+
+def test_datagrams_are_counted(udp_pair: tuple[socket.socket, socket.socket]) -> None:
+    receiver, sender = udp_pair
+    before = read_counters()
+    for _ in range(100):
+        sender.send(b"x" * 100)
+        receiver.recv(200)
+    found = gather(before, read_counters(), [os.getpid()])
+    assert found.udp_datagrams >= 100
+    assert found.loopback_bytes >= 100 * 100
+    assert found.udp_sockets is not None
+    assert found.udp_sockets >= 2
+
+
+def test_a_tcp_connection_counts_and_a_listening_socket_does_not() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        assert own_sockets([os.getpid()])["tcp"] == 0
+        with socket.create_connection(listening.getsockname()) as one, listening.accept()[0]:
+            assert own_sockets([os.getpid()])["tcp"] == 2
+            one.sendall(b"x")
+
+
+def test_connected_unix_sockets_count() -> None:
+    before = own_sockets([os.getpid()])["unix"]
+    one, other = socket.socketpair()
+    with one, other:
+        assert own_sockets([os.getpid()])["unix"] == before + 2
+    with socket.socket(socket.AF_UNIX) as alone:
+        assert alone.fileno() >= 0
+        assert own_sockets([os.getpid()])["unix"] == before
+
+
+@pytest.fixture
+def segment() -> Iterator[Path]:
+    path = Path(f"/dev/shm/middlemark-test {os.getpid()}")
+    path.write_bytes(bytes(8192))
+    yield path
+    path.unlink(missing_ok=True)
+
+
+def test_mapped_segments_are_found_even_unlinked(segment: Path) -> None:
+    assert mapped_segments([os.getpid()]) == ()
+    with segment.open("r+b") as file, mmap.mmap(file.fileno(), 8192):
+        expected = (Segment(segment.name, 8192),)
+        assert mapped_segments([os.getpid()]) == expected
+        segment.unlink()
+        assert mapped_segments([os.getpid()]) == expected
+
+
+def test_a_process_that_is_gone_has_nothing() -> None:
+    nobody = 2**22 + 1
+    assert mapped_segments([nobody]) == ()
+    assert own_sockets([nobody]) == {"udp": 0, "tcp": 0, "unix": 0}

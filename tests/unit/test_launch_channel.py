@@ -1,0 +1,212 @@
+"""A worker's control channel: its events, its silence, its last words, its end. The workers are shell scripts."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from middlemark.launch import channel
+from middlemark.launch.channel import WorkerFailedError, WorkerProcess
+
+HELLO = 'echo \'{"event":"hello","pid":1}\''
+
+
+def with_worker(script: str, then: Callable[[WorkerProcess], Awaitable[None]]) -> WorkerProcess:
+    """Start the script, do something with it, and see it reaped."""
+
+    async def run() -> WorkerProcess:
+        worker = await WorkerProcess.start("ping", ["sh", "-c", script], {})
+        try:
+            await then(worker)
+        finally:
+            await worker.kill()
+        return worker
+
+    worker = asyncio.run(run())
+    assert worker.process.returncode is not None
+    assert not Path(f"/proc/{worker.pid}").exists()
+    return worker
+
+
+def failure(script: str, *names: str, timeout_s: float = 10.0, ticking: bool = False) -> WorkerFailedError:
+    """Return how waiting for an event fails."""
+    found: list[WorkerFailedError] = []
+
+    async def ask(worker: WorkerProcess) -> None:
+        with pytest.raises(WorkerFailedError) as failed:
+            await worker.event(*names, timeout_s=timeout_s, ticking=ticking)
+        found.append(failed.value)
+
+    with_worker(script, ask)
+    return found[0]
+
+
+def test_events_come_in_order_and_others_are_passed_over() -> None:
+    async def ask(worker: WorkerProcess) -> None:
+        assert (await worker.event("hello", timeout_s=10))["pid"] == 1
+        assert (await worker.event("done", timeout_s=10)) == {"event": "done", "role": "ping"}
+
+    with_worker(f'{HELLO}; echo \'{{"event":"tick"}}\'; echo \'{{"event":"done","role":"ping"}}\'; cat', ask)
+
+
+@pytest.mark.parametrize("noise", ["not json", "[1,2]", "5", '"text"', "{", ""])
+def test_a_line_that_is_no_event_is_passed_over(noise: str) -> None:
+    async def ask(worker: WorkerProcess) -> None:
+        await worker.event("hello", timeout_s=10)
+
+    with_worker(f"echo '{noise}'; {HELLO}; cat", ask)
+
+
+def test_commands_are_sent_a_line_each() -> None:
+    async def ask(worker: WorkerProcess) -> None:
+        worker.send({"event": "echo", "n": 1})
+        worker.send({"event": "echo", "n": 2})
+        assert [(await worker.event("echo", timeout_s=10))["n"] for _ in range(2)] == [1, 2]
+
+    with_worker("cat", ask)
+
+
+def test_an_error_of_its_own_is_raised_with_code_and_advice() -> None:
+    told = failure(
+        'echo \'{"event":"error","code":"refused","text":"no such transport","advice":"try udp"}\'; cat', "hello"
+    )
+    assert (told.code, told.text, told.advice) == ("refused", "ping: no such transport", "try udp")
+
+
+def test_a_crash_is_named_with_its_signal_and_last_words() -> None:
+    told = failure('echo "history full" >&2; kill -SEGV $$', "hello")
+    assert told.code == "crashed"
+    assert "was ended by SIGSEGV (signal 11); its last words: history full" in told.text
+
+
+def test_an_exit_is_named_with_its_status() -> None:
+    told = failure("exit 42", "hello")
+    assert told.code == "crashed"
+    assert "exited with status 42" in told.text
+
+
+def test_the_real_time_limit_is_named_as_such() -> None:
+    assert "spun under real-time priority" in failure("kill -XCPU $$", "hello").text
+
+
+def test_a_closed_channel_is_told_from_an_end() -> None:
+    assert "closed its control channel" in failure("exec >&-; sleep 30", "hello").text
+
+
+def test_last_words_are_the_last_ones_and_no_flood() -> None:
+    told = failure("seq 100000 >&2; echo the end >&2; exit 1", "hello")
+    assert told.text.endswith("the end")
+    assert len(told.text) < 1000
+
+
+def test_last_words_may_be_anything() -> None:
+    assert "\ufffd" in failure("printf '\\377\\376' >&2; exit 1", "hello").text
+
+
+def test_silence_is_a_hang_with_what_was_awaited() -> None:
+    told = failure("sleep 30", "hello", timeout_s=0.1)
+    assert told.code == "hung"
+    assert "(awaited: hello)" in told.text
+
+
+def test_a_stopped_worker_is_told_from_a_busy_one() -> None:
+    told = failure("kill -STOP $$; sleep 30", "hello", timeout_s=0.5)
+    assert told.code == "hung"
+    assert "it is stopped (SIGSTOP or a debugger)" in told.text
+
+
+def test_while_it_ticks_only_silence_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "CONTROL_SILENCE_S", 1.5)
+    ticks = 'for i in 1 2 3 4 5 6; do echo \'{"event":"tick"}\'; sleep 0.5; done'
+
+    async def ask(worker: WorkerProcess) -> None:
+        await worker.event("done", timeout_s=60, ticking=True)
+
+    with_worker(f'{ticks}; echo \'{{"event":"done"}}\'; cat', ask)
+    told = failure('echo \'{"event":"tick"}\'; sleep 30', "done", timeout_s=60, ticking=True)
+    assert told.code == "hung"
+
+
+def test_a_command_to_a_worker_that_is_gone_is_no_error() -> None:
+    async def ask(worker: WorkerProcess) -> None:
+        with pytest.raises(WorkerFailedError):
+            await worker.event("hello", timeout_s=10)
+        worker.send({"command": "start"})
+
+    with_worker("exit 0", ask)
+
+
+@pytest.mark.parametrize(
+    ("script", "unclean"),
+    [
+        ("read line; exit 0", None),
+        ("read line; exit 3", "ping exited with status 3 after its result"),
+        ("read line; kill -ABRT $$", "ping was ended by SIGABRT (signal 6) after its result"),
+        ("read line; echo oh >&2; exit 1", "ping exited with status 1 after its result; its last words: oh"),
+        ("sleep 30", "ping did not exit within 0.3 s of its result and was killed"),
+    ],
+)
+def test_an_exit_that_was_not_clean_is_told(script: str, unclean: str | None) -> None:
+    async def ask(worker: WorkerProcess) -> None:
+        assert await worker.finish(0.3 if script.startswith("sleep") else 10.0) == unclean
+
+    with_worker(script, ask)
+
+
+def test_everything_in_its_session_is_killed_with_it(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+
+    async def ask(worker: WorkerProcess) -> None:
+        await worker.event("hello", timeout_s=10)
+
+    with_worker(f"sleep 300 & echo $! > {pid_file}; {HELLO}; wait", ask)
+    child = int(pid_file.read_text())
+    for _ in range(500):
+        if channel.process_state(child) in ("", "Z"):
+            return
+        asyncio.run(asyncio.sleep(0.01))
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("its child outlived it")
+
+
+def test_a_worker_that_cannot_be_started_is_an_error_of_the_system() -> None:
+    async def start() -> None:
+        with pytest.raises(OSError, match="No such file"):
+            await WorkerProcess.start("ping", ["/nowhere/middlemark-worker-x"], {})
+
+    asyncio.run(start())
+
+
+def test_being_cancelled_while_it_starts_leaves_no_process() -> None:
+    async def start() -> int:
+        pids: list[int] = []
+        watch = WorkerProcess._watch_end
+
+        def noting(self: WorkerProcess, loop: asyncio.AbstractEventLoop) -> None:
+            pids.append(self.pid)
+            watch(self, loop)
+            starting.cancel()
+
+        WorkerProcess._watch_end = noting  # type: ignore[method-assign]
+        try:
+            starting = asyncio.create_task(WorkerProcess.start("ping", ["sleep", "300"], {}))
+            with pytest.raises(asyncio.CancelledError):
+                await starting
+        finally:
+            WorkerProcess._watch_end = watch  # type: ignore[method-assign]
+        return pids[0]
+
+    assert not Path(f"/proc/{asyncio.run(start())}").exists()
+
+
+def test_signals_have_names() -> None:
+    assert channel.signal_name(9) == "SIGKILL (signal 9)"
+    assert channel.signal_name(200) == "signal 200"
+
+
+def test_states_of_processes_are_read() -> None:
+    assert channel.process_state(os.getpid()) == "R"
+    assert channel.process_state(2**22 + 1) == ""

@@ -1,0 +1,167 @@
+"""Daemons around a trial: ready, not ready, dead at once, dead meanwhile, deaf to SIGTERM. They are shell scripts."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from middlemark.launch.channel import WorkerFailedError, process_state
+from middlemark.launch.companion import Companion, CompanionSpec, declared
+
+
+def spec(script: str, ready: str = "^ready", timeout_s: float = 10.0, **environment: str) -> CompanionSpec:
+    return CompanionSpec(
+        name="daemon",
+        argv=("sh", "-c", script),
+        environment=environment,
+        ready_pattern=ready,
+        ready_timeout_s=timeout_s,
+    )
+
+
+def failing(asked: CompanionSpec) -> str:
+    """Return why it could not be started."""
+
+    async def start() -> str:
+        with pytest.raises(WorkerFailedError) as failed:
+            await Companion.start(asked)
+        assert failed.value.code == "companion"
+        return failed.value.text
+
+    return asyncio.run(start())
+
+
+@pytest.mark.parametrize("stream", ["", ">&2"])
+def test_it_is_ready_when_it_says_so_on_either_stream(stream: str) -> None:
+    async def run() -> None:
+        companion = await Companion.start(spec(f"echo starting; echo ready to serve {stream}; exec sleep 300"))
+        assert companion.death() is None
+        await companion.stop(10)
+        assert companion.process.returncode == -signal.SIGTERM
+
+    asyncio.run(run())
+
+
+def test_it_has_the_environment_that_was_declared() -> None:
+    async def run() -> None:
+        companion = await Companion.start(spec('echo "ready $WHERE"; exec sleep 300', "^ready here$", WHERE="here"))
+        await companion.stop(10)
+
+    asyncio.run(run())
+
+
+def test_one_that_never_gets_ready_is_named_with_its_words(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    told = failing(spec(f"echo $$ > {pid}; echo still loading; exec sleep 300", timeout_s=0.5))
+    assert told == "daemon was not ready within 0.5 s: still loading"
+    assert process_state(int(pid.read_text())) == "", "it is stopped and reaped"
+
+
+def test_one_that_ends_at_once_is_named_with_its_words() -> None:
+    assert (
+        failing(spec("echo cannot lock /tmp/x >&2; exit 1")) == "daemon ended before it was ready: cannot lock /tmp/x"
+    )
+
+
+def test_one_that_is_not_installed_is_named() -> None:
+    asked = CompanionSpec(name="daemon", argv=("/nowhere/daemon",), ready_pattern="ready")
+    told = failing(asked)
+    assert "daemon" in told
+    assert "/nowhere/daemon" in told
+
+
+def test_its_death_during_the_trial_is_told() -> None:
+    async def run() -> None:
+        companion = await Companion.start(spec("echo ready; echo out of memory; exec sleep 300", "out of memory"))
+        os.kill(companion.process.pid, signal.SIGKILL)
+        while (death := companion.death()) is None:
+            await asyncio.sleep(0.01)
+        assert death.startswith(
+            f"daemon (pid {companion.process.pid}) was ended by SIGKILL (signal 9) during the trial"
+        )
+        assert "out of memory" in death
+        await companion.stop(10)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["deaf to SIGTERM", "stopped"])
+def test_one_that_does_not_end_is_killed(stopped: bool) -> None:
+    async def run() -> None:
+        deaf = "" if stopped else "trap '' TERM; "
+        companion = await Companion.start(spec(f"{deaf}echo ready; while :; do sleep 0.1; done"))
+        if stopped:
+            os.kill(companion.process.pid, signal.SIGSTOP)
+            while process_state(companion.process.pid) != "T":
+                await asyncio.sleep(0.01)
+        await companion.stop(0.3)
+        assert companion.process.returncode == -signal.SIGKILL
+        assert not Path(f"/proc/{companion.process.pid}").exists()
+
+    asyncio.run(run())
+
+
+def test_its_children_are_stopped_with_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+
+    async def run() -> None:
+        companion = await Companion.start(spec(f"sleep 300 & echo $! > {pid}; echo ready; wait"))
+        await companion.stop(10)
+        for _ in range(500):
+            if process_state(int(pid.read_text())) in ("", "Z"):
+                return
+            await asyncio.sleep(0.01)
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+        pytest.fail("its child outlived it")
+
+    asyncio.run(run())
+
+
+def test_being_cancelled_while_it_gets_ready_stops_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+
+    async def run() -> None:
+        starting = asyncio.create_task(Companion.start(spec(f"echo $$ > {pid}; exec sleep 300", timeout_s=60)))
+        while not (pid.exists() and pid.read_text()):
+            await asyncio.sleep(0.01)
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+
+    asyncio.run(run())
+    assert process_state(int(pid.read_text())) == ""
+
+
+# ---- asking a worker which it needs
+
+
+def worker(tmp_path: Path, script: str) -> str:
+    path = tmp_path / "middlemark-worker-x"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_worker_declares_its_companions_for_the_settings(tmp_path: Path) -> None:
+    answer = '{"companions":[{"name":"d","argv":["d","-c","x"],"environment":{"A":"b"},"ready_pattern":"up"}]}'
+    path = worker(tmp_path, f"read line; echo \"$line\" > {tmp_path}/asked; echo '{answer}'")
+    [found] = asyncio.run(declared(path, {"transport": "shm"}))
+    assert found == CompanionSpec(name="d", argv=("d", "-c", "x"), environment={"A": "b"}, ready_pattern="up")
+    assert (tmp_path / "asked").read_text().strip() == '{"settings":{"transport":"shm"}}'
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "says"),
+    [
+        ("echo nonsense; echo oh dear >&2", "companion", "answered no JSON: oh dear"),
+        ('echo \'{"code":"refused","text":"too large"}\'', "refused", "too large"),
+        ("exit 1", "companion", "answered no JSON"),
+    ],
+)
+def test_a_worker_that_cannot_say_is_named(tmp_path: Path, script: str, code: str, says: str) -> None:
+    with pytest.raises(WorkerFailedError) as failed:
+        asyncio.run(declared(worker(tmp_path, script), {}))
+    assert failed.value.code == code
+    assert says in failed.value.text

@@ -1,0 +1,225 @@
+"""Leftovers are cleared away; what a living process uses, or what was there before, never is."""
+
+import json
+import mmap
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from middlemark.launch import residue
+from middlemark.launch.domains import FIRST, LAST, Domains, used_domains
+
+SCOPE = "mm_abc_1"
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files that is no other's."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def user() -> Iterator[Callable[[Path, str], None]]:
+    """Start a process that has a file mapped, or open, until the test ends."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def use(path: Path, how: str) -> None:
+        script = (
+            "import mmap, sys; path, how = sys.argv[1:]; file = open(path, 'r+b')\n"
+            "if how == 'mapped': memory = mmap.mmap(file.fileno(), 0); file.close()\n"
+            "print(flush=True); sys.stdin.read()"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(path), how], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
+
+    yield use
+    for process in started:
+        process.communicate(timeout=30)
+
+
+def made(folder: Path, *names: str) -> list[Path]:
+    paths = [folder / name for name in names]
+    for path in paths:
+        path.write_bytes(b"x" * 64)
+    return paths
+
+
+def test_what_a_trial_left_is_removed(tmp_path: Path) -> None:
+    pattern = f"{tmp_path}/seg.{{scope}}_*"
+    before = residue.snapshot([pattern], SCOPE)
+    mine, other = made(tmp_path, f"seg.{SCOPE}_a", "seg.mm_other_1_a")
+    assert residue.clear([pattern], SCOPE, before) == (str(mine),)
+    assert not mine.exists()
+    assert other.exists()
+
+
+def test_what_was_there_before_stays(tmp_path: Path) -> None:
+    [old] = made(tmp_path, "seg_old")
+    before = residue.snapshot([f"{tmp_path}/seg_*"], SCOPE)
+    [new] = made(tmp_path, "seg_new")
+    assert residue.clear([f"{tmp_path}/seg_*"], SCOPE, before) == (str(new),)
+    assert old.exists()
+
+
+@pytest.mark.parametrize("how", ["mapped", "open"])
+def test_what_a_living_process_uses_is_never_removed(
+    tmp_path: Path, user: Callable[[Path, str], None], how: str
+) -> None:
+    used, unused = made(tmp_path, "seg_used", "seg_unused")
+    user(used, how)
+    assert residue.clear([f"{tmp_path}/seg_*"], SCOPE, frozenset()) == (str(unused),)
+    assert used.exists()
+
+
+def test_folders_are_removed_whole_and_links_are_not_followed(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    [precious] = made(elsewhere, "precious")
+    folder = tmp_path / "seg_folder"
+    folder.mkdir()
+    made(folder, "inside")
+    (tmp_path / "seg_link").symlink_to(elsewhere)
+    residue.clear([f"{tmp_path}/seg_*"], SCOPE, frozenset())
+    assert not folder.exists()
+    assert not (tmp_path / "seg_link").exists()
+    assert precious.exists()
+
+
+def test_a_socket_that_somebody_has_bound_stays(tmp_path: Path) -> None:
+    living, dead = tmp_path / "seg_living", tmp_path / "seg_dead"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bound:
+        bound.bind(str(living))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as closed:
+            closed.bind(str(dead))
+        assert residue.clear([f"{tmp_path}/seg_*"], SCOPE, frozenset()) == (str(dead),)
+    assert living.exists()
+
+
+def test_a_mapping_of_this_process_counts(tmp_path: Path) -> None:
+    [path] = made(tmp_path, "seg_mine")
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0):
+        assert residue.mapped_or_open([str(path)]) == {str(path)}
+
+
+# ---- what a killed launcher left
+
+
+def claim(tmp_path: Path) -> Path:
+    """Have a process make a scratch folder and die; return the folder."""
+    script = (
+        "import sys, os, tempfile; from middlemark.launch import residue\n"
+        "tempfile.tempdir, *patterns = sys.argv[1:]\n"
+        f"before = residue.snapshot(patterns, {SCOPE!r})\n"
+        f"print(residue.make_scratch(patterns, {SCOPE!r}, before), flush=True)\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tempfile.gettempdir(), f"{tmp_path}/seg_*"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(residue.__file__).parents[2])},
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    return Path(done.stdout.strip())
+
+
+def test_what_a_killed_launcher_left_is_cleared_away_by_the_next(tmp_path: Path) -> None:
+    [before] = made(tmp_path, "seg_before")
+    scratch = claim(tmp_path)
+    [left] = made(tmp_path, "seg_left")
+    assert scratch.is_dir()
+    assert set(residue.clear_abandoned()) == {str(left), str(scratch)}
+    assert not scratch.exists()
+    assert before.exists()
+    assert residue.clear_abandoned() == ()
+
+
+def test_a_living_launchers_scratch_stays(tmp_path: Path) -> None:
+    scratch = residue.make_scratch([f"{tmp_path}/seg_*"], SCOPE, frozenset())
+    [mine] = made(tmp_path, "seg_mine")
+    assert residue.clear_abandoned() == ()
+    assert Path(scratch).is_dir()
+    assert mine.exists()
+
+
+def test_what_a_dead_launcher_left_and_a_living_process_uses_stays(
+    tmp_path: Path, user: Callable[[Path, str], None]
+) -> None:
+    claim(tmp_path)
+    [used] = made(tmp_path, "seg_used")
+    user(used, "mapped")
+    assert str(used) not in residue.clear_abandoned()
+    assert used.exists()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"world": "another boot, another namespace"}, {"pid": os.getpid(), "started": None}, {"pid": "?"}],
+    ids=["of another world", "of a living process", "damaged"],
+)
+def test_a_claim_that_cannot_be_judged_is_left_alone(tmp_path: Path, changed: dict[str, object]) -> None:
+    scratch = claim(tmp_path)
+    path = scratch / ".launcher.json"
+    if changed.get("started", "") is None:
+        mine = Path(residue.make_scratch([], SCOPE, frozenset())) / ".launcher.json"
+        changed = {**changed, "started": json.loads(mine.read_text())["started"]}
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changed}))
+    [left] = made(tmp_path, "seg_left")
+    assert residue.clear_abandoned() == ()
+    assert scratch.exists()
+    assert left.exists()
+
+
+def test_folders_that_are_not_a_trials_are_left_alone(temporary: Path) -> None:
+    (temporary / "middlemark-notes").mkdir()
+    (temporary / "middlemark-link").symlink_to(temporary / "middlemark-notes")
+    (temporary / "middlemark-file").touch()
+    assert residue.clear_abandoned() == ()
+    assert len(list(temporary.iterdir())) == 3
+
+
+# ---- domains
+
+
+def test_domains_are_handed_out_in_turn_and_wrap_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("middlemark.launch.domains.used_domains", frozenset)
+    domains = Domains(seed=12345)
+    handed = [domains.next() for _ in range(LAST - FIRST + 1)]
+    assert sorted(handed) == list(range(FIRST, LAST + 1))
+    assert domains.next() == handed[0]
+
+
+def test_a_domain_that_somebody_uses_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("middlemark.launch.domains.used_domains", lambda: frozenset(range(FIRST, LAST)))
+    domains = Domains(seed=3)
+    assert [domains.next(), domains.next()] == [LAST, LAST]
+
+
+def test_when_all_are_used_the_next_in_turn_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("middlemark.launch.domains.used_domains", lambda: frozenset(range(FIRST, LAST + 1)))
+    domains = Domains(seed=3)
+    first, second = domains.next(), domains.next()
+    assert {first, second} <= set(range(FIRST, LAST + 1))
+
+
+def test_a_bound_port_makes_its_domain_used() -> None:
+    free = next(domain for domain in range(LAST, FIRST, -1) if domain not in used_domains())
+    with socket.socket(type=socket.SOCK_DGRAM) as bound:
+        bound.bind(("127.0.0.1", 7400 + 250 * free + 10))
+        assert free in used_domains()
+    assert free not in used_domains()

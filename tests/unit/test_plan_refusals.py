@@ -1,0 +1,207 @@
+"""What a plan cannot honour is refused before anything runs, each time with its place and what would be right."""
+
+import pytest
+from descriptions import EVERYONE, FLOORS, NULL, UDP, description, transport
+from planning import pairs_of, plan_of, problems_of, suite_of, texts_of
+
+from middlemark.plan import make_plan
+from middlemark.problems import RequestError
+from middlemark.suite import RawOptions, load
+
+
+def test_a_named_adapter_that_honours_a_level_nowhere_is_refused() -> None:
+    assert problems_of("[[sweep]]\nadapter=['fastdds','udp','cyclonedds']\nloan=true\nsize='65m'") == [
+        f"sweep 1: size: no transport of {name} can honour size 65 MiB: {why}"
+        for name, why in (
+            ("fastdds", "fastdds shm, fastdds intraprocess, fastdds data-sharing and fastdds udp: "
+             "at most 64 MiB in a message; fastdds tcp: at most 4 MiB in a message; raise the send buffer"),
+            ("cyclonedds", "cyclonedds udp, cyclonedds shm and cyclonedds intraprocess: at most 64 MiB in a message"),
+        )
+    ]  # fmt: skip
+
+
+def test_a_level_that_nobody_at_all_can_honour_is_refused() -> None:
+    (problem,) = problems_of("[[sweep]]\nreceive=['block','listen']", FLOORS)
+    assert problem.startswith(
+        "sweep 1: receive: no adapter here can honour receive listen: shm, uds, udp and tcp: poll and block only"
+    )
+
+
+def test_levels_that_exclude_each_other_on_every_transport_are_refused() -> None:
+    odd = description("odd", transport("a", loan=(True,), receive=("block",)), transport("b", receive=("listen",)))
+    (problem,) = problems_of("[[sweep]]\nadapter='odd'\nloan=true\nreceive='listen'", [odd])
+    assert problem.startswith("sweep 1: no transport of odd can honour all of this at once")
+
+
+def test_what_is_named_pair_by_pair_is_refused_where_a_pair_cannot() -> None:
+    assert pairs_of(plan_of("[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['udp','shm']")) == [
+        "cyclonedds udp", "cyclonedds shm", "fastdds udp", "fastdds shm",
+    ]  # fmt: skip
+    text = "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['udp','data-sharing']\n"
+    assert problems_of(text) == [
+        "sweep 1: transport: cyclonedds has no transport 'data-sharing'; it has udp, shm and intraprocess, "
+        "or leave such pairs out with skip_unsupported"
+    ]
+    plan = plan_of(text + "skip_unsupported=true")
+    assert pairs_of(plan) == ["cyclonedds udp", "fastdds udp", "fastdds data-sharing"]
+    assert texts_of(plan) == ["sweep 1: transport: cyclonedds left out: no transport 'data-sharing'"]
+
+
+def test_named_pairs_are_refused_each_level_they_cannot_honour() -> None:
+    assert problems_of(
+        "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport='shm'\nloan=true\ndepth=['all',17]\n[[sweep]]\n"
+        "adapter='fastdds'\ntransport='tcp'\nsize=['4m','5m']\nprocesses=1\n[[sweep]]\nadapter='fastdds'\ntransport='intraprocess'\nprocesses=[1,2]"
+    ) == [
+        "sweep 1: depth: cyclonedds shm: no keep-all history; give a depth of at most 16",
+        "sweep 1: depth: cyclonedds shm: at most 16 messages of history",
+        "sweep 1: loan: fastdds shm: no memory to lend",
+        "sweep 2: size: fastdds tcp: 5 MiB asked, at most 4 MiB in a message; raise the send buffer",
+        "sweep 3: processes: fastdds intraprocess: within one process only",
+    ]
+
+
+def test_a_named_transport_under_all_adapters_is_measured_where_there_is_one() -> None:
+    plan = plan_of("[[sweep]]\ntransport='udp'")
+    assert pairs_of(plan) == ["udp udp", "cyclonedds udp", "fastdds udp"]
+    assert "sweep 1: transport: shm, uds and tcp left out: no transport 'udp'" in texts_of(plan)
+    assert problems_of("[[sweep]]\ntransport='data-sharign'") == [
+        "sweep 1: transport: no adapter here has a transport 'data-sharign'; did you mean 'data-sharing'?"
+    ]
+
+
+def test_unknown_and_absent_adapters_are_told_apart() -> None:
+    assert problems_of("[[sweep]]\nadapter=['fast-dds','zenoh','mqtt']\nskip_unsupported=false") == [
+        "sweep 1: adapter: no adapter is called 'fast-dds'; did you mean 'fastdds'?",
+        "sweep 1: adapter: zenoh is not built here: cargo builds it",
+        "sweep 1: adapter: no adapter is called 'mqtt'; "
+        "there is null, shm, uds, udp, tcp, cyclonedds, fastdds and zenoh",
+    ]
+    plan = plan_of("[[sweep]]\nadapter=['udp','zenoh']\nskip_unsupported=true")
+    assert pairs_of(plan) == ["udp udp"]
+    assert texts_of(plan) == ["sweep 1: adapter: zenoh is not built here: cargo builds it"]
+
+
+def test_nothing_built_is_refused() -> None:
+    assert problems_of("[[sweep]]", [NULL]) == [
+        "sweep 1: no adapter is built here; `middlemark list adapters` says why"
+    ]
+
+
+def test_when_everything_is_left_out_nothing_is_left_to_measure() -> None:
+    (problem,) = problems_of("[[sweep]]\nadapter='zenoh'\nskip_unsupported=true")
+    assert problem == "nothing is left to measure: zenoh is not built here: cargo builds it"
+
+
+def test_processors_that_are_not_there_are_refused() -> None:
+    assert problems_of("[[sweep]]\nadapter='udp'\npin=['0,7','8,9']", cpus=(0, 1)) == [
+        "sweep 1: pin: processor 7 is not one this process may use (0 and 1)",
+        "sweep 1: pin: processors 8 and 9 are not ones this process may use (0 and 1)",
+    ]
+
+
+def test_more_pollers_than_processors_are_refused() -> None:
+    spin = "[[sweep]]\nadapter='shm'\nreceive=['block','poll']\n"
+    where = "sweep 1: receive: poll with "
+    assert problems_of(spin, cpus=(0,)) == [
+        where + "1 subscriber has 2 roles spinning, but there is 1 processor; block or listen instead"
+    ]
+    assert problems_of(spin + "subscribers=[1,2]") == [
+        where + "2 subscribers has 3 roles spinning, but there are 2 processors; block or listen instead"
+    ]
+    for pin in ("'0'", "'1,1'"):
+        (problem,) = problems_of(spin + f"pin={pin}")
+        assert "names 1 processor; give pin 2 of the processors (0 and 1)" in problem
+    assert problems_of(spin + "pin='off'", cpus=(3,)) != []
+    assert len(plan_of(spin).cells) == 2
+    assert len(plan_of(spin + "subscribers=2", cpus=(0, 1, 2)).cells) == 2
+    plan = plan_of(spin + "skip_unsupported=true", cpus=(0,))
+    assert [cell.receive for cell in plan.cells] == ["block"]
+    assert any("left out: poll with" in text for text in texts_of(plan))
+
+
+def test_native_settings_are_checked_by_name() -> None:
+    text = (
+        "[[sweep]]\nadapter='fastdds'\n[sweep.native.fastdds]\nsegment-sise='1'\n[sweep.native.fastdd]\nx='1'\n"
+        "[sweep.native.udp]\nx='1'\n[sweep.native.zenoh]\ny='1'"
+    )
+    assert problems_of(text) == [
+        "sweep 1: native: fastdds: segment-sise: fastdds has no native setting 'segment-sise'; "
+        "did you mean 'segment-size'?",
+        "sweep 1: native: fastdd: no adapter is called 'fastdd'; did you mean 'fastdds'?",
+        "sweep 1: native: udp: x: udp has no native setting 'x'; it takes none",
+    ]
+
+
+def test_what_only_leaves_out_is_not_refused() -> None:
+    text = (
+        "[[sweep]]\nadapter=['zenoh','cyclonedds']\nloan=[false,true]\nsize=[16,'65m']\n"
+        "[[sweep]]\nadapter='udp'\nreceive=['block','poll','listen']"
+    )
+    plan = plan_of(text, only=["adapter=udp", "receive=block"])
+    assert [(cell.adapter, cell.receive) for cell in plan.cells] == [("udp", "block")]
+    plan = plan_of(text, only=["adapter=cyclonedds", "size=16", "transport=udp"])
+    assert [(cell.transport, cell.loan) for cell in plan.cells] == [("udp", False)]
+
+
+def test_only_that_matches_nothing_is_refused_with_what_there_is() -> None:
+    text = "[[sweep]]\nadapter=['udp','tcp']\nsize=[16,'1k']\npin='off'"
+    assert problems_of(text, only=["adapter=tpc", "size=2k,1k", "pin=0,1", "recieve=poll"]) == [
+        "--only recieve=poll: 'recieve' is no factor; did you mean 'receive'?",
+        "--only adapter=tpc: no cell has adapter tpc; the cells have udp and tcp",
+        "--only size=2k,1k: no cell has size 2 KiB; the cells have 16 B and 1 KiB",
+        "--only pin=0,1: no cell has pin 0,1; the cells have off",
+    ]
+    (problem,) = problems_of(text + "\n[[sweep]]\nadapter='uds'\nsize=64", only=["adapter=uds", "size=16"])
+    assert "nothing is left to measure" in problem
+
+
+def test_only_silences_what_a_named_pair_cannot() -> None:
+    text = "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['shm','udp']\nloan=[false,true]\ndepth=17"
+    assert len(problems_of(text)) == 4
+    plan = plan_of(text, only=["adapter=fastdds", "loan=false"])
+    assert [(cell.adapter, cell.transport) for cell in plan.cells] == [("fastdds", "shm"), ("fastdds", "udp")]
+
+
+def test_the_deepest_history_and_the_largest_message_are_still_honoured() -> None:
+    plan = plan_of("[[sweep]]\nadapter='cyclonedds'\ntransport='shm'\ndepth=16\nsize='64m'")
+    assert [(cell.depth, cell.size) for cell in plan.cells] == [(16, 64 << 20)]
+
+
+def test_only_wants_processors_by_number() -> None:
+    assert problems_of("[[sweep]]", only=["pin=auto"]) == [
+        "--only pin=auto: 'auto' becomes processors in each cell; name them, or 'off'"
+    ]
+
+
+def test_all_problems_of_all_suites_are_told_at_once() -> None:
+    suites = [
+        suite_of("[[sweep]]\nadapter='x1'", "one"),
+        suite_of("[[sweep]]\nadapter='tcp'\n[[sweep]]\nreceive='listen'\nadapter='tcp'", "two"),
+    ]
+    with pytest.raises(RequestError) as refused:
+        make_plan(suites, EVERYONE, cpus=(0, 1), seed=0)
+    assert [problem.place for problem in refused.value.problems] == [
+        "one.toml: sweep 1: adapter",
+        "two.toml: sweep 2: receive",
+    ]
+
+
+def test_a_plan_out_of_all_proportion_is_refused_before_it_is_made() -> None:
+    sizes = ",".join(map(str, range(16, 9016)))
+    (problem,) = problems_of(
+        f"[[sweep]]\nadapter=['udp','tcp']\nsize=[{sizes}]\npriority=['fifo:1','fifo:2','fifo:3','fifo:4','fifo:5','fifo:6']"
+    )
+    assert "its levels make 108000 cells; at most 100000" in problem
+    (problem,) = problems_of(f"[[sweep]]\nadapter='udp'\nsize=[{sizes}]\ntrials=1000")
+    assert "9000 cells make 9000000 trials" in problem
+
+
+def test_an_option_is_the_place_of_what_it_breaks() -> None:
+    with pytest.raises(RequestError) as refused:
+        make_plan(
+            load([], RawOptions(adapter="udp", transport="udp", receive="listen,poll", subscribers="5")),
+            [UDP],
+            cpus=(0, 1),
+            seed=0,
+        )
+    assert [problem.place for problem in refused.value.problems] == ["--receive", "--receive"]

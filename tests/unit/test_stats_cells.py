@@ -1,0 +1,255 @@
+"""Trials → cells: medians of trials, never pooled; what was not measured is None and says why."""
+
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from stats_cases import DESCRIPTIONS, cell, outcome, plan, samples
+
+from middlemark.launch.outcome import Counts, Doubt, Failure, TrialOutcome
+from middlemark.plan.cell import Cell
+from middlemark.stats.cells import cell_results, samples_by_cell
+from middlemark.stats.result import CellResult, Summary
+from middlemark.stats.samples import Samples, SamplesError
+
+ROUND_TRIPS = np.arange(1, 1001) * 100
+
+
+def _one(cell: Cell, *round_trips: np.ndarray, **fields: int) -> CellResult:
+    """The result of a cell whose trials took these round trips."""
+    planned = plan(cell, trials=len(round_trips))
+    outcomes = [outcome(trial, samples=len(kept)) for trial, kept in zip(planned.trials, round_trips, strict=True)]
+    (result,) = cell_results(planned, outcomes, lambda each: samples(round_trips[each.order], **fields), DESCRIPTIONS)
+    return result
+
+
+def _codes(result: CellResult) -> list[str]:
+    return [each.code for each in result.warnings]
+
+
+def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> None:
+    # Two thirds of all samples are the slow trial's: pooled, the median would be its.
+    fast, middle, slow = ROUND_TRIPS[:100], ROUND_TRIPS[:100] + 7, np.repeat(ROUND_TRIPS, 3) + 90_000
+    result = _one(cell(), fast, middle, slow)
+    assert result.round_trip_ns is not None
+    assert result.round_trip_ns.p50 == 5_007.0
+    assert result.round_trip_ns.mean == 5_057.0
+    assert (result.round_trip_ns.min, result.round_trip_ns.max) == (100.0, 190_000.0)
+    assert (result.trials, result.samples) == (3, 3_200)
+
+
+def test_a_quantile_that_some_trials_lack_is_that_of_those_which_have_it() -> None:
+    result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS[:999], ROUND_TRIPS[:15])
+    assert result.round_trip_ns is not None
+    assert result.round_trip_ns.p99 == 99_000.0
+    assert result.round_trip_ns.p50 == (50_000 + 50_000) / 2
+    assert result.round_trip_ns.p99_9 is None
+
+
+def test_times_that_were_not_taken_are_none_and_those_that_were_are_told() -> None:
+    result = _one(cell(loan=True), ROUND_TRIPS, loan_ns=30, take_ns=40)
+    assert result.loan_ns is not None
+    assert result.loan_ns.p50 == 30.0
+    assert result.take_ns is not None
+    assert result.take_ns.max == 40.0
+    assert result.write_ns is not None
+    assert (result.fill_ns, result.check_ns) == (None, None)
+
+
+def test_a_field_measured_for_some_samples_is_summarised_over_those() -> None:
+    kept = samples(ROUND_TRIPS)
+    kept["take_ns"][:100] = np.arange(100)
+    planned = plan(cell(), trials=1)
+    (result,) = cell_results(planned, [outcome(planned.trials[0])], lambda _: kept, DESCRIPTIONS)
+    assert result.take_ns is not None
+    assert result.take_ns.max == 99.0
+
+
+@pytest.mark.parametrize(
+    ("levels", "told"), [({}, False), ({"subscribers": 3}, True), ({"subscribers": 3, "echo": "first"}, False)]
+)
+def test_the_first_reply_is_told_only_where_there_are_several(levels: dict[str, object], told: bool) -> None:
+    result = _one(cell(**levels), ROUND_TRIPS)
+    assert (result.first_reply_ns is not None) == told
+    if result.first_reply_ns:
+        assert result.first_reply_ns.p50 == 25_000.0
+
+
+def test_counts_of_measured_trials_are_added_and_discovery_is_their_median() -> None:
+    planned = plan(cell())
+    outcomes = [
+        outcome(planned.trials[0], discovery_ns=1, counts=Counts(sent=1000, received=998, lost=2, damaged=1)),
+        outcome(planned.trials[1], discovery_ns=900, counts=Counts(sent=1000, received=999, lost=1)),
+        outcome(planned.trials[2], discovery_ns=5, failed=Failure("crashed", "gone"), counts=Counts(lost=77)),
+    ]
+    (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
+    assert result.counts == Counts(sent=2000, received=1997, lost=3, damaged=1)
+    assert result.discovery_ns == 450.5
+    assert (result.trials, result.failed_trials, result.failed) == (2, 1, None)
+
+
+def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
+    planned = plan(cell())
+    reasons = [Failure("hung", "the pong hung"), Failure("crashed", "the ping crashed"), Failure("hung", "again")]
+    outcomes = [outcome(trial, failed=reason, samples=0) for trial, reason in zip(planned.trials, reasons, strict=True)]
+    # Outcomes are told in the order they were measured, whatever order they come in.
+    (result,) = cell_results(planned, outcomes[::-1], _never, DESCRIPTIONS)
+    assert result.failed == reasons[0]
+    assert (result.trials, result.failed_trials) == (0, 3)
+    assert (result.round_trip_ns, result.times_floor, result.carried_by, result.discovery_ns) == (None,) * 4
+    assert result.version == "1.0"
+
+
+def test_a_cell_that_the_run_did_not_reach_says_so() -> None:
+    planned = plan(cell(), cell("udp"), trials=1)
+    first, second = cell_results(planned, [outcome(planned.trials[0])], lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
+    assert first.failed is None
+    assert second.failed is not None
+    assert second.failed.code == "not-measured"
+
+
+@pytest.mark.parametrize(
+    ("of", "text"),
+    [
+        (lambda _: None, "1,000 samples were measured and 0 are in the file"),
+        (lambda _: samples(ROUND_TRIPS[:7]), "1,000 samples were measured and 7 are in the file"),
+        (lambda _: _damaged(), "/x.npy: damaged"),
+    ],
+)
+def test_a_trial_whose_samples_are_not_whole_has_failed(
+    of: Callable[[TrialOutcome], Samples | None], text: str
+) -> None:
+    planned = plan(cell())
+    outcomes = [outcome(trial) for trial in planned.trials]
+
+    def first_is_bad(each: TrialOutcome) -> Samples | None:
+        return of(each) if each.order == 0 else samples(ROUND_TRIPS)
+
+    (result,) = cell_results(planned, outcomes, first_is_bad, DESCRIPTIONS)
+    assert (result.trials, result.failed_trials) == (2, 1)
+    assert [each.text for each in result.warnings] == [f"1 of 3 trials failed; the first: {text}"]
+
+
+def test_a_trial_that_measured_nothing_needs_no_file() -> None:
+    planned = plan(cell(), trials=1)
+    counts = Counts(sent=1000, lost=1000)
+    (result,) = cell_results(planned, [outcome(planned.trials[0], samples=0, counts=counts)], lambda _: None, {})
+    assert result.failed is None
+    assert result.round_trip_ns is None
+    assert _codes(result) == ["loss", "few-samples"]
+
+
+def test_each_cell_is_held_against_its_floor() -> None:
+    planned = plan(cell(), cell("udp"), cell(transport="tcp"), trials=2)
+    outcomes = [outcome(trial) for trial in planned.trials]
+    speeds = {0: 3, 1: 2, 2: 9}
+    results = cell_results(planned, outcomes, lambda each: samples(ROUND_TRIPS * speeds[each.cell]), DESCRIPTIONS)
+    assert [(each.times_floor, each.floor) for each in results] == [(1.5, "udp"), (1.0, "udp"), (None, None)]
+
+
+def test_a_cell_faster_than_its_floor_is_doubted() -> None:
+    planned = plan(cell(), cell("udp"), trials=1)
+    outcomes = [outcome(trial) for trial in planned.trials]
+    ten, nine = (
+        cell_results(
+            planned,
+            outcomes,
+            lambda each, own=own: samples(ROUND_TRIPS * (own if each.cell == 0 else 10)),
+            DESCRIPTIONS,
+        )[0]
+        for own in (9, 8)
+    )
+    assert _codes(ten) == []
+    assert _codes(nine) == ["faster-than-floor"]
+
+
+def test_the_common_carrier_is_told_and_differing_ones_are_a_doubt() -> None:
+    planned = plan(cell(), trials=2)
+    for carriers, told, codes in (
+        (("udp", "udp"), "udp", []),
+        (("udp", None), "udp", []),
+        ((None, None), None, []),
+        (("udp", "tcp"), None, ["transport-contradicted", "carried-by-varies"]),
+        (("tcp", "tcp"), "tcp", ["transport-contradicted"]),
+    ):
+        outcomes = [outcome(trial, carried_by=carrier) for trial, carrier in zip(planned.trials, carriers, strict=True)]
+        (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
+        assert (result.carried_by, _codes(result)) == (told, codes)
+
+
+def test_the_launchers_warnings_are_told_once_with_their_number_of_trials() -> None:
+    planned = plan(cell())
+    noisy = Doubt("noisy", "another process took 30 % of a processor", "stop it")
+    outcomes = [
+        outcome(planned.trials[0], warnings=(noisy, noisy)),
+        outcome(planned.trials[1]),
+        outcome(planned.trials[2], warnings=(msgspec.structs.replace(noisy, text="another process took 40 %"),)),
+    ]
+    (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
+    assert result.warnings == (
+        Doubt("noisy", "another process took 30 % of a processor (in 2 of 3 trials)", "stop it"),
+    )
+
+
+def test_a_count_that_the_launcher_doubts_too_is_one_doubt_with_both_words() -> None:
+    planned = plan(cell(), trials=1)
+    said = Doubt("loss", "pongs that do not echo missed 4 messages", "a deeper history")
+    lossy = outcome(planned.trials[0], warnings=(said,), counts=Counts(sent=1000, received=999, lost=1))
+    (result,) = cell_results(planned, [lossy], lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
+    assert _codes(result) == ["loss"]
+    assert result.warnings[0].text.startswith("1 of 1,000 replies never arrived (0.1 %)")
+    assert result.warnings[0].text.endswith("; pongs that do not echo missed 4 messages")
+
+
+def test_one_trials_samples_are_held_at_a_time() -> None:
+    planned = plan(cell(), cell("udp"))
+    outcomes = [outcome(trial) for trial in planned.trials]
+    loaded: list[weakref.ref[Samples]] = []
+
+    def load(_: TrialOutcome) -> Samples:
+        assert all(each() is None for each in loaded)
+        kept = samples(ROUND_TRIPS)
+        loaded.append(weakref.ref(kept))
+        return kept
+
+    cell_results(planned, outcomes, load, DESCRIPTIONS)
+    assert len(loaded) == 6
+
+
+def test_samples_by_cell_gives_those_of_measured_trials_in_order() -> None:
+    planned = plan(cell(), cell("udp"))
+    outcomes = [
+        outcome(trial, failed=Failure("hung", "hung") if trial.order == 2 else None) for trial in planned.trials
+    ]
+
+    def of(each: TrialOutcome) -> Samples | None:
+        return _damaged() if each.order == 1 else samples(ROUND_TRIPS + each.order)
+
+    by_cell = samples_by_cell(planned, outcomes[::-1], of)
+    assert [int(kept["round_trip_ns"][0]) for kept in by_cell(0)] == [100, 104]
+    assert [int(kept["round_trip_ns"][0]) for kept in by_cell(1)] == [103, 105]
+
+
+def test_a_summary_is_written_with_the_fields_own_names() -> None:
+    assert list(msgspec.to_builtins(Summary())) == [
+        "min",
+        "mean",
+        "stdev",
+        "p50",
+        "p90",
+        "p99",
+        "p99.9",
+        "p99.99",
+        "max",
+    ]
+
+
+def _never(_: TrialOutcome) -> Samples:
+    raise AssertionError("a failed trial has no samples to load")
+
+
+def _damaged() -> Samples:
+    raise SamplesError(Path("/x.npy"), "damaged", "measure that trial again")

@@ -1,0 +1,237 @@
+"""A run's folder: what was written is read back, and a run that was killed is a shorter run."""
+
+import json
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from middlemark.launch.outcome import (
+    Clock,
+    Counts,
+    Doubt,
+    Evidence,
+    Failure,
+    Placed,
+    Segment,
+    TrialOutcome,
+)
+from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
+from middlemark.store import Machine, RunFile, RunWriter, StoreError, list_runs, open_run, read_run
+from middlemark.store.machine import read_machine
+
+MACHINE = Machine(
+    host="bench",
+    cpu="a processor",
+    processors=2,
+    memory_bytes=1 << 34,
+    kernel="6.1",
+    system="Debian",
+    virtual=None,
+    clocksource="tsc",
+    governor=None,
+)
+CELL = Cell(adapter="shm", transport="shm", size=64, depth=None, pin=(0, 1), native=(("key", "näive"),))
+PLAN = Plan(
+    cells=(CELL,),
+    trials=tuple(Trial(order=i, cell=0, number=i + 1, limits=Limits(samples=10), domain=i) for i in range(3)),
+    names=("days",),
+    notes=(Note("place", "text"),),
+    seed=7,
+)
+FILE = RunFile(
+    middlemark="0.1.0",
+    suites=("days", "lan"),
+    suite_texts={"days": "[[sweep]]\n"},
+    command=("middlemark", "run"),
+    started="2026-01-02T03:04:05.678+00:00",
+    seed=7,
+    machine=MACHINE,
+    adapters=(),
+    plan=PLAN,
+)
+
+
+def outcome(order: int) -> TrialOutcome:
+    return TrialOutcome(
+        cell=0,
+        number=order + 1,
+        order=order,
+        started="2026-01-02T03:04:06.000+00:00",
+        seconds=0.25,
+        samples_file=f"samples/{order:05d}.npy",
+        samples=10,
+        warmup_samples=3,
+        measured_s=0.125,
+        counts=Counts(sent=10, received=9, lost=1),
+        discovery_ns=12345,
+        first_sample_ns=-1,
+        clock=Clock(source="tsc", ticks_per_second=2.6e9, cost_ns=20.5, resolution_ns=0.4),
+        placed=(Placed(role="ping", pid=7, cpus=(0,), policy="fifo", priority=80, mlocked=True),),
+        version="0.10.2",
+        carried_by="udp",
+        evidence=Evidence(
+            udp_datagrams=20,
+            tcp_segments=0,
+            loopback_bytes=4000,
+            segments=(Segment("a b", 4096),),
+            unix_sockets=1,
+            udp_sockets=2,
+            tcp_sockets=0,
+        ),
+        warnings=(Doubt("loss", "1 lost", "wait"),),
+        notes=("kept on lo",),
+    )
+
+
+FAILED = TrialOutcome(
+    cell=0,
+    number=1,
+    order=0,
+    started="2026-01-02T03:04:06.000+00:00",
+    seconds=1.0,
+    failed=Failure("crashed", "ä\n\x1b"),
+)
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> RunWriter:
+    return open_run(tmp_path, FILE)
+
+
+def test_what_was_written_is_read_back(writer: RunWriter) -> None:
+    kept = [outcome(0), FAILED, outcome(2)]
+    for each in kept:
+        writer.append(each)
+    writer.close()
+    run = read_run(writer.folder)
+    assert run.outcomes == tuple(kept)
+    assert run.damaged_lines == 0
+    assert msgspec.structs.replace(run.file, ended=None) == FILE
+    assert run.file.ended is not None
+
+
+def test_the_folder_is_named_by_time_and_suites_and_complete_from_the_start(writer: RunWriter) -> None:
+    assert writer.folder.name.endswith("-days+lan")
+    assert sorted(path.name for path in writer.folder.iterdir()) == ["run.json", "samples", "trials.jsonl"]
+    run = read_run(writer.folder)
+    assert (run.outcomes, run.file.ended) == ((), None)
+
+
+def test_a_run_that_was_not_closed_is_a_shorter_run(writer: RunWriter) -> None:
+    writer.append(outcome(0))
+    run = read_run(writer.folder)
+    assert [each.order for each in run.outcomes] == [0]
+    assert run.file.ended is None
+
+
+@pytest.mark.parametrize("cut", [1, 2, 50, 200, -1])
+def test_a_line_that_was_cut_off_costs_that_trial_only(writer: RunWriter, cut: int) -> None:
+    writer.append(outcome(0))
+    path = writer.folder / "trials.jsonl"
+    whole = path.read_bytes()
+    writer.append(outcome(1))
+    second = path.read_bytes()[len(whole) : -1]
+    path.write_bytes(whole + second[:cut])
+    run = read_run(writer.folder)
+    assert run.outcomes == (outcome(0),)
+    assert run.damaged_lines == 1
+
+
+def test_an_interrupted_run_says_so(writer: RunWriter) -> None:
+    writer.close(interrupted=True)
+    assert read_run(writer.folder).file.interrupted
+
+
+def test_an_error_that_ended_a_run_is_kept(writer: RunWriter) -> None:
+    writer.close(error="trials.jsonl: No space left on device")
+    assert read_run(writer.folder).file.error == "trials.jsonl: No space left on device"
+
+
+def test_a_run_of_a_newer_version_is_refused_by_its_schema_and_name(writer: RunWriter) -> None:
+    path = writer.folder / "run.json"
+    path.write_text(json.dumps({"schema": 2, "middlemark": "9.9", "all": "different"}))
+    with pytest.raises(StoreError, match=r"run\.json: schema 2 was written by a newer Middlemark \(9\.9\)"):
+        read_run(writer.folder)
+
+
+def test_fields_that_were_added_since_do_not_matter(writer: RunWriter) -> None:
+    path = writer.folder / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "weather": "fine"}))
+    assert read_run(writer.folder).file == FILE
+
+
+@pytest.mark.parametrize("text", ["", "{", "null", "[]", '{"schema": 1}', '{"schema": "one"}', "\xff"])
+def test_what_is_no_run_is_named_with_its_path(writer: RunWriter, text: str) -> None:
+    (writer.folder / "run.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(StoreError, match=r"run\.json: "):
+        read_run(writer.folder)
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"run\.json: No such file or directory"):
+        read_run(tmp_path)
+
+
+def test_two_runs_of_one_second_have_folders_of_their_own(tmp_path: Path) -> None:
+    folders = {open_run(tmp_path, FILE).folder for _ in range(3)}
+    assert len(folders) == 3
+    assert set(list_runs(tmp_path)) == folders
+
+
+def test_runs_are_listed_oldest_first(tmp_path: Path) -> None:
+    for age, name in ((30, "old"), (10, "new"), (20, "middle")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "run.json").touch()
+        os.utime(folder, (1_000_000 - age, 1_000_000 - age))
+    assert [folder.name for folder in list_runs(tmp_path)] == ["old", "middle", "new"]
+
+
+def test_there_may_be_no_runs_at_all(tmp_path: Path) -> None:
+    assert list_runs(tmp_path / "nowhere") == []
+
+
+def test_a_suite_of_any_name_makes_a_folder(tmp_path: Path) -> None:
+    folder = open_run(tmp_path, msgspec.structs.replace(FILE, suites=("../../etc/ä b",))).folder
+    assert folder.parent == tmp_path
+    assert "/" not in folder.name
+
+
+def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="file"):
+        open_run(tmp_path / "file", FILE)
+
+
+def test_a_folder_that_was_removed_is_an_error_with_its_path(writer: RunWriter) -> None:
+    for path in (writer.folder / "run.json", writer.folder / "trials.jsonl"):
+        path.unlink()
+    (writer.folder / "samples").rmdir()
+    writer.folder.rmdir()
+    with pytest.raises(StoreError, match=r"trials\.jsonl: No such file or directory"):
+        writer.append(outcome(0))
+    with pytest.raises(StoreError, match=r"run\.json: No such file or directory"):
+        writer.close()
+
+
+def test_the_description_is_replaced_as_a_whole(writer: RunWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    before = (writer.folder / "run.json").read_bytes()
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(StoreError, match=r"run\.json: No space left on device"):
+        writer.close()
+    assert (writer.folder / "run.json").read_bytes() == before
+    assert not list(writer.folder.glob("*.new"))
+
+
+def test_this_machine_can_be_described() -> None:
+    machine = read_machine()
+    assert machine.processors >= 1
+    assert machine.memory_bytes > 1 << 20
+    assert machine.kernel
+    assert machine.cpu
+    assert msgspec.json.decode(msgspec.json.encode(machine), type=Machine) == machine

@@ -1,0 +1,309 @@
+"""Suite files and options → suites, or every problem at once."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from middlemark.problems import RequestError
+from middlemark.suite import RawOptions, Suite, available, find, load
+
+GOOD = """
+description = "two sweeps"
+seed = 7
+
+[defaults]
+size = [16, "1k"]
+trials = 5
+
+[[sweep]]
+name = "first"
+adapter = ["cyclonedds", "fastdds"]
+transport = "udp"
+depth = [1, "all"]
+pin = ["off", "0,1", [1, 0]]
+priority = ["other", "fifo:80"]
+duration = "90ms"
+
+[[sweep]]
+size = "64k"
+loan = [true, false]
+samples = 1_000
+timeout = "2s"
+
+[sweep.native.fastdds]
+segment-size = "8388608"
+"""
+
+
+def suite_of(tmp_path: Path, text: str, **options: Any) -> Suite:
+    path = tmp_path / "lan.toml"
+    path.write_text(text)
+    (suite,) = load([str(path)], RawOptions(**options))
+    return suite
+
+
+def problems_of(tmp_path: Path, text: str, **options: Any) -> list[str]:
+    with pytest.raises(RequestError) as refused:
+        suite_of(tmp_path, text, **options)
+    return [str(problem).removeprefix(f"{tmp_path}/") for problem in refused.value.problems]
+
+
+def test_a_suite_keeps_the_order_of_sweeps_and_of_levels(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, GOOD)
+    assert (suite.name, suite.description, suite.seed) == ("lan", "two sweeps", 7)
+    first, second = suite.sweeps
+    assert first.name == "first"
+    assert first.levels("adapter").values == ("cyclonedds", "fastdds")
+    assert first.levels("size").values == (16, 1024)
+    assert first.levels("depth").values == (1, None)
+    assert first.levels("pin").values == ("off", (0, 1), (1, 0))
+    assert (first.samples, first.duration_s, first.trials) == (None, 0.09, 5)
+    assert second.levels("loan").values == (True, False)
+    assert (second.samples, second.duration_s, second.reply_timeout_s) == (1000, None, 2.0)
+    assert second.native[0].adapter == "fastdds"
+    assert second.native[0].settings == (("segment-size", "8388608"),)
+
+
+def test_a_list_of_processors_is_one_placement(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "[[sweep]]\npin = [1, 0]\n[[sweep]]\npin = 1\n[[sweep]]\npin = [[0, 1], 'off']")
+    assert [sweep.levels("pin").values for sweep in suite.sweeps] == [((1, 0),), ((1,),), ((0, 1), "off")]
+
+
+def test_a_level_knows_whether_it_was_named_and_where(tmp_path: Path) -> None:
+    sweep = suite_of(tmp_path, GOOD, receive="poll").sweeps[1]
+    assert sweep.levels("size").place.endswith("lan.toml: sweep 2: size")
+    assert sweep.levels("size").named
+    assert sweep.levels("receive").place == "--receive"
+    assert not sweep.levels("reliability").named
+
+
+def test_defaults_are_overridden_by_the_sweep_and_the_sweep_by_options(tmp_path: Path) -> None:
+    suite = suite_of(
+        tmp_path, GOOD, size="2k,4k", samples="10", loan=False, depth="all,3", trials="1", seed="9", pin="1,0"
+    )
+    assert [sweep.levels("size").values for sweep in suite.sweeps] == [(2048, 4096)] * 2
+    assert [(sweep.samples, sweep.duration_s) for sweep in suite.sweeps] == [(10, None)] * 2
+    assert suite.sweeps[1].levels("loan").values == (False,)
+    assert suite.sweeps[0].levels("depth").values == (None, 3)
+    assert suite.sweeps[0].levels("pin").values == ((1, 0),)
+    assert [sweep.trials for sweep in suite.sweeps] == [1, 1]
+    assert suite.seed == 9
+
+
+def test_samples_and_duration_push_each_other_out(tmp_path: Path) -> None:
+    text = "[defaults]\nsamples=5\n[[sweep]]\n[[sweep]]\nduration='2s'"
+    assert [(each.samples, each.duration_s) for each in suite_of(tmp_path, text).sweeps] == [(5, None), (None, 2.0)]
+    assert {(each.samples, each.duration_s) for each in suite_of(tmp_path, text, duration="3s").sweeps} == {(None, 3.0)}
+
+
+def test_a_long_trial_is_not_cut_by_the_default_limit(tmp_path: Path) -> None:
+    assert suite_of(tmp_path, "[[sweep]]\nduration='10m'").sweeps[0].limit_s >= 600
+
+
+def test_what_is_wrong_for_every_sweep_is_told_once(tmp_path: Path) -> None:
+    text = "[defaults]\nlimit='1s'\n[[sweep]]\nsamples=1\n[[sweep]]\nsamples=1"
+    assert problems_of(tmp_path, text, duration="2s") == [
+        "lan.toml: defaults: limit: 1s ends a trial before its duration of 2s does"
+    ]
+
+
+def test_native_defaults_are_joined_with_the_sweeps_own(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, "[defaults.native.x]\na='1'\nb='2'\n[[sweep]]\n[sweep.native.x]\nb='3'\n[[sweep]]")
+    assert [sweep.native[0].settings for sweep in suite.sweeps] == [(("a", "1"), ("b", "3")), (("a", "1"), ("b", "2"))]
+
+
+def test_every_problem_of_a_suite_and_of_the_options_is_told_at_once(tmp_path: Path) -> None:
+    text = """
+    description = 3
+    seed = -1
+    size = 16
+    sweeps = 1
+    [defaults]
+    trials = 0
+    [[sweep]]
+    sise = 16
+    recieve = "poll"
+    size = ["64KB", 16, "16"]
+    receive = "pol"
+    reliability = []
+    depth = 0
+    loan = "yes"
+    duration = 0.5
+    samples = 10
+    priority = "fifo:100"
+    processes = "2"
+    domain = 233
+    warmup = ["1s"]
+    [sweep.native]
+    fastdds = "x"
+    [sweep.native.cyclonedds]
+    n = 5
+    [[sweep]]
+    adapter = ["all", "udp"]
+    pin = [0, "a"]
+    limit = "1s"
+    duration = "2s"
+    """
+    problems = problems_of(
+        tmp_path, text, size="16,x", subscribers="0", samples="a", duration="5", only=("sizes=16", "size")
+    )
+    expected = [
+        ("lan.toml: description", "3 is no text"),
+        ("lan.toml: seed", "-1 is no seed"),
+        ("lan.toml: size", "belongs into [defaults] or a [[sweep]]"),
+        ("lan.toml: sweeps", "did you mean 'sweep'?"),
+        ("lan.toml: defaults: trials", "0 is no number of trials"),
+        ("lan.toml: sweep 1: sise", "did you mean 'size'?"),
+        ("lan.toml: sweep 1: recieve", "did you mean 'receive'?"),
+        ("lan.toml: sweep 1: size", "'64KB' is ambiguous; write '64k'"),
+        ("lan.toml: sweep 1: size", "16 is listed twice"),
+        ("lan.toml: sweep 1: receive", "'pol' is no way to receive; did you mean 'poll'?"),
+        ("lan.toml: sweep 1: reliability", "an empty list"),
+        ("lan.toml: sweep 1: depth", "0 is no depth"),
+        ("lan.toml: sweep 1: loan", "'yes' is neither true nor false"),
+        ("lan.toml: sweep 1: duration", "0.5 is no time with a unit; write '0.5s'"),
+        ("lan.toml: sweep 1: samples", "both samples and duration are set"),
+        ("lan.toml: sweep 1: priority", "priority from 1 to 99"),
+        ("lan.toml: sweep 1: processes", "write 2 without quotes"),
+        ("lan.toml: sweep 1: domain", "233 is no domain; a whole number from 0 to 232 is"),
+        ("lan.toml: sweep 1: warmup", "is set once for a sweep"),
+        ("lan.toml: sweep 1: native: fastdds", "'x' is no table"),
+        ("lan.toml: sweep 1: native: cyclonedds: n", '5 is no text; write "5" in quotes'),
+        ("lan.toml: sweep 2: adapter", "'all' stands alone"),
+        ("lan.toml: sweep 2: pin", "'a' names no processors"),
+        ("lan.toml: sweep 2: limit", "1s ends a trial before its duration of 2s does"),
+        ("--size", "'x' is not a size"),
+        ("--subscribers", "0 is no number of subscribers"),
+        ("--samples", "'a' is no number of samples"),
+        ("--samples", "both --samples and --duration"),
+        ("--duration", "'5' has no unit"),
+        ("--only sizes=16", "did you mean 'size'?"),
+        ("--only size", "write --only KEY=VALUE"),
+    ]
+    for place, words in expected:
+        assert any(problem.startswith(f"{place}: ") and words in problem for problem in problems), (place, words)
+    assert len(problems) == len(expected), problems
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a = 1\nb = = 2\n", "lan.toml: line 2: column 5: not TOML: Invalid value"),
+        ("", "lan.toml: no [[sweep]]: a suite has at least one"),
+        ("[sweep]\nsize = 16", "lan.toml: sweep: one table [sweep]; write [[sweep]]"),
+        ("sweep = 3", "lan.toml: sweep: 3 is no sweep"),
+        ("sweep = [3]", "lan.toml: sweep 1: 3 is no sweep"),
+        ("defaults = 3\n[[sweep]]", "lan.toml: defaults: 3 is no table"),
+        ("name = '../x'\n[[sweep]]", "lan.toml: name: '../x' is no name for a suite"),
+        ("[[sweep]]\nname = ''", "lan.toml: sweep 1: name: '' is no name for a sweep"),
+        ("[[sweep]]\nsize = {}", "lan.toml: sweep 1: size: a table is no size"),
+        ("[[sweep]]\nsize = 1979-05-27", "lan.toml: sweep 1: size: 1979-05-27 is no size"),
+        ("[[sweep]]\nsize = true", "lan.toml: sweep 1: size: true is no size"),
+        ("[[sweep]]\nsubscribers = true", "lan.toml: sweep 1: subscribers: true is no number of subscribers"),
+        ("[[sweep]]\nsize = nan", "lan.toml: sweep 1: size: nan is no size"),
+        ("[[sweep]]\nsize = '@none.csv'", "lan.toml: sweep 1: size: cannot read"),
+        ("[[sweep]]\nsamples = " + "9" * 5000, "lan.toml: not TOML: a number"),
+        ("x = " + "[" * 100_000, "lan.toml: not TOML"),
+    ],
+)
+def test_a_file_that_is_no_suite_says_why_and_where(tmp_path: Path, text: str, problem: str) -> None:
+    assert [each for each in problems_of(tmp_path, text) if each.startswith(problem)]
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b"[[sweep]]\nname = '\xe9'\n")
+    asked = [str(tmp_path / "latin.toml"), str(tmp_path / "none.toml"), str(tmp_path) + "/", "a/b\0c"]
+    with pytest.raises(RequestError) as refused:
+        load(asked, RawOptions())
+    texts = [str(problem) for problem in refused.value.problems]
+    assert len(texts) == len(asked)
+    assert "latin.toml: line 2: not TOML: not UTF-8 text" in texts[0]
+    assert "No such file" in texts[1]
+    assert "Is a directory" in texts[2]
+    assert "null" in texts[3]
+
+
+def test_sizes_come_from_the_demands_of_latencytest(tmp_path: Path) -> None:
+    (tmp_path / "demands.csv").write_text("16;1024;\n\n 64512 ; 1m\r\n")
+    suite = suite_of(tmp_path, "[[sweep]]\nsize = ['2k', '@demands.csv']")
+    assert suite.sweeps[0].levels("size").values == (2048, 16, 1024, 64512, 1 << 20)
+    suite = suite_of(tmp_path, "[[sweep]]", size=f"8,@{tmp_path}/demands.csv")
+    assert suite.sweeps[0].levels("size").values == (8, 16, 1024, 64512, 1 << 20)
+
+
+def test_bad_demands_are_named_with_line_and_column(tmp_path: Path) -> None:
+    (tmp_path / "demands.csv").write_text("16;1024\n64512;  large;32\n16\n8,9\n")
+    (tmp_path / "empty.csv").write_text(" ;\n")
+    (tmp_path / "raw.csv").write_bytes(b"\xff\xfe")
+    assert problems_of(tmp_path, "[[sweep]]\nsize = ['@demands.csv', '@empty.csv', '@raw.csv', '@']") == [
+        "lan.toml: sweep 1: size: demands.csv: line 2: column 9: "
+        "'large' is not a size; write bytes (64512) or KiB and MiB (64k, 1m)",
+        "lan.toml: sweep 1: size: demands.csv: line 3: column 1: 16 is listed twice",
+        "lan.toml: sweep 1: size: demands.csv: line 4: column 1: "
+        "'8,9' is not a size; write bytes (64512) or KiB and MiB (64k, 1m); the separator is a semicolon",
+        "lan.toml: sweep 1: size: empty.csv: no size in this file; write them as 16;1024;64512",
+        "lan.toml: sweep 1: size: cannot read raw.csv: it is not text",
+        "lan.toml: sweep 1: size: '@' without a file's name; write @demands.csv",
+    ]
+
+
+def test_without_a_suite_a_factor_stands_alone() -> None:
+    (suite,) = load([], RawOptions(adapter="udp, tcp", size="1k"))
+    assert (suite.name, suite.place, len(suite.sweeps)) == ("command-line", "command line", 1)
+    assert suite.sweeps[0].levels("adapter").values == ("udp", "tcp")
+    assert (suite.sweeps[0].duration_s, suite.sweeps[0].trials) == (1.0, 3)
+
+
+def test_without_a_suite_and_without_a_factor_it_is_first_look() -> None:
+    (suite,) = load([], RawOptions(trials="1"))
+    assert suite.name == "first-look"
+    assert {sweep.trials for sweep in suite.sweeps} == {1}
+
+
+def test_an_unknown_suite_is_refused_with_those_there_are() -> None:
+    with pytest.raises(RequestError) as refused:
+        load(["frist-look", "zzz"], RawOptions())
+    first, second = map(str, refused.value.problems)
+    assert first.startswith("suite 'frist-look': no suite of that name; did you mean 'first-look'?")
+    assert "cyclonedds-roundtrip, fastdds-latency and first-look" in second
+
+
+def test_suites_that_name_different_seeds_need_one(tmp_path: Path) -> None:
+    paths = []
+    for seed in (1, 2):
+        path = tmp_path / f"s{seed}.toml"
+        path.write_text(f"seed = {seed}\n[[sweep]]\n")
+        paths.append(str(path))
+    with pytest.raises(RequestError, match="choose one with --seed"):
+        load(paths, RawOptions())
+    assert [suite.seed for suite in load(paths, RawOptions(seed="3"))] == [3, 3]
+
+
+def test_the_suites_that_come_along_are_listed_and_load() -> None:
+    found = available()
+    assert [name for name, _, _ in found] == ["cyclonedds-roundtrip", "fastdds-latency", "first-look"]
+    assert all(description for _, _, description in found)
+    assert len(load([name for name, _, _ in found], RawOptions())) == len(found)
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_suites_are_found_in_a_checkout_and_in_an_installed_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    package = tmp_path / ("lib/python/site-packages" if installed else "src") / "middlemark"
+    (package / "suite").mkdir(parents=True)
+    (package.parents[1] / "suites").mkdir()  # in a checkout ours; beside site-packages somebody else's
+    (package.parents[1] / "suites" / "outside.toml").write_text("description = 'outside'")
+    if installed:
+        (package / "suites").mkdir()
+        (package / "suites" / "inside.toml").write_text("description = '''\ninside\nit'''")
+        (package / "suites" / "torn.toml").write_text("=")
+    monkeypatch.setattr(find, "__file__", str(package / "suite" / "find.py"))
+    listed = {name: description for name, _, description in available()}
+    if installed:
+        assert listed.keys() == {"inside", "torn"}
+        assert listed["inside"] == "inside it"
+        assert listed["torn"].startswith("cannot be read: ")
+    else:
+        assert listed == {"outside": "outside"}

@@ -1,0 +1,55 @@
+"""The options of ``run``: gathered as typed, none of them checked by click."""
+
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from middlemark.commands.options import run_options
+from middlemark.suite import RawOptions
+
+
+def gathered(*argv: str) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+
+    @click.command()
+    @run_options
+    def run(**given: Any) -> None:
+        """Measure."""
+        kept.update(given)
+
+    result = CliRunner().invoke(run, argv)
+    assert result.exit_code == 0, result.output
+    return kept
+
+
+def test_without_options_nothing_is_given() -> None:
+    assert gathered() == {
+        "suites": (), "options": RawOptions(), "dry_run": False, "out": None, "interface": "lo",
+        "output_format": "table", "quiet": False,
+    }  # fmt: skip
+
+
+def test_every_option_arrives_as_typed() -> None:
+    words = {
+        "adapter": "a,b", "pattern": "p", "size": "16,x", "transport": "t", "receive": "r", "reliability": "q",
+        "depth": "all", "payload": "f", "processes": "3", "subscribers": "n", "echo": "e", "samples": "s",
+        "duration": "5", "warmup": "w", "trials": "0", "pin": "0,1", "priority": "fifo", "domain": "d", "seed": "x",
+    }  # fmt: skip
+    argv = [f"--{name}={word}" for name, word in words.items()]
+    flags = ["--no-loan", "--mlock", "--skip-unsupported", "--only", "a=b", "--only", "c", "--dry-run", "--quiet"]
+    given = gathered("one", "two.toml", *argv, *flags, "--out", "o", "--format", "json")
+    assert given["options"] == RawOptions(**words, loan=False, mlock=True, skip_unsupported=True, only=("a=b", "c"))
+    assert given["suites"] == ("one", "two.toml")
+    assert (given["dry_run"], given["quiet"], given["out"], given["output_format"]) == (True, True, "o", "json")
+
+
+@pytest.mark.parametrize("name", RawOptions.__struct_fields__)
+def test_there_is_an_option_for_every_field(name: str) -> None:
+    @click.command()
+    @run_options
+    def run(**_: Any) -> None:
+        """Measure."""
+
+    assert name in {parameter.name for parameter in run.params}
