@@ -1,6 +1,13 @@
 """``python -m middlemark``."""
 
-from middlemark.cli import main
+import sys
 
 if __name__ == "__main__":
-    main()
+    try:
+        from middlemark.cli import main
+
+        main()
+    except KeyboardInterrupt:  # before main() has it in hand
+        from middlemark.exits import INTERRUPTED
+
+        sys.exit(INTERRUPTED)

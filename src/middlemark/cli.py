@@ -1,91 +1,61 @@
-"""The command: a table of contents. Each verb is a file in commands/, imported when it is called."""
+"""The command's door. It imports nothing until Ctrl-C is in hand: what the command needs takes a tenth of a second."""
 
-import importlib
 import sys
-from typing import Any
-
-import click
-
-from middlemark import __version__, exits
-from middlemark.problems import MeasureError, RequestError
-
-VERBS = {
-    "run": "Measure a suite, or what the options say.",
-    "list": "List adapters, suites or runs.",
-}
-
-
-class Verbs(click.Group):
-    """Imports a verb's module when it is called: `--version` must not pay for numpy."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs in the order of the house."""
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import ``middlemark.commands.<name>`` and return its ``command``."""
-        if name not in VERBS:
-            return None
-        command: click.Command = importlib.import_module(f"middlemark.commands.{name}_").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest the nearest verb for an unknown one."""
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
-            import difflib
-
-            near = difflib.get_close_matches(args[0], VERBS, 1)
-            ctx.fail(
-                f"no such command: {args[0]}."
-                + (f" Did you mean {near[0]}?" if near else f" There are: {', '.join(VERBS)}.")
-            )
-        return super().resolve_command(ctx, args)
-
-
-@click.group(
-    cls=Verbs,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 everything measured; 1 a cell failed; 2 the request is wrong; 3 nothing could be measured; "
-    "130 interrupted.",
-)
-@click.version_option(__version__, prog_name="middlemark")
-def group() -> None:
-    """Measure publish/subscribe and request/reply middleware with one ruler, the machine's own floor beside it."""
 
 
 def main() -> None:
     """Run the command line; every error is printed once, here, and never as a traceback."""
     try:
-        status: Any = group.main(standalone_mode=False)
+        _end_silently_on_interrupt()
+        sys.exit(_run())
+    except KeyboardInterrupt:
+        from middlemark.exits import INTERRUPTED
+
+        sys.exit(INTERRUPTED)
+
+
+def _end_silently_on_interrupt() -> None:
+    """Let SIGINT end the process as the system does it; a verb that has something to clear away asks for more.
+
+    Python's own way, an exception at any instruction, ends in a traceback when the instruction lies in a destructor or
+    in a callback of the import system, and is swallowed there. Whoever ignores SIGINT (nohup) is left alone.
+    """
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _run() -> int:
+    import click
+
+    from middlemark import exits
+    from middlemark.commands.output import discard
+    from middlemark.commands.verbs import group
+    from middlemark.problems import MeasureError, RequestError
+
+    try:
+        status: object = group.main(standalone_mode=False)
     except RequestError as error:
         for problem in error.problems:
             click.echo(f"middlemark: {problem}", err=True)
-        sys.exit(exits.BAD_REQUEST)
+        return exits.BAD_REQUEST
     except MeasureError as error:
         click.echo(f"middlemark: {error}", err=True)
         if error.advice:
             click.echo(f"  {error.advice}", err=True)
-        sys.exit(exits.NOTHING_MEASURED)
+        return exits.NOTHING_MEASURED
     except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
+        return error.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(exits.BAD_REQUEST)
-    except (click.Abort, KeyboardInterrupt):
-        sys.exit(exits.INTERRUPTED)
+        return exits.BAD_REQUEST
+    except click.Abort:  # click's word for KeyboardInterrupt
+        return exits.INTERRUPTED
     except OSError as error:
         # Those of a run are told where they happen; what is left is the output of a verb that only prints.
-        from middlemark.commands.output import discard
-
         discard()
         what = f"{error.filename}: " if error.filename else "the output cannot be written: "
         click.echo(f"middlemark: {what}{error.strerror or error}", err=True)
-        sys.exit(exits.CELL_FAILED)
-    sys.exit(status if isinstance(status, int) else exits.OK)
+        return exits.CELL_FAILED
+    return status if isinstance(status, int) else exits.OK

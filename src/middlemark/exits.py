@@ -3,7 +3,7 @@
 OK = 0
 """Everything that was asked for was measured."""
 CELL_FAILED = 1
-"""At least one cell has no result; the others stand."""
+"""At least one cell has no result, or something could not be stored or printed; the others stand."""
 BAD_REQUEST = 2
 """The request is wrong; nothing was started."""
 NOTHING_MEASURED = 3

@@ -1,4 +1,4 @@
-"""Sizes, times and percentages: read from a request, printed for a table. Units are never guessed."""
+"""Sizes, times, rates and percentages: read from a request, printed for a table. Units are never guessed."""
 
 import re
 from fractions import Fraction
@@ -21,6 +21,9 @@ _SECONDS = {
     "min": Fraction(60),
     "h": Fraction(3600),
 }
+_HERTZ = {"": 1, "k": 1000, "K": 1000, "M": 10**6}
+MOST_HERTZ = 1e9
+LEAST_HERTZ = 1e-5
 
 
 class UnitError(ValueError):
@@ -60,6 +63,30 @@ def parse_seconds(text: str) -> float:
     return float(Fraction(number) * _SECONDS[unit])
 
 
+def parse_rate(text: str) -> float:
+    """Return messages a second: ``100``, ``2.5k``, ``1M``, ``10 kHz``; k and M are decimal. Raises UnitError."""
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None:
+        raise UnitError(f"'{text}' is not a rate; write messages a second, as in 100, 2.5k or 1M")
+    number, unit = match[1], match[2]
+    letter = unit[:-2] if unit.lower().endswith("hz") else unit
+    if letter == "m":
+        raise UnitError(f"'{text}' is ambiguous; write '{number}M' for {_plain(Fraction(number) * 10**6)} a second")
+    if letter not in _HERTZ:
+        raise UnitError(f"'{text}': '{unit}' is no unit of rate; k and M are a thousand and a million a second")
+    rate = float(Fraction(number) * _HERTZ[letter])
+    check_rate(rate, f"'{text}'")
+    return rate
+
+
+def check_rate(rate: float, shown: str) -> None:
+    """Raise UnitError when so many messages a second are none that anybody could send."""
+    if rate == 0:
+        raise UnitError(f"{shown} is not a rate; leave it out to send as fast as possible")
+    if not LEAST_HERTZ <= rate <= MOST_HERTZ:
+        raise UnitError(f"{shown} is not a rate; it is to be from one a day to 1000M a second")
+
+
 def parse_percent(text: str) -> float:
     """Return the ratio: ``5%`` is 0.05. A number without the sign is refused. Raises UnitError."""
     match = _QUANTITY.fullmatch(text.strip())
@@ -74,6 +101,14 @@ def format_size(size: int) -> str:
         if size and size % factor == 0:
             return f"{size // factor} {unit}"
     return f"{size} B"
+
+
+def format_rate(hertz: float) -> str:
+    """Print messages a second in the unit that keeps them short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
+    for factor, unit in ((10**6, "MHz"), (1000, "kHz")):
+        if hertz >= factor:
+            return f"{hertz / factor:.12g} {unit}"
+    return f"{hertz:.12f}".rstrip("0").rstrip(".") + " Hz"
 
 
 def format_us(nanoseconds: float) -> str:

@@ -14,7 +14,7 @@ from middlemark.stats.samples import NOT_MEASURED, SAMPLE, Samples
 PINNED = (0, 1)
 
 
-def _times(p50: float, *, few: bool = False) -> Summary:
+def times(p50: float, *, few: bool = False) -> Summary:
     """A plausible distribution around a median in ns; with few samples nothing beyond p90 is known."""
     return Summary(
         min=p50 * 0.8,
@@ -28,7 +28,7 @@ def _times(p50: float, *, few: bool = False) -> Summary:
     )
 
 
-def _result(cell: Cell, p50: float | None, **given: object) -> CellResult:
+def made(cell: Cell, p50: float | None, **given: object) -> CellResult:
     figures: dict[str, object] = {
         "name": "first-look",
         "version": {"fastdds": "2.9.1", "cyclonedds": "0.10.2"}.get(cell.adapter, "0.1.0"),
@@ -37,13 +37,13 @@ def _result(cell: Cell, p50: float | None, **given: object) -> CellResult:
         "samples": 30_000,
         "counts": Counts(sent=30_000, received=30_000),
         "carried_by": "shared-memory" if cell.transport == "shm" else cell.transport,
-        "round_trip_ns": _times(p50) if p50 is not None else None,
+        "round_trip_ns": times(p50) if p50 is not None else None,
         "first_reply_ns": None,
-        "write_ns": _times(p50 / 5) if p50 is not None else None,
-        "take_ns": _times(p50 / 10) if p50 is not None else None,
+        "write_ns": times(p50 / 5) if p50 is not None else None,
+        "take_ns": times(p50 / 10) if p50 is not None else None,
         "loan_ns": None,
-        "fill_ns": _times(20.0) if p50 is not None else None,
-        "check_ns": _times(25.0) if p50 is not None else None,
+        "fill_ns": times(20.0) if p50 is not None else None,
+        "check_ns": times(25.0) if p50 is not None else None,
         "discovery_ns": 103_000_000.0,
         "times_floor": None,
         "floor": None,
@@ -108,8 +108,8 @@ def results() -> tuple[CellResult, ...]:
         "few-samples", "a median needs 20 samples and no trial has more than 12", "measure longer: --duration 2s"
     )
     return (
-        _result(_cell("cyclonedds", "udp"), 31_400.0, times_floor=31_400 / 18_200, floor="udp"),
-        _result(
+        made(_cell("cyclonedds", "udp"), 31_400.0, times_floor=31_400 / 18_200, floor="udp"),
+        made(
             _cell("cyclonedds", "shm"),
             38_900.0,
             carried_by="udp",
@@ -117,14 +117,14 @@ def results() -> tuple[CellResult, ...]:
             floor="shm",
             warnings=(contradicted,),
         ),
-        _result(
+        made(
             _cell("fastdds", "shm", loan=True),
             29_800.0,
             times_floor=29_800 / 11_900,
             floor="shm (loan)",
-            loan_ns=_times(410.0),
+            loan_ns=times(410.0),
         ),
-        _result(
+        made(
             _cell("fastdds", "udp", reliability="best-effort"),
             44_000.0,
             samples=29_925,
@@ -133,7 +133,7 @@ def results() -> tuple[CellResult, ...]:
             floor="udp",
             warnings=(loss,),
         ),
-        _result(
+        made(
             _cell("fastdds", "data-sharing"),
             None,
             trials=0,
@@ -148,7 +148,7 @@ def results() -> tuple[CellResult, ...]:
                 "run it alone: --only adapter=fastdds",
             ),
         ),
-        _result(
+        made(
             _cell("<script>", "udp"),
             None,
             round_trip_ns=Summary(min=15_000.0, mean=18_000.0, stdev=1_000.0, max=21_000.0),
@@ -156,17 +156,17 @@ def results() -> tuple[CellResult, ...]:
             counts=Counts(sent=36, received=36),
             warnings=(few,),
         ),
-        _result(_cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm"),
-        _result(_cell("shm", "shm", loan=True), 11_900.0, times_floor=1.0, floor="shm (loan)"),
-        _result(_cell("udp", "udp"), 18_200.0, times_floor=1.0, floor="udp"),
-        _result(
+        made(_cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm"),
+        made(_cell("shm", "shm", loan=True), 11_900.0, times_floor=1.0, floor="shm (loan)"),
+        made(_cell("udp", "udp"), 18_200.0, times_floor=1.0, floor="udp"),
+        made(
             _cell("cyclonedds", "udp", 1 << 20),
             2_140_000.0,
             trials=2,
             failed_trials=1,
             samples=4_210,
             counts=Counts(sent=4_212, received=4_210, lost=2),
-            round_trip_ns=_times(2_140_000.0, few=True),
+            round_trip_ns=times(2_140_000.0, few=True),
             times_floor=2_140_000 / 391_000,
             floor="udp",
             warnings=(
@@ -179,7 +179,7 @@ def results() -> tuple[CellResult, ...]:
                 Doubt("trials-disagree", "the medians of its 2 trials go from 1840 to 2920 µs", "quiet the machine"),
             ),
         ),
-        _result(_cell("udp", "udp", 1 << 20), 391_000.0, times_floor=1.0, floor="udp"),
+        made(_cell("udp", "udp", 1 << 20), 391_000.0, times_floor=1.0, floor="udp"),
     )
 
 
@@ -187,16 +187,16 @@ def results() -> tuple[CellResult, ...]:
 def fan_out() -> tuple[CellResult, ...]:
     """Polling beside blocking, one and three subscribers, keep-all, a priority, the middleware's own settings."""
     return (
-        _result(_cell("shm", "shm", receive="poll"), 1_400.0, times_floor=1.0, floor="shm"),
-        _result(_cell("fastdds", "shm", receive="poll"), 6_120.0, times_floor=6.12 / 1.4, floor="shm"),
-        _result(_cell("fastdds", "shm"), 31_000.0, times_floor=None, floor=None),
-        _result(
+        made(_cell("shm", "shm", receive="poll"), 1_400.0, times_floor=1.0, floor="shm"),
+        made(_cell("fastdds", "shm", receive="poll"), 6_120.0, times_floor=6.12 / 1.4, floor="shm"),
+        made(_cell("fastdds", "shm"), 31_000.0, times_floor=None, floor=None),
+        made(
             _cell("fastdds", "shm", subscribers=3, native=(("segment_bytes", "8388608"),)),
             52_000.0,
-            first_reply_ns=_times(41_000.0),
+            first_reply_ns=times(41_000.0),
         ),
-        _result(_cell("fastdds", "shm", subscribers=3, echo="first", depth=None), 36_500.0),
-        _result(_cell("fastdds", "shm", receive="listen", priority="fifo:80"), 27_700.0, take_ns=None),
+        made(_cell("fastdds", "shm", subscribers=3, echo="first", depth=None), 36_500.0),
+        made(_cell("fastdds", "shm", receive="listen", priority="fifo:80"), 27_700.0, take_ns=None),
     )
 
 

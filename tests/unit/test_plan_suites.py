@@ -5,6 +5,8 @@ from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, SHM, UDP
 from planning import pairs_of, plan_of
 
 from middlemark.plan import estimate_seconds, make_plan
+from middlemark.plan.cell import CURVE_STEPS, SEARCH_STEPS
+from middlemark.plan.memory import memory_needed
 from middlemark.problems import RequestError
 from middlemark.suite import RawOptions, load
 
@@ -56,6 +58,66 @@ def test_cyclonedds_roundtrip_is_the_experiment_of_roundtripping() -> None:
     assert len(cyclone) == 7 * 2 * 2
 
 
+def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> None:
+    plan = make_plan(load(["cyclonedds-performance"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    cyclone = [cell for cell in plan.cells if cell.adapter == "cyclonedds"]
+    assert {(cell.pattern, cell.transport, cell.depth) for cell in cyclone} == {
+        ("stream", "udp", None), ("stream", "shm", 16), ("ping-pong", "udp", 1), ("ping-pong", "shm", 1),
+    }  # fmt: skip
+    assert {(cell.receive, cell.reliability, cell.rate, cell.payload) for cell in cyclone} == {
+        ("listen", "reliable", "max", "untouched")
+    }
+    floors = {(cell.pattern, cell.adapter, cell.size) for cell in plan.cells if cell.adapter != "cyclonedds"}
+    assert floors == {
+        (pattern, name, size)
+        for pattern in ("stream", "ping-pong")
+        for name in ("shm", "udp")
+        for size in {cell.size for cell in cyclone}
+    }
+    assert {16, 1 << 20} <= {cell.size for cell in cyclone}
+
+
+def test_fastdds_throughput_is_the_experiment_of_throughputtest_within_twelve_minutes() -> None:
+    plan = make_plan(load(["fastdds-throughput"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    assert estimate_seconds(plan) < 12 * 60
+    fast = {(cell.size, cell.burst, cell.recovery_s) for cell in plan.cells if cell.adapter == "fastdds"}
+    assert {(1024, 10_000, 0.005), (16, 1000, 0.0), (1024, 1000, 0.0), (1 << 20, 100, 0.09)} <= fast
+    assert {cell.transport for cell in plan.cells if cell.adapter == "fastdds"} == {
+        "intraprocess", "shm", "data-sharing", "udp", "tcp",
+    }  # fmt: skip
+    assert {(cell.pattern, cell.depth, cell.payload) for cell in plan.cells} == {("stream", None, "untouched")}
+    floors = {(cell.size, cell.burst, cell.recovery_s) for cell in plan.cells if cell.adapter == "shm"}
+    assert fast == floors, "every load has its floor beside it"
+
+
+def test_fan_out_needs_no_more_memory_than_an_ordinary_machine_has() -> None:
+    plan = make_plan(load(["fan-out"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    needed = [memory_needed(plan.cells[trial.cell], trial.limits) for trial in plan.trials]
+    assert max(needed) < 4 << 30
+    middleware = [cell for cell in plan.cells if cell.adapter in ("cyclonedds", "fastdds")]
+    assert {cell.subscribers for cell in middleware} == {1, 2, 4, 8}
+    assert {cell.depth for cell in middleware} == {1, 10, 100, 1000, 10_000}
+    assert {cell.size for cell in middleware} == {1 << 10, 64 << 10, 1 << 20, 16 << 20}
+    assert {cell.reliability for cell in middleware} == {"reliable"}
+    assert {cell.adapter for cell in plan.cells} == {"cyclonedds", "fastdds", "shm", "udp"}
+
+
+def test_idle_to_flood_goes_from_one_message_a_second_to_saturation() -> None:
+    plan = make_plan(load(["idle-to-flood"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    by_pattern = {
+        pattern: {cell.rate for cell in plan.cells if cell.pattern == pattern} for pattern in ("ping-pong", "stream")
+    }
+    assert by_pattern == {"ping-pong": {1.0, 10.0, 100.0, 1000.0, 10_000.0, "max"}, "stream": {"curve"}}
+
+
+@pytest.mark.parametrize("name", ["fan-out", "idle-to-flood"])
+def test_suites_for_several_middlewares_measure_those_that_are_here(name: str) -> None:
+    plan = make_plan(
+        load([name], RawOptions()), FLOORS, cpus=(0, 1), seed=0, absent={"fastdds": "?", "cyclonedds": "?"}
+    )
+    assert {cell.adapter for cell in plan.cells} == {"shm", "udp"}
+
+
 def test_suites_for_a_middleware_that_is_absent_are_refused_with_how_to_get_it() -> None:
     with pytest.raises(RequestError) as refused:
         make_plan(
@@ -66,6 +128,22 @@ def test_suites_for_a_middleware_that_is_absent_are_refused_with_how_to_get_it()
             absent={"fastdds": "apt-get install it"},
         )
     assert {problem.text for problem in refused.value.problems} == {"fastdds is not built here: apt-get install it"}
+
+
+def test_a_search_is_estimated_by_its_steps_and_a_crowd_by_its_processes() -> None:
+    def seconds(more: str) -> float:
+        return estimate_seconds(plan_of(f"[[sweep]]\nadapter='udp'\npattern='stream'\ntrials=1\n{more}"))
+
+    one, ten = seconds("rate=100"), seconds("rate=100\nduration='10s'")
+    assert seconds("rate='curve'") == seconds("rate='curve'\nduration='10s'") == pytest.approx(CURVE_STEPS * one)
+    waiting = seconds("burst=10") - one
+    assert seconds("rate='sustainable'") == pytest.approx((SEARCH_STEPS + 1) * one + waiting)
+    assert seconds("rate='sustainable'\nduration='10s'") == pytest.approx(SEARCH_STEPS * one + ten + waiting)
+    assert seconds("subscribers=8") > seconds("subscribers=1")
+    assert seconds("burst=10") > one, "a flood may lose messages, and those are waited for"
+    assert seconds("subscribers=8\nprocesses=1") == seconds("subscribers=1\nprocesses=1")
+    assert seconds("samples=100\nrate=10") > 9.9
+    assert seconds("samples=1000\nburst=10\nrecovery='90ms'") > 9
 
 
 def test_the_estimate_grows_with_what_is_asked() -> None:

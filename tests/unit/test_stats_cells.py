@@ -89,6 +89,7 @@ def test_counts_of_measured_trials_are_added_and_discovery_is_their_median() -> 
     assert result.counts == Counts(sent=2000, received=1997, lost=3, damaged=1)
     assert result.discovery_ns == 450.5
     assert (result.trials, result.failed_trials, result.failed) == (2, 1, None)
+    assert result.failures == (Failure("crashed", "gone"),), "why one of them gave nothing is not forgotten"
 
 
 def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
@@ -98,7 +99,7 @@ def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     # Outcomes are told in the order they were measured, whatever order they come in.
     (result,) = cell_results(planned, outcomes[::-1], _never, DESCRIPTIONS)
     assert result.failed == reasons[0]
-    assert (result.trials, result.failed_trials) == (0, 3)
+    assert (result.trials, result.failed_trials, result.failures) == (0, 3, tuple(reasons))
     assert (result.round_trip_ns, result.times_floor, result.carried_by, result.discovery_ns) == (None,) * 4
     assert result.version == "1.0"
 

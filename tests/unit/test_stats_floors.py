@@ -6,7 +6,7 @@ import pytest
 from stats_cases import DESCRIPTIONS, cell
 
 from middlemark.plan.cell import Cell
-from middlemark.stats.floors import floors
+from middlemark.stats.floors import by_rate, floors
 
 
 def _labels(cells: Sequence[Cell], medians: Sequence[float | None] | None = None) -> list[str | None]:
@@ -33,6 +33,12 @@ def test_without_a_floor_of_its_carrier_a_cell_has_none() -> None:
         {"subscribers": 3},
         {"subscribers": 3, "echo": "first"},
         {"payload": "untouched"},
+        {"pattern": "stream"},
+        {"pattern": "stream", "publishers": 2, "topics": 2, "subscribers": 2},
+        {"rate": 1000.0},
+        {"rate": 1000.0, "arrivals": "poisson"},
+        {"pattern": "stream", "burst": 100, "recovery_s": 0.09},
+        {"pattern": "stream", "rate": "sustainable", "max_loss": 0.01},
         {"pin": (0, 1)},
         {"priority": "fifo:80"},
     ],
@@ -82,3 +88,19 @@ def test_a_floor_that_was_not_measured_is_no_floor() -> None:
 
 def test_an_adapter_nobody_describes_has_no_floor() -> None:
     assert _labels([cell("gone"), cell("udp")])[0] is None
+
+
+@pytest.mark.parametrize(
+    ("levels", "told"),
+    [
+        ({}, False),
+        ({"pattern": "request-reply"}, False),
+        ({"pattern": "stream"}, True),
+        ({"pattern": "stream", "rate": "curve"}, True),
+        ({"pattern": "stream", "rate": "sustainable"}, True),
+        ({"pattern": "stream", "rate": 1000.0}, False),
+        ({"pattern": "stream", "burst": 100, "recovery_s": 0.09}, False),
+    ],
+)
+def test_only_streams_as_fast_as_they_can_are_held_by_their_rate(levels: dict[str, object], told: bool) -> None:
+    assert by_rate(cell(**levels)) == told

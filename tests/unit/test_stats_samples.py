@@ -5,7 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from middlemark.stats.samples import SAMPLE, SamplesError, load
+from middlemark.launch.outcome import SamplesFile
+from middlemark.stats.samples import (
+    ARRIVAL,
+    HISTOGRAM,
+    SAMPLE,
+    SENDING,
+    SamplesError,
+    load,
+    load_histogram,
+    load_kept,
+)
 
 
 def _written(path: Path, count: int) -> np.ndarray:
@@ -16,9 +26,19 @@ def _written(path: Path, count: int) -> np.ndarray:
     return samples
 
 
-def test_a_record_is_56_bytes_as_the_recorder_writes_it() -> None:
-    assert SAMPLE.itemsize == 56
-    assert [SAMPLE.fields[name][1] for name in ("round_trip_ns", "write_ns", "replies")] == [16, 32, 52]  # type: ignore[index]
+@pytest.mark.parametrize(
+    ("dtype", "size", "last"),
+    [(SAMPLE, 64, "reserved"), (SENDING, 16, "write_ns"), (ARRIVAL, 24, "one_way_ns"), (HISTOGRAM, 24, "count")],
+)
+def test_a_record_has_the_size_that_the_recorder_writes(dtype: np.dtype, size: int, last: str) -> None:
+    assert dtype.itemsize == size
+    assert dtype.names is not None
+    assert dtype.names[-1] == last
+
+
+def test_the_fields_of_a_round_trip_lie_where_the_recorder_puts_them() -> None:
+    places = [SAMPLE.fields[name][1] for name in ("round_trip_ns", "write_ns", "replies", "late_ns")]  # type: ignore[index]
+    assert places == [16, 32, 52, 56]
 
 
 @pytest.mark.parametrize("count", [0, 1, 5_000])
@@ -63,7 +83,7 @@ def test_a_truncated_file_says_how_much_there_is(tmp_path: Path) -> None:
 def test_a_file_with_more_than_it_declares_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "00001.npy"
     _written(path, 10)
-    path.write_bytes(path.read_bytes() + b"\0" * 56)
+    path.write_bytes(path.read_bytes() + b"\0" * 64)
     with pytest.raises(SamplesError, match="too long"):
         load(path)
 
@@ -97,3 +117,50 @@ def test_a_missing_file_and_a_folder_are_told_with_their_path(tmp_path: Path) ->
         load(tmp_path / "gone.npy")
     with pytest.raises(SamplesError, match="Is a directory"):
         load(tmp_path)
+
+
+def _file(role: str, count: int, **given: object) -> SamplesFile:
+    return SamplesFile(role=role, index=0, path="kept.npy", samples=count, **given)  # type: ignore[arg-type]
+
+
+def _histogram(path: Path, *buckets: tuple[int, int, int]) -> None:
+    np.save(path, np.array(list(buckets), dtype=HISTOGRAM))
+
+
+@pytest.mark.parametrize(("role", "dtype"), [("client", SAMPLE), ("publisher", SENDING), ("subscriber", ARRIVAL)])
+def test_each_role_is_read_with_its_own_record_and_no_other(tmp_path: Path, role: str, dtype: np.dtype) -> None:
+    np.save(tmp_path / "kept.npy", np.zeros(7, dtype=dtype))
+    kept = load_kept(tmp_path, _file(role, 7))
+    assert (kept.role, len(kept.raw), kept.raw.dtype, kept.histogram) == (role, 7, dtype, None)
+    other = "publisher" if role == "subscriber" else "subscriber"
+    with pytest.raises(SamplesError, match="not the samples of a trial"):
+        load_kept(tmp_path, _file(other, 7))
+
+
+def test_a_file_with_another_number_of_samples_than_were_counted_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "kept.npy", np.zeros(7, dtype=ARRIVAL))
+    with pytest.raises(SamplesError, match="8 samples were counted and 7 are in the file"):
+        load_kept(tmp_path, _file("subscriber", 8))
+
+
+def test_what_outgrew_the_memory_is_read_from_the_histogram(tmp_path: Path) -> None:
+    np.save(tmp_path / "kept.npy", np.zeros(7, dtype=ARRIVAL))
+    _histogram(tmp_path / "kept.histogram.npy", (5, 6, 2), (256, 258, 1))
+    kept = load_kept(tmp_path, _file("subscriber", 7, in_histogram=3, histogram_path="kept.histogram.npy"))
+    assert kept.histogram is not None
+    assert kept.histogram["count"].tolist() == [2, 1]
+    with pytest.raises(SamplesError, match="4 samples were counted and 3 are in the file"):
+        load_kept(tmp_path, _file("subscriber", 7, in_histogram=4, histogram_path="kept.histogram.npy"))
+    with pytest.raises(SamplesError, match="the histogram of 3 more samples is missing"):
+        load_kept(tmp_path, _file("subscriber", 7, in_histogram=3))
+
+
+@pytest.mark.parametrize(
+    "buckets", [((6, 6, 1),), ((5, 8, 1), (7, 9, 1)), ((9, 10, 1), (5, 6, 1)), ((5, 6, 0),)], ids=str
+)
+def test_buckets_that_are_empty_or_overlap_are_damage(
+    tmp_path: Path, buckets: tuple[tuple[int, int, int], ...]
+) -> None:
+    _histogram(tmp_path / "h.npy", *buckets)
+    with pytest.raises(SamplesError, match="its buckets"):
+        load_histogram(tmp_path / "h.npy")

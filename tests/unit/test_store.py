@@ -1,8 +1,11 @@
 """A run's folder: what was written is read back, and a run that was killed is a shorter run."""
 
+import errno
+import fcntl
 import json
 import os
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import pytest
@@ -124,6 +127,66 @@ def test_a_run_that_was_not_closed_is_a_shorter_run(writer: RunWriter) -> None:
     run = read_run(writer.folder)
     assert [each.order for each in run.outcomes] == [0]
     assert run.file.ended is None
+
+
+def test_a_run_is_under_way_until_it_is_closed(writer: RunWriter) -> None:
+    assert read_run(writer.folder).running
+    assert read_run(writer.folder).running, "to look does not change it"
+    writer.append(outcome(0))
+    assert read_run(writer.folder).running
+    writer.close()
+    assert read_run(writer.folder).running is False
+
+
+def test_a_run_that_could_not_note_its_end_is_no_longer_under_way(
+    writer: RunWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        with pytest.raises(StoreError):
+            writer.close()
+    run = read_run(writer.folder)
+    assert (run.file.ended, run.running) == (None, False)
+
+
+def test_a_run_whose_writer_is_gone_is_not_under_way(tmp_path: Path) -> None:
+    folder = open_run(tmp_path, FILE).folder
+    run = read_run(folder)
+    assert (run.file.ended, run.running) == (None, False)
+
+
+def test_a_file_system_without_locks_leaves_open_whether_a_run_is_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    writer = open_run(tmp_path, FILE)
+    writer.append(outcome(0))
+    assert read_run(writer.folder).running is None
+    writer.close()
+    assert read_run(writer.folder).running is False, "it says itself that it has ended"
+
+
+def test_a_file_system_that_locks_only_what_is_open_for_writing_tells_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+
+    def as_on_nfs(file: int | IO[bytes], operation: int) -> None:
+        if operation & fcntl.LOCK_EX and fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", as_on_nfs)
+    writer = open_run(tmp_path, FILE)
+    assert read_run(writer.folder).running
+    writer.close()
+    assert read_run(writer.folder).running is False
 
 
 @pytest.mark.parametrize("cut", [1, 2, 50, 200, -1])

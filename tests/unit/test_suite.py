@@ -248,6 +248,67 @@ def test_bad_demands_are_named_with_line_and_column(tmp_path: Path) -> None:
     ]
 
 
+STREAM = """
+[[sweep]]
+pattern = ["stream", "request-reply"]
+publishers = [1, 64]
+topics = 2
+rate = ["max", 1, "2.5k", "1 MHz", "sustainable", "curve"]
+arrivals = ["periodic", "poisson"]
+burst = ["off", 100]
+recovery = ["0s", "90ms"]
+max_loss = "1%"
+max_p99 = "500ns"
+"""
+
+
+def test_a_load_is_read_with_its_units(tmp_path: Path) -> None:
+    (sweep,) = suite_of(tmp_path, STREAM).sweeps
+    assert sweep.levels("rate").values == ("max", 1.0, 2500.0, 1e6, "sustainable", "curve")
+    assert sweep.levels("burst").values == (None, 100)
+    assert sweep.levels("recovery").values == (0.0, 0.09)
+    assert (sweep.levels("max_loss").values, sweep.levels("max_p99").values) == ((0.01,), (5e-7,))
+    options = {"rate": "max,100,1k", "burst": "5,off", "recovery": "1ms", "max_loss": "0.5", "max_p99": "1ms"}
+    (sweep,) = suite_of(tmp_path, STREAM, **options).sweeps
+    assert sweep.levels("rate").values == ("max", 100.0, 1000.0)
+    assert sweep.levels("burst").values == (5, None)
+    assert sweep.levels("recovery").values == (0.001,)
+    assert (sweep.levels("max_loss").values, sweep.levels("max_p99").values) == ((0.5,), (0.001,))
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("rate = 0", "0 is not a rate; leave it out to send as fast as possible"),
+        ("rate = -1", "-1 is not a rate"),
+        ("rate = nan", "nan is not a rate"),
+        ("rate = inf", "inf is not a rate"),
+        ("rate = true", "true is no rate; write messages a second (1000, '2.5k', '1M'), or 'max'"),
+        ("rate = '1m'", "'1m' is ambiguous; write '1M'"),
+        ("rate = 'Max'", "'Max' is no rate; did you mean 'max'?"),
+        ("rate = 'fast'", "'fast' is no rate; write messages a second"),
+        ("rate = [1000, '1k']", "'1k' is listed twice"),
+        ("arrivals = 'poison'", "did you mean 'poisson'?"),
+        ("pattern = 'streams'", "did you mean 'stream'?"),
+        ("burst = 0", "0 is no number of messages in a burst (or 'off')"),
+        ("burst = 'on'", "a whole number from 1"),
+        ("recovery = 5", "5 is no time with a unit; write '5s' or '5ms', in quotes"),
+        ("publishers = 65", "a whole number from 1 to 64"),
+        ("topics = 0", "0 is no number of topics"),
+        ("max_loss = 5", "5 is no share of the messages; write '1%' or 0.01 (below 100%), or 0 for none"),
+        ("max_loss = '100%'", "'100%' is no share"),
+        ("max_loss = '1.2.3'", "'1.2.3' is no share"),
+        ("max_loss = nan", "nan is no share"),
+        ("max_loss = [0, 0.1]", "max_loss is set once for a sweep"),
+        ("max_p99 = '0s'", "'0s' is too short; from 1ns on it is a time"),
+    ],
+)
+def test_a_load_that_cannot_be_read_is_refused_with_what_would_be_right(tmp_path: Path, key: str, hint: str) -> None:
+    (problem,) = problems_of(tmp_path, f"[[sweep]]\n{key}")
+    assert problem.startswith(f"lan.toml: sweep 1: {key.split(maxsplit=1)[0]}: ")
+    assert hint in problem
+
+
 def test_without_a_suite_a_factor_stands_alone() -> None:
     (suite,) = load([], RawOptions(adapter="udp, tcp", size="1k"))
     assert (suite.name, suite.place, len(suite.sweeps)) == ("command-line", "command line", 1)
@@ -266,7 +327,7 @@ def test_an_unknown_suite_is_refused_with_those_there_are() -> None:
         load(["frist-look", "zzz"], RawOptions())
     first, second = map(str, refused.value.problems)
     assert first.startswith("suite 'frist-look': no suite of that name; did you mean 'first-look'?")
-    assert "cyclonedds-roundtrip, fastdds-latency and first-look" in second
+    assert "cyclonedds-roundtrip, fan-out, fastdds-latency, fastdds-throughput, first-look and idle-to-flood" in second
 
 
 def test_suites_that_name_different_seeds_need_one(tmp_path: Path) -> None:
@@ -282,7 +343,15 @@ def test_suites_that_name_different_seeds_need_one(tmp_path: Path) -> None:
 
 def test_the_suites_that_come_along_are_listed_and_load() -> None:
     found = available()
-    assert [name for name, _, _ in found] == ["cyclonedds-roundtrip", "fastdds-latency", "first-look"]
+    assert [name for name, _, _ in found] == [
+        "cyclonedds-performance",
+        "cyclonedds-roundtrip",
+        "fan-out",
+        "fastdds-latency",
+        "fastdds-throughput",
+        "first-look",
+        "idle-to-flood",
+    ]
     assert all(description for _, _, description in found)
     assert len(load([name for name, _, _ in found], RawOptions())) == len(found)
 

@@ -34,13 +34,19 @@ def test_without_options_nothing_is_given() -> None:
 def test_every_option_arrives_as_typed() -> None:
     words = {
         "adapter": "a,b", "pattern": "p", "size": "16,x", "transport": "t", "receive": "r", "reliability": "q",
-        "depth": "all", "payload": "f", "processes": "3", "subscribers": "n", "echo": "e", "samples": "s",
+        "depth": "all", "payload": "f", "processes": "3", "publishers": "m", "subscribers": "n",
+        "topics": "o", "rate": "1x", "arrivals": "u", "burst": "b",
+        "recovery": "y", "max-loss": "l", "max-p99": "z", "echo": "e", "samples": "s",
         "duration": "5", "warmup": "w", "trials": "0", "pin": "0,1", "priority": "fifo", "domain": "d", "seed": "x",
     }  # fmt: skip
     argv = [f"--{name}={word}" for name, word in words.items()]
     flags = ["--no-loan", "--mlock", "--skip-unsupported", "--only", "a=b", "--only", "c", "--dry-run", "--quiet"]
+    flags += ["--native", "k=a=b c", "--native", "x.y"]
     given = gathered("one", "two.toml", *argv, *flags, "--out", "o", "--format", "json")
-    assert given["options"] == RawOptions(**words, loan=False, mlock=True, skip_unsupported=True, only=("a=b", "c"))
+    fields = {name.replace("-", "_"): word for name, word in words.items()}
+    assert given["options"] == RawOptions(
+        **fields, loan=False, mlock=True, skip_unsupported=True, only=("a=b", "c"), native=("k=a=b c", "x.y")
+    )
     assert given["suites"] == ("one", "two.toml")
     assert (given["dry_run"], given["quiet"], given["out"], given["output_format"]) == (True, True, "o", "json")
 

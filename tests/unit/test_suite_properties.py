@@ -21,7 +21,22 @@ SCALARS = st.one_of(
     st.dates(),
     st.text(max_size=8),
     st.sampled_from(
-        ["all", "64k", "1MB", "0.5s", "poll", "fifo:80", "fifo:0", "0,1", "off", "@", "@none.csv", "reliable"]
+        [
+            "all",
+            "64k",
+            "1MB",
+            "0.5s",
+            "poll",
+            "fifo:80",
+            "fifo:0",
+            "0,1",
+            "off",
+            "@",
+            "@none.csv",
+            "reliable",
+            "1%",
+            "curve",
+        ]
     ),
 )
 VALUES = st.recursive(
@@ -40,10 +55,11 @@ RAW = st.fixed_dictionaries(
         name: st.booleans()
         if name in ("loan", "mlock", "skip_unsupported")
         else st.one_of(
-            st.text(max_size=12), st.sampled_from(["1", "16,1k", "all", "poll", "0.5s", "0,1", "other", ","])
+            st.text(max_size=12),
+            st.sampled_from(["1", "16,1k", "all", "poll", "0.5s", "0,1", "other", ",", "2.5k", "curve", "1%", "off"]),
         )
         for name in RawOptions.__struct_fields__
-        if name != "only"
+        if name not in ("only", "native")
     },
 )
 
@@ -61,10 +77,10 @@ def test_any_text_is_toml_or_has_one_problem(text: str) -> None:
     assert (document is None) == (len(problems) == 1)
 
 
-@given(RAW, st.lists(st.text(max_size=12), max_size=3))
-def test_any_command_line_is_a_request_or_is_refused(raw: dict[str, Any], only: list[str]) -> None:
+@given(RAW, st.lists(st.text(max_size=12), max_size=3), st.lists(st.text(alphabet="a.= ", max_size=6), max_size=3))
+def test_any_command_line_is_a_request_or_is_refused(raw: dict[str, Any], only: list[str], native: list[str]) -> None:
     try:
-        assert load([], RawOptions(**raw, only=tuple(only)))
+        assert load([], RawOptions(**raw, only=tuple(only), native=tuple(native)))
     except RequestError as refused:
         assert all(problem.place.startswith("--") for problem in refused.problems)
 

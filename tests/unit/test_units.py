@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from middlemark.units import (
     UnitError,
     format_percent,
+    format_rate,
     format_seconds,
     format_size,
     format_us,
     parse_percent,
+    parse_rate,
     parse_seconds,
     parse_size,
 )
@@ -93,6 +95,60 @@ def test_times_without_a_unit_are_refused(text: str, hint: str) -> None:
     assert hint in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("100", 100.0),
+        ("1k", 1000.0),
+        ("2.5k", 2500.0),
+        ("2.5 K", 2500.0),
+        ("1M", 1e6),
+        ("10 kHz", 1e4),
+        ("60Hz", 60.0),
+        ("60hz", 60.0),
+        ("0.1", 0.1),
+    ],
+)
+def test_rates_are_read_in_messages_a_second(text: str, rate: float) -> None:
+    assert parse_rate(text) == rate
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("0", "leave it out to send as fast as possible"),
+        ("1m", "write '1M' for 1000000 a second"),
+        ("2.5mHz", "write '2.5M'"),
+        ("1x", "'x' is no unit of rate"),
+        ("1ms", "'ms' is no unit of rate"),
+        ("1G", "'G' is no unit of rate"),
+        ("2000M", "from one a day to 1000M a second"),
+        ("0.000001", "from one a day"),
+        ("-5", "is not a rate"),
+        ("1,000", "is not a rate"),
+        ("1e3", "is not a rate"),
+        ("", "is not a rate"),
+    ],
+)
+def test_rates_that_could_mean_something_else_are_refused_with_what_would_be_right(text: str, hint: str) -> None:
+    with pytest.raises(UnitError) as refused:
+        parse_rate(text)
+    assert hint in str(refused.value)
+
+
+@given(st.integers(min_value=1, max_value=10**9))
+def test_a_printed_rate_reads_back_as_itself(rate: int) -> None:
+    assert parse_rate(format_rate(rate)) == rate
+
+
+@pytest.mark.parametrize(
+    ("hertz", "text"),
+    [(0.1, "0.1 Hz"), (1, "1 Hz"), (999.5, "999.5 Hz"), (1000, "1 kHz"), (2500, "2.5 kHz"), (1e6, "1 MHz")],
+)
+def test_rates_are_printed_in_the_unit_that_keeps_them_short(hertz: float, text: str) -> None:
+    assert format_rate(hertz) == text
+
+
 def test_percentages_carry_their_sign() -> None:
     assert parse_percent("5%") == 0.05
     assert parse_percent("0.4 %") == 0.004
@@ -107,7 +163,7 @@ def test_a_printed_size_reads_back_as_itself(size: int) -> None:
 
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    for parse in (parse_size, parse_seconds, parse_percent):
+    for parse in (parse_size, parse_seconds, parse_percent, parse_rate):
         try:
             assert parse(text) >= 0
         except UnitError as refused:

@@ -1,11 +1,15 @@
 """``middlemark list adapters|suites|runs``."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from middlemark.workers.description import BrokenWorker, Description, Transport
 from middlemark.workers.find import find_workers
+
+if TYPE_CHECKING:
+    from middlemark.store import StoredRun
 
 
 @click.group(name="list")
@@ -89,10 +93,17 @@ def runs(folder: Path) -> None:
             click.echo(f"{path.name}: {error}", err=True)
             continue
         failed = sum(outcome.failed is not None for outcome in run.outcomes)
-        state = "interrupted" if run.file.interrupted else "complete" if run.file.ended else "killed"
-        if run.file.error:
-            state = f"ended early: {run.file.error}"
         click.echo(
             f"{path}  {len(run.file.plan.cells)} cells, {len(run.outcomes)} of {len(run.file.plan.trials)} trials"
-            f"{f', {failed} failed' if failed else ''}, {state}"
+            f"{f', {failed} failed' if failed else ''}, {_state(run)}"
         )
+
+
+def _state(run: "StoredRun") -> str:
+    if run.file.error:
+        return f"ended early: {run.file.error}"
+    if run.file.ended:
+        return "interrupted" if run.file.interrupted else "complete"
+    if run.running is None:
+        return "running or killed: its file system has no locks to tell"
+    return "running" if run.running else "killed"

@@ -10,7 +10,7 @@ from middlemark.launch.outcome import TrialOutcome
 from middlemark.launch.run import Watcher
 from middlemark.plan import Plan, estimate_trial
 from middlemark.plan.cell import Cell, Trial
-from middlemark.units import format_size
+from middlemark.units import format_rate, format_size
 
 LINE_EVERY_S = 10.0
 
@@ -39,6 +39,14 @@ def describe(cell: Cell) -> str:
         *([f"{cell.subscribers} subscribers"] if cell.subscribers > 1 else []),
     ]
     return f"{name}, {', '.join(extras)}"
+
+
+def _step(event: Mapping[str, Any]) -> str:
+    """Return which step of a search a tick belongs to: ``step 3 at 12.5 kHz, ``; nothing outside of searches."""
+    if "step" not in event:
+        return ""
+    rate = event["rate_hz"]
+    return f"step {event['step']} at {'rate max' if rate is None else format_rate(float(f'{rate:.3g}'))}, "
 
 
 class _Clock:
@@ -127,7 +135,7 @@ def _live(plan: Plan) -> Iterator[Watcher]:
             self._show(self._text)
 
         def tick(self, event: Mapping[str, Any]) -> None:
-            self._show(f"{self._text}: {event.get('samples', 0):,} samples ({event.get('phase', '')})")
+            self._show(f"{self._text}: {_step(event)}{event.get('samples', 0):,} samples ({event.get('phase', '')})")
 
         def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
             self._clock.ended(outcome)

@@ -1,11 +1,13 @@
 """``middlemark run``: plan, measure, keep, show."""
 
+import contextlib
 import os
 import secrets
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +24,13 @@ from middlemark.workers.description import Description, Worker
 from middlemark.workers.find import find_workers
 
 if TYPE_CHECKING:
+    from middlemark.stats.result import CellResult
     from middlemark.store import RunFile
 
 DEFAULT_OUT = "runs"
+
+NOT_KEPT = ("disk", "samples")
+"""Failures of trials that were measured and could not be stored, or not be read back."""
 
 
 @click.command(name="run")
@@ -39,7 +45,8 @@ def command(
     quiet: bool,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
-    workers = _workers()
+    with _interrupts_unwind():  # the workers that are asked what they are must not be left behind
+        workers = _workers()
     checked, plan = _plan(suites, options, workers, interface)
     if dry_run:
         _show_plan(plan)
@@ -137,37 +144,62 @@ def _measure(
         adapters=tuple(workers[name].description for name in used),
         plan=plan,
     )
-    try:
-        writer = open_run(out, file)
-    except StoreError as refused:
-        raise MeasureError(str(refused), "choose another folder with --out DIR") from None
     outcomes: list[TrialOutcome] = []
 
     def keep(outcome: TrialOutcome) -> None:
         writer.append(outcome)
         outcomes.append(outcome)
 
-    site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), interface)
     begin = time.monotonic()
     complete = True
     error: str | None = None
-    with progress(plan, quiet=quiet) as watcher:
+    with _interrupts_unwind():
         try:
-            complete = run_plan(plan, workers, site, keep, watcher)
+            writer = open_run(out, file)
+        except StoreError as refused:
+            raise MeasureError(str(refused), "choose another folder with --out DIR") from None
+        site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), interface)
+        try:
+            with progress(plan, quiet=quiet) as watcher:
+                complete = run_plan(plan, workers, site, keep, watcher)
+        except KeyboardInterrupt:  # just before or just after the time in which run_plan takes care of it
+            complete = False
         except StoreError as failure:
             error = str(failure)
         except OSError as failure:  # no room for a scratch folder, say
             error = f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure)
-    try:
-        writer.close(interrupted=not complete, error=error)
-    except StoreError as failure:
-        error = error or str(failure)
-    unwritten = _print(plan, writer.file, outcomes, writer.folder, output_format, time.monotonic() - begin)
+        try:
+            writer.close(interrupted=not complete, error=error)
+        except StoreError as failure:
+            error = error or str(failure)
+    results, unwritten = _print(plan, writer.file, outcomes, writer.folder, output_format, time.monotonic() - begin)
     if unwritten is not None:
         click.echo(f"middlemark: {unwritten}; the run is kept in {writer.folder}", err=True)
+    unkept = _unkept(results, len(plan.trials), error)
+    if unkept is not None:
+        click.echo(f"middlemark: {unkept}", err=True)
+        click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
+    return _status(results, complete, unwritten or unkept)
+
+
+@contextlib.contextmanager
+def _interrupts_unwind() -> Iterator[None]:
+    """Within, where there is something to clear away, SIGINT is a KeyboardInterrupt; elsewhere it ends the process."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:
+    """Return what the run's folder did not take, with the path; None: all that was measured is there."""
     if error is not None:
-        click.echo(f"middlemark: the run ended early: {error}; what was measured before is kept", err=True)
-    return _status(outcomes, complete, error or unwritten)
+        return f"the run ended early: {error}; what was measured before is kept"
+    lost = [failure for result in results for failure in result.failures if failure.code in NOT_KEPT]
+    return f"{len(lost)} of {planned} trials could not be kept: {lost[0].text}" if lost else None
 
 
 def _texts(suites: Sequence[Suite]) -> dict[str, str]:
@@ -181,12 +213,13 @@ def _texts(suites: Sequence[Suite]) -> dict[str, str]:
 
 def _print(
     plan: Plan, file: "RunFile", outcomes: Sequence[TrialOutcome], folder: Path, output_format: str, seconds: float
-) -> str | None:
+) -> tuple[tuple["CellResult", ...], str | None]:
+    """Return the results, and why they could not be printed."""
     from middlemark.commands import output
     from middlemark.commands.facts import run_facts
     from middlemark.report import View, render
     from middlemark.stats.cells import cell_results, samples_by_cell
-    from middlemark.stats.samples import Samples
+    from middlemark.stats.samples import Samples, load_kept
     from middlemark.stats.samples import load as load_samples
 
     descriptions: dict[str, Description] = {each.name: each for each in file.adapters}
@@ -194,20 +227,19 @@ def _print(
     def samples(outcome: TrialOutcome) -> Samples | None:
         return load_samples(folder / outcome.samples_file) if outcome.samples_file else None
 
-    results = cell_results(plan, outcomes, samples, descriptions)
+    results = cell_results(plan, outcomes, samples, descriptions, lambda file: load_kept(folder, file))
     view = View(
         width=shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100,
         colour=output.is_terminal() and "NO_COLOR" not in os.environ,
         samples_of=samples_by_cell(plan, outcomes, samples),
     )
-    return output.write(render(output_format, run_facts(file, outcomes, folder, seconds), results, view))
+    return results, output.write(render(output_format, run_facts(file, outcomes, folder, seconds), results, view))
 
 
-def _status(outcomes: Sequence[TrialOutcome], complete: bool, error: str | None) -> int:
-    measured = {outcome.cell for outcome in outcomes if outcome.failed is None}
-    failed = {outcome.cell for outcome in outcomes if outcome.failed is not None} - measured
+def _status(results: Sequence["CellResult"], complete: bool, missing: str | None) -> int:
+    failed = [result.failed is not None for result in results]
     if not complete:
         return exits.INTERRUPTED
-    if not measured:
+    if all(failed):
         return exits.NOTHING_MEASURED
-    return exits.CELL_FAILED if failed or error else exits.OK
+    return exits.CELL_FAILED if any(failed) or missing else exits.OK

@@ -106,12 +106,15 @@ class WorkerProcess:
     def send(self, command: Mapping[str, Any]) -> None:
         """Write one command; a worker that is gone is found out by the next :meth:`event`."""
         assert self.process.stdin is not None
+        self.last_heard = time.monotonic()  # it had nothing to say until now: its silence counts from here
         with contextlib.suppress(BrokenPipeError, OSError):
             self.process.stdin.write(msgspec.json.encode(command) + b"\n")
             self.process.stdin.flush()
 
-    async def event(self, *names: str, timeout_s: float, ticking: bool = False) -> dict[str, Any]:
-        """Return the next event called one of ``names`` (others are passed over).
+    async def event(
+        self, *names: str, timeout_s: float, ticking: bool = False, also: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return the next event called one of ``names``, which are awaited, or ``also`` (others are passed over).
 
         Raises WorkerFailedError when it says ``error``, ends, or is silent: for ``timeout_s``, or, while ``ticking``,
         for CONTROL_SILENCE_S.
@@ -134,7 +137,7 @@ class WorkerProcess:
                     f"{self.who}: {event.get('text', '')}",
                     str(event.get("advice", "")),
                 )
-            if event.get("event") in names:
+            if event.get("event") in (*names, *also):
                 return event
 
     async def _drain(self) -> None:

@@ -137,6 +137,54 @@ def carried_by(evidence: Evidence, transport: Transport, *, messages: int, size:
     return "process-memory" if processes == 1 else None
 
 
+_KINDS = {
+    # kind: what it is counted by, the workers' sockets of it, its headers as the loopback interface counts them
+    # (IP 20, UDP 8 or TCP with its timestamps 32; Ethernet's not), the most that one can hold
+    "udp": ("udp_datagrams", "udp_sockets", 28, 65_507),
+    "tcp": ("tcp_segments", "tcp_sockets", 52, 65_483),
+}
+CONTROL_BYTES = 200
+"""Acknowledgements and heartbeats are smaller than this (RTPS: 52 to 100 bytes), on average at least."""
+
+
+def stream_carried_by(
+    evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
+) -> str | None:
+    """Return what the evidence shows to have carried a stream of ``messages`` sent messages of ``size`` bytes.
+
+    Not :func:`carried_by`, for two reasons. A stream batches: several messages share a datagram or a segment, so only
+    bytes count: what moved, less the frames' own headers, is at least half of what was sent (once, however many
+    subscribers: it may have been one multicast), in frames that could hold it, and the workers hold a socket of that
+    kind. And a reliable stream acknowledges: where messages are small, a heartbeat and an acknowledgement for each come
+    to more bytes than the messages themselves. So where the workers have shared memory mapped, which may have carried
+    the data while the network only agreed about it, the frames must on average be larger than CONTROL_BYTES too. Frames
+    that are not leave both explanations standing, and the answer is None: it does not say.
+    """
+    if messages <= 0:
+        return None
+    payload = messages * size
+    mapped = _mapped(evidence, transport.segments or ("*",))
+    shown, possible = [], False
+    for kind, (counter, sockets, overhead, most) in _KINDS.items():
+        frames = getattr(evidence, counter)
+        content = evidence.loopback_bytes - frames * overhead
+        if getattr(evidence, sockets) == 0 or content < payload / 2 or frames * most < payload / 2:
+            continue
+        if mapped and content < frames * CONTROL_BYTES:
+            possible = True
+        else:
+            shown.append((frames, kind))
+    if shown:
+        return max(shown)[1]
+    if possible:
+        return None
+    if mapped:
+        return "shared-memory"
+    if evidence.unix_sockets > 0:
+        return "unix-socket"
+    return "process-memory" if processes == 1 else None
+
+
 def _mapped(evidence: Evidence, globs: Sequence[str]) -> bool:
     return any(
         fnmatch.fnmatchcase(segment.name, glob)

@@ -12,7 +12,10 @@ Result = Mapping[str, Any]
 
 
 def counted(ping: Result, pongs: Sequence[Result]) -> Counts:
-    """Add up what both ends counted."""
+    """Add up what both ends counted.
+
+    ``damaged`` is the least number of exchanges (a message to one pong and its reply) that explains what was found.
+    """
     return Counts(
         sent=ping["sent"],
         received=ping["received"],
@@ -21,9 +24,23 @@ def counted(ping: Result, pongs: Sequence[Result]) -> Counts:
         # What a pong found twice or out of order came back so, and the ping has counted it.
         duplicated=ping["duplicated"],
         reordered=ping["reordered"],
-        damaged=ping["damaged"] + sum(pong["damaged"] for pong in pongs),
+        damaged=ping["damaged"] + _damaged_at(pongs) - _found_by_both(ping, pongs),
         publish_failed=ping["publish_failed"] + sum(pong["publish_failed"] for pong in pongs),
     )
+
+
+def _damaged_at(pongs: Sequence[Result]) -> int:
+    return sum(pong["damaged"] for pong in pongs)
+
+
+def _found_by_both(ping: Result, pongs: Sequence[Result]) -> int:
+    """Return how much of the damage that the ping found may be what pongs had found before and echoed.
+
+    A pong echoes a damaged message as it came, and only then can the ping find it too; whether it did (of several
+    replies it checks the last one in full) or found other damage from the way back, neither can tell.
+    """
+    came_back: int = sum(min(pong["damaged"], pong["echoed"]) for pong in pongs)
+    return min(int(ping["damaged"]), came_back)
 
 
 def doubts(cell: Cell, limits: Limits, ping: Result, pongs: Sequence[Result]) -> list[Doubt]:
@@ -53,6 +70,14 @@ def doubts(cell: Cell, limits: Limits, ping: Result, pongs: Sequence[Result]) ->
                 code="publish-failed",
                 text=f"{counts.publish_failed} publishes failed: {'; '.join(words) or 'no reason given'}",
                 advice="they count as lost",
+            )
+        )
+    if both := _found_by_both(ping, pongs):
+        found.append(
+            Doubt(
+                code="damaged",
+                text=f"at least: the ping found {ping['damaged']} and the pongs {_damaged_at(pongs)}, "
+                f"and {both} of these may be the same, echoed as they came",
             )
         )
     # One-process and echoing pongs: what the ping lost on the way out shows at the pong too.

@@ -12,7 +12,10 @@ class Doubt(msgspec.Struct, frozen=True):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why a trial gave nothing: crashed, hung, unmatched, silent, refused, companion, disk, configure or internal."""
+    """Why a trial gave nothing.
+
+    crashed, hung, unmatched, silent, refused, companion, disk, configure, memory, clock, unsustainable or internal.
+    """
 
     code: str
     text: str
@@ -77,6 +80,155 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Likewise their TCP connections; listening sockets do not count."""
 
 
+class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What one role kept of every message, relative to the run's folder."""
+
+    role: str
+    """ping, client, publisher or subscriber: the role names the dtype (docs/protocol.md)."""
+    index: int
+    path: str
+    samples: int
+    histogram_path: str | None = None
+    """Where the samples outgrew their memory: the log-linear histogram of all that came after it was full."""
+    in_histogram: int = 0
+
+
+class Sent(msgspec.Struct, frozen=True, kw_only=True):
+    """What one publisher of a stream did in the measured part."""
+
+    index: int
+    topic: int
+    scheduled: int | None
+    """Intended instants within the measuring; None without a schedule (rate max, bursts)."""
+    sent: int
+    timed_out: int
+    """Publishes that back-pressure held beyond the write timeout: not sent, not lost."""
+    publish_failed: int
+    late_sends: int | None
+    """Sent more than one period of the schedule after their intended instant; None without a schedule."""
+    unsent: int | None
+    """Scheduled instants for which nothing was sent before the measuring ended."""
+    blocked_ns: int | None
+    """Time its thread slept within publish(): back-pressure; None where the kernel does not tell (schedstat)."""
+    pacing_ns: int
+    """Time its thread spent waiting for intended instants."""
+    writing_ns: int
+    """Time within publish(), all messages together."""
+    first_sent_ns: int
+    """CLOCK_MONOTONIC; 0: nothing was sent."""
+    last_sent_ns: int
+
+
+class Arrived(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it at one subscriber, measured messages only."""
+
+    index: int
+    topic: int
+    expected: int
+    """What the publishers of its topic sent."""
+    received: int
+    """Different messages that arrived, damaged ones included."""
+    lost: int
+    """``expected - received``."""
+    duplicated: int
+    reordered: int
+    damaged: int
+    first_received_ns: int
+    """CLOCK_MONOTONIC; 0: nothing came."""
+    last_received_ns: int
+
+
+class ThreadCost(msgspec.Struct, frozen=True, kw_only=True):
+    """One thread of a worker by its name; threads of one name are added up."""
+
+    name: str
+    threads: int
+    cpu_ns: int
+
+
+class WorkerCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What one worker process cost while it measured (from the first measured message to the end)."""
+
+    who: str
+    pid: int
+    seconds: float
+    rss_bytes: int
+    """Resident memory at the end, without ``bench_bytes``."""
+    peak_rss_bytes: int
+    """The highest it ever was (VmHWM), without ``bench_bytes``."""
+    bench_bytes: int = 0
+    """Memory that holds the bench's own samples, all of it resident, and taken off the two above."""
+    user_ns: int
+    system_ns: int
+    voluntary_switches: int
+    involuntary_switches: int
+    minor_faults: int
+    major_faults: int
+    threads: tuple[ThreadCost, ...]
+
+
+class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What the namespace's counters moved by while it measured: everybody's traffic there, not only the workers'."""
+
+    loopback_bytes: int
+    loopback_packets: int
+    udp_in_datagrams: int
+    udp_rcvbuf_errors: int
+    udp_sndbuf_errors: int
+    udp_in_errors: int
+    ip_reasm_fails: int
+    ip_in_discards: int
+    tcp_retransmitted: int
+
+
+class Second(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of the series (about a second; the last one shorter) of one worker: what moved within it."""
+
+    at_s: float
+    """Its end, since the first worker began to measure."""
+    seconds: float
+    who: str
+    sent: int | None = None
+    """None where the worker holds no role that sends."""
+    received: int | None = None
+    duplicated: int | None = None
+    reordered: int | None = None
+    damaged: int | None = None
+    publish_failed: int | None = None
+    blocked_ns: int | None = None
+    rss_bytes: int = 0
+    user_ns: int = 0
+    system_ns: int = 0
+    voluntary_switches: int = 0
+    involuntary_switches: int = 0
+    minor_faults: int = 0
+    major_faults: int = 0
+    threads: tuple[ThreadCost, ...] = ()
+    network: NetworkCost | None = None
+    """In the rows of the first worker only: the namespace's counters are the same for all."""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One rate that a search (``sustainable``) or a curve tried, each in fresh processes."""
+
+    rate_hz: float | None
+    """Offered, each publisher; None: as fast as possible."""
+    sent_hz: float
+    received_hz: float
+    """Intact, at one subscriber (the mean over subscribers)."""
+    expected: int
+    lost: int
+    late_sends: int | None
+    unsent: int | None
+    p50_ns: float | None
+    """One way, from the intended instant."""
+    p99_ns: float | None
+    held: bool
+    """Loss, p99 and schedule were within what was asked."""
+    failed: str | None = None
+    """Why the step gave nothing."""
+
+
 class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One line of ``trials.jsonl``. What was not measured is None."""
 
@@ -105,3 +257,15 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence | None = None
     warnings: tuple[Doubt, ...] = ()
     notes: tuple[str, ...] = ()
+    files: tuple[SamplesFile, ...] = ()
+    """Of streams and clients; the ping has ``samples_file``."""
+    publishers: tuple[Sent, ...] = ()
+    subscribers: tuple[Arrived, ...] = ()
+    costs: tuple[WorkerCost, ...] = ()
+    network: NetworkCost | None = None
+    series: tuple[Second, ...] = ()
+    steps: tuple[Step, ...] = ()
+    """In the order tried. The rest of the outcome is that of the step chosen: the highest rate that held, for a curve
+    the saturation."""
+    native_request_reply: bool | None = None
+    """Request and reply were the middleware's own; false: two topics stood in; None: another pattern."""

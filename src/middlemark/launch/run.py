@@ -7,8 +7,10 @@ from typing import Any, Protocol
 
 from middlemark.launch import residue
 from middlemark.launch.outcome import TrialOutcome
+from middlemark.launch.search import run_search
 from middlemark.launch.trial import Site, run_trial
 from middlemark.plan.cell import Cell, Plan, Trial
+from middlemark.plan.load import SEARCHES
 from middlemark.workers.description import Worker
 
 
@@ -52,7 +54,8 @@ async def _run_plan(
         for trial in plan.trials:
             cell = plan.cells[trial.cell]
             watcher.trial_begins(cell, trial)
-            measuring = asyncio.create_task(run_trial(cell, trial, workers[cell.adapter], site, watcher.tick))
+            run = run_search if cell.rate in SEARCHES else run_trial
+            measuring = asyncio.create_task(run(cell, trial, workers[cell.adapter], site, watcher.tick))
             await asyncio.wait([measuring, stop], return_when=asyncio.FIRST_COMPLETED)
             if not measuring.done():
                 measuring.cancel()

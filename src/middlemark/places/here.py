@@ -3,6 +3,7 @@
 import msgspec
 
 from middlemark.plan.cell import Cell
+from middlemark.plan.placing import count_roles
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,12 +25,15 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def place_roles(cell: Cell, *, spinning_s: float) -> tuple[Place, ...]:
-    """Place ping and pongs, in this order, one process each (or all in one).
+    """Place every role, senders before receivers, one process each (or all in one).
+
+    The order is that of ``Cell.pin``: ping, pongs; publishers, subscribers; clients, server.
 
     ``spinning_s`` is the longest a role may legitimately spin; RLIMIT_RTTIME is a margin above it.
     """
     policy, _, priority = cell.priority.partition(":")
-    cpus = [_cpu(cell, role) for role in range(1 + cell.subscribers)]
+    roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
+    cpus = [_cpu(cell, role) for role in range(roles)]
 
     def placement(mine: list[int | None]) -> Placement:
         known = sorted({cpu for cpu in mine if cpu is not None})

@@ -2,6 +2,13 @@
 
 import msgspec
 
+STEP_S = 1.0
+"""A step that only looks for a rate measures no longer than this."""
+SEARCH_STEPS = 12
+"""Rates that the search for a sustainable one tries, as a rule; the last one found is then measured in full."""
+CURVE_STEPS = 11
+"""Rates that a curve is made of, saturation included."""
+
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One combination of levels. Sizes are bytes, the core's 16-byte header included."""
@@ -9,6 +16,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     adapter: str
     transport: str
     pattern: str = "ping-pong"
+    """ping-pong, stream or request-reply."""
     size: int
     receive: str = "block"
     """poll, block or listen."""
@@ -20,12 +28,29 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     payload: str = "filled"
     """filled or untouched."""
     processes: int = 2
-    """1: both roles in one process; 2: each role in its own."""
+    """1: all roles in one process; 2: each role in its own."""
+    publishers: int = 1
+    """Of a stream; under request-reply the clients; 1 under ping-pong."""
     subscribers: int = 1
+    """Of a stream; under ping-pong the pongs; 1 (the server) under request-reply."""
+    topics: int = 1
+    """Publisher p and subscriber s of a stream are on topics p mod ``topics`` and s mod ``topics``."""
+    rate: float | str = "max"
+    """Messages a second of each publisher (ping, client), or ``max``; ``sustainable`` and ``curve`` are searches."""
+    arrivals: str = "periodic"
+    """periodic or poisson: how the intended instants of a rate lie."""
+    burst: int | None = None
+    """Messages sent as fast as possible, then ``recovery_s`` of silence, and again; None: no bursts."""
+    recovery_s: float | None = None
+    max_loss: float = 0.0
+    """Share of messages, 0..1, that a rate found by search may lose."""
+    max_p99_s: float | None = None
+    """What p99 of the one-way latency may come to at a rate found by search; None: anything."""
     echo: str = "all"
     """all or first: which of the pongs reply."""
     pin: tuple[int, ...] | None = None
-    """Processors, ping's first, then one for each pong (reused from the start when they run out); None: not pinned."""
+    """Processors: ping's first, then one for each pong; publishers' (clients') first, then subscribers' (the server's).
+    Reused from the start when they run out; None: not pinned."""
     priority: str = "other"
     """other, fifo:1..99 or rr:1..99."""
     mlock: bool = False

@@ -2,21 +2,34 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from middlemark.plan.cell import Cell, Note
-from middlemark.plan.honour import CAPABILITIES, SMALLEST_MESSAGE, cannot, own_level, show_level
-from middlemark.plan.pairs import Ground, Pair, check_native, find_pairs
-from middlemark.plan.placing import Placing, place
+from middlemark.plan.honour import (
+    CAPABILITIES,
+    CELL_FIELDS,
+    SMALLEST_MESSAGE,
+    cannot,
+    level_of,
+    own_depth,
+    own_level,
+    show_level,
+)
+from middlemark.plan.load import FOLLOWING, LOAD, Load, cross_loads
+from middlemark.plan.native import check_native, native_of
+from middlemark.plan.pairs import Ground, Pair, find_pairs
+from middlemark.plan.placing import Placing, count_roles, place
 from middlemark.problems import Problem
 from middlemark.suite.model import Level, Levels, Sweep
 from middlemark.suite.spelling import listing
 
 MOST_CELLS = 100_000
-_BENCH_FACTORS = ("pattern", "payload", "subscribers", "echo", "pin", "priority", "mlock")
-_ORDER = ("pattern", *CAPABILITIES, *(name for name in _BENCH_FACTORS if name != "pattern"))
+_PLACING = ("pin", "priority", "mlock")
+_SETTLED_LATE = ("pin", *FOLLOWING)
+"""Factors whose levels are only known once a cell is made."""
 
 
 class Lack(msgspec.Struct, frozen=True):
@@ -45,27 +58,40 @@ def cross(sweep: Sweep, ground: Ground) -> Crossing:
     notes: list[Note] = []
     problems: list[Problem] = check_native(sweep, ground)
     pairs = find_pairs(sweep, ground, notes, problems)
-    asked = {each.factor: each for each in sweep.factors if each.factor not in ("adapter", "transport")}
-    asked["size"] = _at_least_the_header(asked["size"], notes)
-    if any(each.factor in asked and not _narrow(asked[each.factor], ground).values for each in ground.only):
+    everything = {each.factor: each for each in sweep.factors if each.factor not in ("adapter", "transport")}
+    everything["size"] = _at_least_the_header(everything["size"], notes)
+    if any(each.factor in everything and not _narrow(everything[each.factor], ground).values for each in ground.only):
         return Crossing((), tuple(notes), tuple(problems))  # --only leaves nothing of this sweep
-    asked = {factor: _narrow(levels, ground) for factor, levels in asked.items()}
+    asked = {factor: _narrow(levels, ground) for factor, levels in everything.items()}
+
+    if math.prod(len(everything[factor].values) for factor in LOAD) > MOST_CELLS:
+        problems.append(Problem(sweep.place, f"its loads are more than the {MOST_CELLS} cells that can be planned"))
+        return Crossing((), tuple(notes), tuple(problems))
+    loads = cross_loads(
+        everything,
+        sweep.duration_s,
+        lenient=sweep.skip_unsupported,
+        wanted=lambda load: all(ground.wants(factor, level) for factor, level in load.items()),
+    )
+    notes += loads.notes
+    problems += loads.problems
 
     lacks: list[Lack] = []
     settled = [(pair, _settle(pair, asked, lacks, notes)) for pair in pairs]
     problems += _refused(sweep, asked, settled, lacks)
     notes += _left_out(asked, settled, lacks)
-    shared = math.prod(len(asked[factor].values) for factor in _BENCH_FACTORS)
+    shared = len(loads.rows) * math.prod(len(asked[factor].values) for factor in ("payload", *_PLACING))
     count = sum(shared * math.prod(map(len, levels.values())) for _, levels in settled)
     if count > MOST_CELLS:
         problems.append(Problem(sweep.place, f"its levels make {count} cells; at most {MOST_CELLS} can be planned"))
         return Crossing((), tuple(notes), tuple(problems))
 
-    placings = _place_roles(sweep, asked, settled, ground, notes, problems)
+    placings = _place_roles(sweep, asked, loads.rows, settled, ground, notes, problems)
     cells: list[Cell] = []
     for pair, levels in settled:
         if pair.wanted:
-            cells += _cells(pair, levels, asked, placings, _native(sweep, pair.adapter.name))
+            native = native_of(sweep, ground, pair.adapter)
+            cells += _cells(pair, levels, asked, loads.rows, placings, native, notes)
     return Crossing(tuple(each for each in cells if _kept(each, ground)), tuple(notes), tuple(problems))
 
 
@@ -80,8 +106,8 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
 
 
 def _narrow(levels: Levels, ground: Ground) -> Levels:
-    """Drop the levels that ``--only`` leaves out. Defaults and processors are only known once a cell is made."""
-    if not levels.named or levels.factor in ("pin", "echo"):
+    """Drop the levels that ``--only`` leaves out. Defaults and some others are only known once a cell is made."""
+    if not levels.named or levels.factor in _SETTLED_LATE:
         return levels
     kept = tuple(level for level in levels.values if ground.wants(levels.factor, level))
     return Levels(levels.factor, kept, levels.place, levels.named)
@@ -200,34 +226,40 @@ def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack
     ]
 
 
-Placings = dict[tuple[Level, Level, Level], Placing]
+Placings = dict[tuple[Level, Level, Level, Level, Level], Placing]
+"""By reception, pin and what of the load says how many roles there are."""
+_CROWD = ("pattern", "publishers", "subscribers")
 
 
 def _place_roles(
     sweep: Sweep,
     asked: dict[str, Levels],
+    loads: Sequence[Load],
     settled: list[Settled],
     ground: Ground,
     notes: list[Note],
     problems: list[Problem],
 ) -> Placings:
-    """Place each combination of reception, subscribers and pin once. Those that cannot be are not in the answer."""
+    """Place each combination of reception, roles and pin once. Those that cannot be are not in the answer."""
     live = [(pair, levels) for pair, levels in settled if pair.wanted and all(levels.values())]
     placings: Placings = {}
     crowded: dict[str, Levels] = {}
     for receive in dict.fromkeys(level for _, levels in live for level in levels["receive"]):
-        for subscribers, pin in itertools.product(asked["subscribers"].values, asked["pin"].values):
-            found = place(pin, str(receive), int(str(subscribers)), ground.cpus)
+        crowds = dict.fromkeys(tuple(load[each] for each in _CROWD) for load in loads)
+        for crowd, pin in itertools.product(crowds, asked["pin"].values):
+            pattern, publishers, subscribers = str(crowd[0]), int(str(crowd[1])), int(str(crowd[2]))
+            found = place(pin, str(receive), pattern, publishers, subscribers, ground.cpus)
             if found.no_such is not None:
                 problems.append(Problem(asked["pin"].place, found.no_such))
             elif found.crowded is not None:
                 crowded[found.crowded] = asked["receive"]
             else:
-                placings[receive, subscribers, pin] = found
+                placings[receive, pin, *crowd] = found
             if pin == "auto" and found.pin is None:
                 notes.append(Note(asked["pin"].place, "not pinned: this process may use one processor only"))
             if receive == "poll" and found.crowded is None:
-                notes += _own_threads(1 + int(str(subscribers)), live, asked["receive"].place, ground)
+                roles = count_roles(pattern, publishers, subscribers)
+                notes += _own_threads(roles, live, asked["receive"].place, ground)
     for why, levels in crowded.items():
         if levels.named and not sweep.skip_unsupported:
             problems.append(Problem(levels.place, why))
@@ -254,26 +286,40 @@ def _cells(
     pair: Pair,
     levels: dict[str, tuple[Level, ...]],
     asked: dict[str, Levels],
+    loads: Sequence[Load],
     placings: Placings,
     native: tuple[tuple[str, str], ...],
+    notes: list[Note],
 ) -> list[Cell]:
     cells: list[Cell] = []
-    columns = [levels[factor] if factor in levels else asked[factor].values for factor in _ORDER]
-    for row in itertools.product(*columns):
-        values: dict[str, Any] = dict(zip(_ORDER, row, strict=True))
-        placing = placings.get((values["receive"], values["subscribers"], values["pin"]))
-        if placing is None:
-            continue
-        values["pin"] = placing.pin
-        if values["subscribers"] == 1:
-            values["echo"] = "all"  # the first of one is all of them: one cell, not two
-        cells.append(Cell(adapter=pair.adapter.name, transport=pair.transport.name, native=native, **values))
+    by_pattern: dict[Level, list[Load]] = {}
+    for load in loads:
+        by_pattern.setdefault(load["pattern"], []).append(load)
+    names = (*CAPABILITIES, "payload", *_PLACING)
+    columns = [levels.get(factor, asked[factor].values) for factor in names]
+    inner = len(_PLACING)
+    for some in by_pattern.values():
+        for outer in itertools.product(*columns[:-inner]):
+            for load, last in itertools.product(some, itertools.product(*columns[-inner:])):
+                values: dict[str, Any] = {**dict(zip(names, (*outer, *last), strict=True)), **load}
+                placing = placings.get((values["receive"], values["pin"], *(load[each] for each in _CROWD)))
+                if placing is None:
+                    continue
+                values["pin"] = placing.pin
+                if not asked["depth"].named:
+                    values["depth"] = _own_depth(pair, load, asked["depth"].place, notes)
+                fields = {CELL_FIELDS.get(factor, factor): level for factor, level in values.items()}
+                cells.append(Cell(adapter=pair.adapter.name, transport=pair.transport.name, native=native, **fields))
     return cells
 
 
-def _native(sweep: Sweep, adapter: str) -> tuple[tuple[str, str], ...]:
-    return next((each.settings for each in sweep.native if each.adapter == adapter), ())
+def _own_depth(pair: Pair, load: Load, place: str, notes: list[Note]) -> Level:
+    sources = math.ceil(int(str(load["publishers"])) / int(str(load["topics"])))
+    depth = own_depth(pair.transport, str(load["pattern"]), sources)
+    if load["pattern"] == "stream" and depth is not None and not pair.adapter.floor:
+        notes.append(Note(place, f"{pair.name}: depth {depth} (no keep-all history)"))
+    return depth
 
 
 def _kept(cell: Cell, ground: Ground) -> bool:
-    return all(ground.wants(each.factor, getattr(cell, each.factor)) for each in ground.only)
+    return all(ground.wants(each.factor, level_of(cell, each.factor)) for each in ground.only)

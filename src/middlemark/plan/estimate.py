@@ -1,11 +1,19 @@
 """How long a plan will take: a guess for ``--dry-run`` and for the progress display's first minutes."""
 
-from middlemark.plan.cell import Cell, Limits, Plan, Trial
+from middlemark.plan.cell import CURVE_STEPS, SEARCH_STEPS, STEP_S, Cell, Limits, Plan, Trial
+from middlemark.plan.placing import count_roles
 
 TRIAL_OVERHEAD_S = 0.3
 """Starting the workers, discovery, the end, and keeping the samples."""
+FURTHER_PROCESS_S = 0.06
+"""The same for each process beyond two."""
 ROUND_TRIP_S = 60e-6
 ROUND_TRIP_PER_BYTE_S = 1.5e-9
+MESSAGE_S = 5e-6
+"""From one message of a stream to the next, at full rate."""
+MESSAGE_PER_BYTE_S = 0.7e-9
+WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
+"""A subscriber that misses messages waits so long after the last one before it takes them for lost."""
 SLOW_DISCOVERY_S = {"tcp": 0.4}
 """Middlewares that find each other over TCP wait for their announcements; floors connect at once."""
 
@@ -18,12 +26,39 @@ def estimate_seconds(plan: Plan) -> float:
 def estimate_trial(cell: Cell, trial: Trial) -> float:
     """Return the seconds one trial of that cell should take, from its first process to its last."""
     discovery = SLOW_DISCOVERY_S.get(cell.transport, 0.0) if cell.adapter != cell.transport else 0.0
-    return TRIAL_OVERHEAD_S + discovery + trial.limits.warmup_s + _measuring_seconds(cell, trial.limits)
+    processes = count_roles(cell.pattern, cell.publishers, cell.subscribers) if cell.processes == 2 else 1
+    starting = TRIAL_OVERHEAD_S + FURTHER_PROCESS_S * max(0, processes - 2) + discovery
+    limits = trial.limits
+    step = starting + limits.warmup_s + min(limits.duration_s or STEP_S, STEP_S, limits.limit_s)
+    if cell.rate == "curve":
+        return CURVE_STEPS * step
+    searching = SEARCH_STEPS * step if cell.rate == "sustainable" else 0.0
+    return searching + starting + limits.warmup_s + _measuring_seconds(cell, limits)
 
 
 def _measuring_seconds(cell: Cell, limits: Limits) -> float:
+    waiting = WAITING_FOR_LOST_S[cell.reliability] if _may_lose(cell) else 0.0
     if limits.duration_s is not None:
-        return min(limits.duration_s, limits.limit_s)
+        return min(limits.duration_s, limits.limit_s) + waiting
+    interval = _message_seconds(cell) if cell.pattern == "stream" else _round_trip_seconds(cell)
+    if isinstance(cell.rate, float):
+        interval = max(interval, 1 / cell.rate)
+    if cell.burst is not None:
+        interval += (cell.recovery_s or 0.0) / cell.burst
+    return min((limits.samples or 0) * interval, limits.limit_s) + waiting
+
+
+def _may_lose(cell: Cell) -> bool:
+    """Say whether a flood overwrites what was not taken yet, or nobody brings back what was dropped."""
+    flood = cell.pattern == "stream" and not isinstance(cell.rate, float)
+    return flood and (cell.depth is not None or cell.reliability == "best-effort")
+
+
+def _message_seconds(cell: Cell) -> float:
+    readers = cell.subscribers / cell.topics
+    return (MESSAGE_S + cell.size * MESSAGE_PER_BYTE_S) * cell.publishers * (1 + readers) / 2
+
+
+def _round_trip_seconds(cell: Cell) -> float:
     replies = cell.subscribers if cell.echo == "all" else 1
-    round_trip = ROUND_TRIP_S + cell.size * ROUND_TRIP_PER_BYTE_S
-    return min((limits.samples or 0) * round_trip * (1 + replies) / 2, limits.limit_s)
+    return (ROUND_TRIP_S + cell.size * ROUND_TRIP_PER_BYTE_S) * cell.publishers * (1 + replies) / 2

@@ -1,12 +1,26 @@
 """What one transport can honour, and in which words it is said that it cannot."""
 
+from middlemark.plan.cell import Cell
 from middlemark.suite.model import Level
 from middlemark.suite.spelling import listing
-from middlemark.units import format_size
+from middlemark.units import format_percent, format_rate, format_seconds, format_size
 from middlemark.workers.description import Transport
 
 SMALLEST_MESSAGE = 16
 """The core's header: sequence number and intended time."""
+
+FALLBACK_DEPTH = 1000
+"""A stream's depth on a transport that has neither keep-all nor a deepest history."""
+
+CELL_FIELDS = {"recovery": "recovery_s", "max_p99": "max_p99_s"}
+"""Factor → field of ``Cell``, where the names differ."""
+
+_FLOATS = {
+    "rate": format_rate,
+    "recovery": format_seconds,
+    "max_loss": format_percent,
+    "max_p99": format_seconds,
+}
 
 CAPABILITIES = ("size", "receive", "reliability", "depth", "loan", "processes")
 """The factors that depend on the transport. All others are the bench's own and always honoured."""
@@ -56,17 +70,36 @@ def own_level(transport: Transport, factor: str) -> Level:
             return 1
 
 
+def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
+    """Return the history depth where nobody names one: 1; of a stream keep-all, or the deepest that the transport has.
+
+    Reliable keep-last 1 at full rate would measure how fast messages replace each other, not how fast they arrive.
+    ``publishers``: of one topic; each of them has a history in the reader, and the deepest one is for all together.
+    """
+    if pattern != "stream":
+        return 1
+    return None if transport.keep_all else max(1, (transport.max_depth or FALLBACK_DEPTH) // publishers)
+
+
 def show_level(factor: str, level: Level) -> str:
     """Print a level as a person would write it after its factor's name: ``size 64 KiB``, ``depth all``, ``pin 0,1``."""
     if factor == "size" and isinstance(level, int):
         return format_size(level)
     if level is None:
-        return "off" if factor == "pin" else "all"
+        return "all" if factor == "depth" else "off"
+    if isinstance(level, float):
+        return _FLOATS.get(factor, str)(level)
     if isinstance(level, bool):
         return "true" if level else "false"
     if isinstance(level, tuple):
         return ",".join(map(str, level))
     return str(level)
+
+
+def level_of(cell: Cell, factor: str) -> Level:
+    """Return the cell's level of a factor of the suite; those that are times carry their unit in the cell's name."""
+    level: Level = getattr(cell, CELL_FIELDS.get(factor, factor))
+    return level
 
 
 def _deepest(transport: Transport) -> str:

@@ -7,7 +7,8 @@ import msgspec
 
 from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
 from middlemark.plan.cross import cross
-from middlemark.plan.honour import show_level
+from middlemark.plan.honour import level_of, show_level
+from middlemark.plan.native import check_typed_native
 from middlemark.plan.pairs import Ground
 from middlemark.problems import Problem, RequestError
 from middlemark.suite.model import Suite, Sweep
@@ -55,6 +56,7 @@ def make_plan(
             problems += crossing.problems
             notes += crossing.notes
             _merge(measured, crossing.cells, suite, sweep, notes)
+    problems += check_typed_native(suites, ground)
     if chosen:
         problems += _matching_nothing(chosen, suites, ground)
     total = sum(each.trials for each in measured.values())
@@ -129,7 +131,7 @@ def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], ground: G
     cells = [cell for suite in suites for sweep in suite.sweeps for cell in cross(sweep, everything).cells]
     problems: list[Problem] = []
     for each in chosen:
-        there = dict.fromkeys(getattr(cell, each.factor) for cell in cells)
+        there = dict.fromkeys(level_of(cell, each.factor) for cell in cells)
         for value in each.values:
             if value in there:
                 continue

@@ -1,6 +1,6 @@
 """Which adapters and transports a sweep means: ``all`` spelled out, and every name checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -105,31 +105,6 @@ def _find_adapters(sweep: Sweep, ground: Ground, notes: list[Note], problems: li
             else:
                 problems.append(Problem(asked.place, text))
     return found
-
-
-def check_native(sweep: Sweep, ground: Ground) -> list[Problem]:
-    """Return a problem for each native setting whose adapter, or whose key within it, nobody knows."""
-    here = {each.name: each for each in ground.descriptions}
-    problems: list[Problem] = []
-    for native in sweep.native:
-        adapter = here.get(native.adapter)
-        if adapter is None:
-            if native.adapter not in ground.absent:
-                hint = did_you_mean(native.adapter, [*here, *ground.absent])
-                problems.append(Problem(native.place, f"no adapter is called '{native.adapter}'; {hint}"))
-            continue
-        problems += [
-            Problem(
-                f"{native.place}: {key}", f"{adapter.name} has no native setting '{key}'; {_known(key, adapter.native)}"
-            )
-            for key, _ in native.settings
-            if key not in adapter.native
-        ]
-    return problems
-
-
-def _known(key: str, names: Sequence[str] | Mapping[str, str]) -> str:
-    return did_you_mean(key, names) if names else "it takes none"
 
 
 def _no_transport(adapter: Description, name: str) -> str:

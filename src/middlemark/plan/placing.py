@@ -16,9 +16,20 @@ class Placing(msgspec.Struct, frozen=True):
     """What is wrong when more roles would spin than there are processors for them; None: nothing."""
 
 
-def place(level: Level, receive: str, subscribers: int, cpus: tuple[int, ...]) -> Placing:
-    """Resolve a level of ``pin`` for a ping and its pongs. ``cpus``: those this process may use, at least one."""
-    roles = 1 + subscribers
+def count_roles(pattern: str, publishers: int, subscribers: int) -> int:
+    """Return how many roles a cell has: a ping and its pongs, clients and a server, publishers and subscribers."""
+    return (1 if pattern == "ping-pong" else publishers) + (1 if pattern == "request-reply" else subscribers)
+
+
+def place(
+    level: Level, receive: str, pattern: str, publishers: int, subscribers: int, cpus: tuple[int, ...]
+) -> Placing:
+    """Resolve a level of ``pin`` for all roles, senders first. ``cpus``: those this process may use, at least one.
+
+    Roles beyond the last processor begin again at the first. Under ``poll`` every role spins, so each wants one to
+    itself; under ``block`` and ``listen`` none does: a publisher waits for its schedule asleep and spins only briefly.
+    """
+    roles = count_roles(pattern, publishers, subscribers)
     pin: tuple[int, ...] | None = None
     if level == "auto":
         pin = cpus[:roles] if len(cpus) > 1 else None
@@ -44,11 +55,19 @@ def place(level: Level, receive: str, subscribers: int, cpus: tuple[int, ...]) -
         if room == 1
         else "there are"
     )
-    processors = "1 processor" if room == 1 else f"{room} processors"
-    pongs = "1 subscriber" if subscribers == 1 else f"{subscribers} subscribers"
+    processors = _counted(room, "processor")
+    who = {
+        "ping-pong": _counted(subscribers, "subscriber"),
+        "stream": f"{_counted(publishers, 'publisher')} and {_counted(subscribers, 'subscriber')}",
+        "request-reply": _counted(publishers, "client"),
+    }[pattern]
     advice = (
         "block or listen instead"
         if roles > len(cpus)
         else f"give pin {roles} of the processors ({listing(map(str, cpus))})"
     )
-    return Placing(pin, crowded=f"poll with {pongs} has {roles} roles spinning, but {where} {processors}; {advice}")
+    return Placing(pin, crowded=f"poll with {who} has {roles} roles spinning, but {where} {processors}; {advice}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"

@@ -14,7 +14,8 @@ __all__ = ["FORMATS", "View", "render"]
 class View(msgspec.Struct, frozen=True, kw_only=True):
     """What a format may need beyond facts and results.
 
-    ``samples_of`` gives the samples of the measured trials of the result at that place, in order (``roundtrip`` only).
+    ``samples_of`` gives the samples of the measured trials of the result at that place, in order: of ping-pongs, for
+    ``roundtrip`` and ``ddsperf``.
     """
 
     width: int = 100
@@ -53,6 +54,12 @@ def _roundtrip(facts: RunFacts, results: Sequence[CellResult], view: View) -> st
     return roundtrip.render(facts, results, view.samples_of)
 
 
+def _ddsperf(facts: RunFacts, results: Sequence[CellResult], view: View) -> str:
+    from middlemark.report import ddsperf
+
+    return ddsperf.render(facts, results, view.samples_of)
+
+
 # Each imports its own when it is used: rich and numpy cost more than a whole start of the command may.
 FORMATS: Mapping[str, Callable[[RunFacts, Sequence[CellResult], View], str]] = {
     "table": _table,
@@ -60,6 +67,7 @@ FORMATS: Mapping[str, Callable[[RunFacts, Sequence[CellResult], View], str]] = {
     "csv": _csv,
     "latencytest": _latencytest,
     "roundtrip": _roundtrip,
+    "ddsperf": _ddsperf,
 }
 """By the name ``--format`` takes."""
 

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from middlemark.launch.outcome import NetworkCost
 from middlemark.report.factors import plain
 from middlemark.report.json import cell_document
 from middlemark.report.run_facts import RunFacts
@@ -24,10 +25,30 @@ _RENAMED = {"size": "size_bytes", "loan": "loaned"}
 def header() -> list[str]:
     """Return the names of the columns: ``round_trip_p50_ns`` and the like."""
     times = [f"{time}_{figure}_ns" for time in _TIMES for figure in _FIGURES]
-    return [*(_RENAMED.get(key, key) for key in _BEFORE), *times, *_AFTER]
+    return [*(_RENAMED.get(key, key) for key in _BEFORE), *times, *_AFTER, *_further()]
 
 
 _AFTER = ("discovery_ns", "times_floor", "floor", "warnings", "failed_code", "failed_text")
+_FACTORS = ("publishers", "topics", "rate", "arrivals", "burst", "recovery_s", "max_loss", "max_p99_s")
+_RATES = (
+    *("native_request_reply", "offered_hz", "sent_hz", "rate_hz", "rate_total_hz", "bytes_per_s", "loss"),
+    *("in_histogram", "blocked_ns", "blocked_share", "scheduled", "late_sends", "unsent", "timed_out", "knee_hz"),
+)
+_FURTHER = ("one_way", "one_way_from_sent", "round_trip_from_intended")
+_SUSTAINABLE = {"sustainable_hz": "rate_hz", "sustainable_least_hz": "least_hz", "sustainable_most_hz": "most_hz"}
+_COSTS = (
+    *("cpu", "user", "system", "ns_per_message", "rss_bytes", "peak_rss_bytes", "bytes_per_subscriber"),
+    *("voluntary_hz", "involuntary_hz", "voluntary_per_message", "involuntary_per_message"),
+    *("minor_faults", "major_faults"),
+)
+_NETWORK = NetworkCost.__struct_fields__
+
+
+def _further() -> list[str]:
+    """Return the names of the columns that came later: they stand at the end, so that none before them moved."""
+    times = [f"{time}_{figure}_ns" for time in _FURTHER for figure in _FIGURES]
+    costs = [{"user": "cpu_user", "system": "cpu_system"}.get(each, each) for each in _COSTS]
+    return [*_FACTORS, *_RATES, *times, *_SUSTAINABLE, *costs, *_NETWORK]
 
 
 def render(facts: RunFacts, results: Sequence[CellResult]) -> str:  # noqa: ARG001  every format is given both
@@ -50,6 +71,11 @@ def render(facts: RunFacts, results: Sequence[CellResult]) -> str:  # noqa: ARG0
                     ";".join(each["code"] for each in document["warnings"]),
                     failed["code"],
                     failed["text"],
+                    *(document[key] for key in (*_FACTORS, *_RATES)),
+                    *((document[f"{time}_ns"] or {}).get(figure) for time in _FURTHER for figure in _FIGURES),
+                    *((document["sustainable"] or {}).get(key) for key in _SUSTAINABLE.values()),
+                    *((document["resources"] or {}).get(key) for key in _COSTS),
+                    *(((document["resources"] or {}).get("network") or {}).get(key) for key in _NETWORK),
                 ),
             )
         )

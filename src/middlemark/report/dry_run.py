@@ -3,7 +3,7 @@
 import io
 
 from middlemark.plan.cell import Cell, Plan
-from middlemark.units import format_size
+from middlemark.units import format_percent, format_rate, format_seconds, format_size
 
 
 def render(plan: Plan, seconds: float) -> str:
@@ -13,7 +13,7 @@ def render(plan: Plan, seconds: float) -> str:
     for trial in plan.trials:
         trials[trial.cell] += 1
     for cell, name, count in zip(plan.cells, plan.names, trials, strict=True):
-        out.write(f"{name}: {_levels(cell)}, {count} trials\n")
+        out.write(f"{name}: {_levels(cell)}, {_counted(count, 'trial')}\n")
     for note in plan.notes:
         out.write(f"note: {note.place}: {note.text}\n")
     out.write(
@@ -28,6 +28,7 @@ def _levels(cell: Cell) -> str:
     depth = "keep-all" if cell.depth is None else f"depth {cell.depth}"
     words = [
         f"{cell.adapter} {cell.transport}",
+        cell.pattern,
         format_size(cell.size),
         cell.receive,
         cell.reliability,
@@ -35,16 +36,41 @@ def _levels(cell: Cell) -> str:
         "loan" if cell.loan else "no loan",
         cell.payload,
         f"{cell.processes} process{'es' if cell.processes > 1 else ''}",
-        f"{cell.subscribers} subscriber{'s' if cell.subscribers > 1 else ''}",
+        *_roles(cell),
+        *_load(cell),
         pin,
         cell.priority,
     ]
-    if cell.subscribers > 1:
-        words.append(f"echo {cell.echo}")
     if cell.mlock:
         words.append("mlock")
     words += [f"{key}={value}" for key, value in cell.native]
     return ", ".join(words)
+
+
+def _roles(cell: Cell) -> list[str]:
+    if cell.pattern == "request-reply":
+        return [_counted(cell.publishers, "client")]
+    subscribers = _counted(cell.subscribers, "subscriber")
+    if cell.pattern == "ping-pong":
+        return [subscribers, f"echo {cell.echo}"] if cell.subscribers > 1 else [subscribers]
+    return [_counted(cell.publishers, "publisher"), subscribers, _counted(cell.topics, "topic")]
+
+
+def _load(cell: Cell) -> list[str]:
+    if cell.burst is not None:
+        rest = f" and {format_seconds(cell.recovery_s)} of rest" if cell.recovery_s else ""
+        return [f"bursts of {cell.burst}{rest}"]
+    if isinstance(cell.rate, float):
+        return [f"rate {format_rate(cell.rate)}{'' if cell.arrivals == 'periodic' else ' poisson'}"]
+    if cell.rate == "max":
+        return ["rate max"] if cell.pattern == "stream" else []
+    bound = f", p99 within {format_seconds(cell.max_p99_s)}" if cell.max_p99_s is not None else ""
+    arrivals = "" if cell.arrivals == "periodic" else " poisson"
+    return [f"rate {cell.rate}{arrivals} (loss within {format_percent(cell.max_loss)}{bound})"]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _time(seconds: float) -> str:

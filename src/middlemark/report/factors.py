@@ -5,13 +5,56 @@ from collections.abc import Callable, Collection, Sequence
 
 from middlemark.plan.cell import Cell
 from middlemark.stats.result import CellResult
+from middlemark.units import format_percent, format_rate, format_seconds
+
+
+def _pattern(cell: Cell) -> str:
+    if cell.pattern == "stream":
+        topics = f", {cell.topics} topics" if cell.topics > 1 else ""
+        return f"stream, {cell.publishers} → {cell.subscribers}{topics}"
+    clients = f", {cell.publishers} clients" if cell.pattern == "request-reply" and cell.publishers > 1 else ""
+    return cell.pattern + clients
+
+
+def _rate(cell: Cell) -> str:
+    if cell.burst is not None:
+        return f"bursts of {cell.burst:,}, {format_seconds(cell.recovery_s or 0.0)} apart"
+    if isinstance(cell.rate, int | float):
+        return f"rate {format_rate(cell.rate)}" + (" poisson" if cell.arrivals == "poisson" else "")
+    if cell.rate == "max":
+        return "as fast as possible" if cell.pattern == "stream" else "one at a time"
+    limits = [f"loss up to {format_percent(cell.max_loss)}"] if cell.rate == "sustainable" else []
+    if cell.rate == "sustainable" and cell.max_p99_s is not None:
+        limits.append(f"p99 up to {format_seconds(cell.max_p99_s)}")
+    poisson = " poisson" if cell.arrivals == "poisson" else ""
+    return ", ".join([f"rate {cell.rate}{poisson}", *limits])
+
+
+def _subscribers(cell: Cell) -> str:
+    if cell.pattern != "ping-pong":
+        return ""
+    return "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers"
+
+
+def _processes(cell: Cell) -> str:
+    if cell.processes == 1:
+        return "1 process"
+    return f"{cell.processes} processes" if cell.pattern == "ping-pong" else "a process each"
+
+
+def _echo(cell: Cell) -> str:
+    if cell.pattern != "ping-pong" or cell.subscribers == 1:
+        return ""
+    return "all of them echo" if cell.echo == "all" else "one echoes"
+
 
 WORDS: dict[str, Callable[[Cell], str]] = {
-    "pattern": lambda cell: cell.pattern,
+    "pattern": _pattern,
+    "rate": _rate,
     "receive": lambda cell: cell.receive,
-    "processes": lambda cell: "1 process" if cell.processes == 1 else f"{cell.processes} processes",
-    "subscribers": lambda cell: "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers",
-    "echo": lambda cell: "" if cell.subscribers == 1 else "all of them echo" if cell.echo == "all" else "one echoes",
+    "processes": _processes,
+    "subscribers": _subscribers,
+    "echo": _echo,
     "payload": lambda cell: cell.payload,
     "pin": lambda cell: "not pinned" if cell.pin is None else f"pinned {','.join(map(str, cell.pin))}",
     "priority": lambda cell: f"priority {cell.priority}",
@@ -21,12 +64,15 @@ WORDS: dict[str, Callable[[Cell], str]] = {
     "mlock": lambda cell: "mlock" if cell.mlock else "no mlock",
     "native": lambda cell: " ".join(f"{key}={value}" for key, value in cell.native) or "own defaults",
 }
-"""By factor, in the order they are told. Empty: the level means nothing there (who echoes, where there is one)."""
+"""By factor, in the order they are told. Empty: the level means nothing there (who echoes, where there is one).
+
+``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
+"""
 
 UNTOLD = ("", "no mlock", "own defaults")
 """Levels that nobody asked for: telling them everywhere would hide those that were."""
 
-EXPERIMENT = ("pattern", "receive", "processes", "subscribers", "echo", "payload", "pin", "priority")
+EXPERIMENT = ("pattern", "rate", "receive", "processes", "subscribers", "echo", "payload", "pin", "priority")
 """Factors that make another experiment: polling and blocking, or one process and two, never stand in one group."""
 
 ASKED = ("reliability", "depth", "loan", "mlock", "native")

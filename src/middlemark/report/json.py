@@ -42,6 +42,14 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "priority": cell.priority,
         "mlock": cell.mlock,
         "native": dict(cell.native),
+        "publishers": cell.publishers,
+        "topics": cell.topics,
+        "rate": cell.rate,
+        "arrivals": cell.arrivals,
+        "burst": cell.burst,
+        "recovery_s": cell.recovery_s,
+        "max_loss": cell.max_loss,
+        "max_p99_s": cell.max_p99_s,
         "trials": result.trials,
         "failed_trials": result.failed_trials,
         "samples": result.samples,
@@ -63,8 +71,41 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "discovery_ns": exact(result.discovery_ns),
         "times_floor": result.times_floor,
         "floor": result.floor,
+        **_throughput(result),
         "warnings": [_doubt(each) for each in result.warnings],
         "failed": None if result.failed is None else _doubt(result.failed),
+    }
+
+
+def _throughput(result: CellResult) -> dict[str, Any]:
+    counts = result.counts
+    expected = counts.received + counts.lost
+    return {
+        "native_request_reply": result.native_request_reply,
+        "offered_hz": exact(result.offered_hz),
+        "sent_hz": exact(result.sent_hz),
+        "rate_hz": exact(result.rate_hz),
+        "rate_total_hz": exact(result.rate_total_hz),
+        "bytes_per_s": exact(result.bytes_per_s),
+        "loss": counts.lost / expected if expected else None,
+        "one_way_ns": _summary(result.one_way_ns),
+        "one_way_from_sent_ns": _summary(result.one_way_from_sent_ns),
+        "one_way_from_sent_absent": result.one_way_from_sent_absent,
+        "in_histogram": result.in_histogram,
+        "round_trip_from_intended_ns": _summary(result.round_trip_from_intended_ns),
+        "blocked_ns": exact(result.blocked_ns),
+        "blocked_share": result.blocked_share,
+        "scheduled": result.scheduled,
+        "late_sends": result.late_sends,
+        "unsent": result.unsent,
+        "timed_out": result.timed_out,
+        "per_subscriber": msgspec.to_builtins(result.per_subscriber),
+        "resources": msgspec.to_builtins(result.resources),
+        "series_trial": result.series_trial,
+        "series": msgspec.to_builtins(result.series),
+        "steps": msgspec.to_builtins(result.steps),
+        "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
+        "sustainable": msgspec.to_builtins(result.sustainable),
     }
 
 

@@ -27,7 +27,7 @@ def render(facts: RunFacts, results: Sequence[CellResult]) -> str:
         version = f" {rows[0].version}" if rows[0].version else ""
         lines += ["", f"# {plain(name)}{plain(version)}: half round trips in us; {plain(factors)}", _HEADER, _RULE]
         rows.sort(key=lambda each: each.cell.size)
-        lines += [_row(each) for each in rows if each.failed is None]
+        lines += [_row(each) for each in rows if each.failed is None and each.cell.pattern != "stream"]
         lines += [f"# {each.cell.size} bytes: {plain(text)}" for each in rows for text in _remarks(each)]
     return "\n".join(lines) + "\n"
 
@@ -40,6 +40,8 @@ def _row(result: CellResult) -> str:
 
 def _remarks(result: CellResult) -> list[str]:
     failed = [f"failed: {result.failed.text}"] if result.failed else []
+    if result.cell.pattern == "stream":
+        failed.append("a stream has no round trips: --format table or ddsperf")
     return failed + [f"{each.code}: {each.text}" for each in result.warnings]
 
 

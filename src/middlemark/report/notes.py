@@ -69,12 +69,19 @@ def _with_code(doubts: Sequence[Doubt], code: str) -> list[Doubt]:
     return [each for each in doubts if each.code == code]
 
 
-def legend(shown: Sequence[Column], hidden: Sequence[Column], width: int, *, contradicted: bool) -> Iterator["Text"]:
-    """Return what each column says, and which had to give way."""
+def legend(
+    columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]], width: int, *, contradicted: bool
+) -> Iterator["Text"]:
+    """Return what each column says, and which had to give way. ``columns``: those shown and hidden, by pattern."""
     from rich.text import Text
 
-    yield Text("How to read it", style="bold")
-    lines = [(each.title, each.means) for each in shown]
+    for pattern, (shown, _) in columns.items():
+        yield Text("How to read it" if len(columns) == 1 else f"How to read it: {pattern}", style="bold")
+        for each in shown:
+            yield from (Text(line, style="dim") for line in hanging(f"  {each.title:<11}", each.means, width))
+    if len(columns) != 1:
+        yield Text("How to read all of it", style="bold")
+    lines = []
     if contradicted:
         lines.append(
             (CONTRADICTED, "carried by something else than the transport asked for: not a figure of that transport")
@@ -82,7 +89,8 @@ def legend(shown: Sequence[Column], hidden: Sequence[Column], width: int, *, con
     lines.append((ABSENT, "not measured, or fewer than ten samples lie beyond that quantile"))
     for title, means in lines:
         yield from (Text(line, style="dim") for line in hanging(f"  {title:<11}", means, width))
+    hidden = dict.fromkeys(each.title for _, hidden in columns.values() for each in hidden)
     if hidden:
-        titles = ", ".join(each.title for each in hidden)
+        titles = ", ".join(hidden)
         text = f"{titles}: no room at this width; --format csv has everything"
         yield from (Text(line, style="dim") for line in hanging(f"  {'left out':<11}", text, width))

@@ -31,3 +31,48 @@ def exact(figure: float | None) -> int | float | None:
         return None
     rounded = round(figure, 3)
     return int(rounded) if rounded == int(rounded) else rounded
+
+
+def brief(number: float | None) -> str:
+    """Write a rate or a large count to three significant digits: ``0.52``, ``987``, ``9,870``, ``98.7k``, ``1.23M``."""
+    if number is None:
+        return ABSENT
+    if abs(number) < 9_999.5:
+        return f"{number:.3g}" if abs(number) < 999.5 else f"{number:,.0f}"
+    if abs(number) < 999_500:
+        return f"{float(f'{number / 1e3:.3g}'):g}k"
+    return f"{float(f'{number / 1e6:.3g}'):,g}M"
+
+
+def share(part: float) -> str:
+    """Write a share of 0..1 as a percentage; what is not nothing, or not all, is never rounded to it."""
+    if part <= 0 or part >= 1:
+        return "0 %" if part <= 0 else "100 %"
+    percent = 100 * part
+    if percent < 0.001:
+        return "<0.001 %"
+    if percent > 99.5:
+        return ">99.5 %"
+    return f"{percent:.2g} %" if percent < 9.95 else f"{percent:.0f} %"
+
+
+def megabytes(number: float | None) -> str:
+    """Write bytes in 10⁶ of them: ``0.16``, ``9.88``, ``34.1``, ``1,262``."""
+    if number is None:
+        return ABSENT
+    millions = number / 1e6
+    if millions < 0.0995:
+        return f"{millions:.2g}"
+    return ratio(millions)
+
+
+def processors(number: float | None) -> str:
+    """Write processors used: ``0.04``, ``1.3``, ``12``."""
+    if number is None:
+        return ABSENT
+    return f"{number:.2f}" if number < 0.995 else f"{number:.1f}"
+
+
+def whole(number: float | None) -> str:
+    """Write a figure in whole units: ``1,240``."""
+    return ABSENT if number is None else f"{number:,.0f}"

@@ -46,6 +46,9 @@ def _section(result: CellResult, trials: Callable[[], Iterable[Samples]]) -> Ite
     if result.failed is not None:
         yield f"# failed: {plain(result.failed.text)}"
         return
+    if result.cell.pattern != "ping-pong":
+        yield f"# {result.cell.pattern}: RoundtripPing has no line for it; --format table"
+        return
     yield from _HEADER
     for number, samples in enumerate(trials(), start=1):
         if result.trials > 1:

@@ -7,13 +7,17 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from middlemark.report.columns import Column, fitting
+import msgspec
+
+from middlemark.report.columns import HEADS, Column, fitting
 from middlemark.report.factors import EXPERIMENT, plain, varying, words
 from middlemark.report.heading import heading
 from middlemark.report.labels import is_contradicted, labels
 from middlemark.report.notes import doubt_numbers, footnotes, legend
 from middlemark.report.run_facts import RunFacts
+from middlemark.report.steps import step_lines
 from middlemark.stats.doubts import NOT_MEASURED
+from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult
 from middlemark.units import format_size
 
@@ -21,10 +25,17 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _GAP = "  "
-_FIRST = "round trip in µs"
-"""Heads the first column: what the times are, and their unit."""
 _LEAST = 22
 """A narrower first column is not worth a further column of figures."""
+
+
+class _Layout(msgspec.Struct, frozen=True):
+    """How the rows of one pattern are laid out: the name's width, then the columns; ``hidden`` had no room."""
+
+    head: str
+    first: int
+    shown: Sequence[Column]
+    hidden: Sequence[Column]
 
 
 def render(facts: RunFacts, results: Sequence[CellResult], *, width: int = 100, colour: bool = False) -> str:
@@ -48,10 +59,9 @@ def render(facts: RunFacts, results: Sequence[CellResult], *, width: int = 100, 
 
 
 def _lines(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterator["Text"]:
-    from rich.cells import cell_len
     from rich.text import Text
 
-    from middlemark.report.layout import hanging
+    from middlemark.report.layout import hanging, wrapped
 
     yield from heading(facts, results, width)
     named = labels(results)
@@ -59,23 +69,45 @@ def _lines(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterat
     groups = _groups(facts, results, varied)
     order = [index for _, members in groups for index in members]
     numbers = doubt_numbers([results[index] for index in order])
-    longest = max([cell_len(_FIRST), *map(cell_len, named)])
-    shown, hidden = fitting(results, facts, numbers, width - 2 - min(longest, _LEAST))
-    first = min(longest, max(_LEAST, width - 2 - sum(len(_GAP) + each.width for each in shown)))
+    layouts = {
+        pattern: _layout(pattern, results, facts, named, numbers, width)
+        for pattern in dict.fromkeys(results[index].cell.pattern for index in order)
+    }
     for title, members in groups:
+        layout = layouts[results[members[0]].cell.pattern]
         yield Text()
-        yield Text(title, style="bold")
+        yield from (Text(line, style="bold") for line in wrapped(title, width))
         reached = [index for index in members if not _unreached(results[index])]
         if any(results[index].failed is None for index in reached):
-            yield _header(shown, first)
+            yield _header(layout)
         for index in reached:
-            yield from _row(facts, results[index], named[index], numbers, shown, first, width)
+            yield from _row(facts, results[index], named[index], numbers, layout, width)
+            yield from step_lines(results[index])
         if len(reached) < len(members):
             missing = "; ".join(named[index] for index in members if index not in reached)
             yield from (Text(line, style="dim") for line in hanging("  not reached: ", missing, width))
     yield Text()
     yield from footnotes([results[index] for index in order], [named[index] for index in order], varied, numbers, width)
-    yield from legend(shown, hidden, width, contradicted=any(map(is_contradicted, results)))
+    columns = {pattern: (each.shown, each.hidden) for pattern, each in layouts.items()}
+    yield from legend(columns, width, contradicted=any(map(is_contradicted, results)))
+
+
+def _layout(
+    pattern: str,
+    results: Sequence[CellResult],
+    facts: RunFacts,
+    named: Sequence[str],
+    numbers: dict[str, int],
+    width: int,
+) -> _Layout:
+    from rich.cells import cell_len
+
+    members = [index for index, each in enumerate(results) if each.cell.pattern == pattern]
+    head = HEADS[pattern]
+    longest = max([cell_len(head), *(cell_len(named[index]) for index in members)])
+    shown, hidden = fitting([results[index] for index in members], facts, numbers, width - 2 - min(longest, _LEAST))
+    first = min(longest, max(_LEAST, width - 2 - sum(len(_GAP) + each.width for each in shown)))
+    return _Layout(head, first, shown, hidden)
 
 
 def _groups(facts: RunFacts, results: Sequence[CellResult], varied: frozenset[str]) -> list[tuple[str, list[int]]]:
@@ -86,8 +118,8 @@ def _groups(facts: RunFacts, results: Sequence[CellResult], varied: frozenset[st
 
     def place(index: int) -> tuple[bool, bool, bool, float]:
         result = results[index]
-        p50 = result.round_trip_ns.p50 if result.round_trip_ns else None
-        return (result.failed is not None, not facts.is_floor(result.cell.adapter), p50 is None, p50 or 0.0)
+        figure = _orders_by(result)
+        return (result.failed is not None, not facts.is_floor(result.cell.adapter), figure is None, figure or 0.0)
 
     # Sizes ascend; what else makes a group keeps the order of the plan.
     return [
@@ -96,15 +128,23 @@ def _groups(facts: RunFacts, results: Sequence[CellResult], varied: frozenset[st
     ]
 
 
+def _orders_by(result: CellResult) -> float | None:
+    """Return what is the less the better: what is held against the floor."""
+    if by_rate(result.cell):
+        return -result.rate_hz if result.rate_hz is not None else None
+    latency = result.one_way_ns if result.cell.pattern == "stream" else result.round_trip_ns
+    return latency.p50 if latency else None
+
+
 def _unreached(result: CellResult) -> bool:
     return result.failed is not None and result.failed.code == NOT_MEASURED
 
 
-def _header(shown: Sequence[Column], first: int) -> "Text":
+def _header(layout: _Layout) -> "Text":
     from rich.text import Text
 
-    cells = [each.title.ljust(each.width) if each.left else each.title.rjust(each.width) for each in shown]
-    return Text(_GAP.join(["  " + _FIRST.ljust(first), *cells]), style="dim")
+    cells = [each.title.ljust(each.width) if each.left else each.title.rjust(each.width) for each in layout.shown]
+    return Text(_GAP.join(["  " + layout.head.ljust(layout.first), *cells]), style="dim")
 
 
 def _row(
@@ -112,14 +152,14 @@ def _row(
     result: CellResult,
     label: str,
     numbers: dict[str, int],
-    shown: Sequence[Column],
-    first: int,
+    layout: _Layout,
     width: int,
 ) -> Iterator["Text"]:
     from rich.text import Text
 
     from middlemark.report.layout import wrapped
 
+    first = layout.first
     names = wrapped(label, first)
     names = [names[0], *(f"  {each}" for each in wrapped(" ".join(names[1:]), first - 2))] if len(names) > 1 else names
     if result.failed is not None:
@@ -133,7 +173,7 @@ def _row(
             yield line.append(told[at] if at < len(told) else "", style="red")
         return
     line = Text("  " + _padded(names[0], first))
-    for column in shown:
+    for column in layout.shown:
         text = column.tell(result, facts, numbers)
         line.append(_GAP)
         line.append(

@@ -1,44 +1,43 @@
 """Trials → cells. A cell's figure is the median of its trials' figures; samples of several trials are never pooled."""
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from middlemark.launch.outcome import Counts, Failure, TrialOutcome
+from middlemark.launch.outcome import Counts, Doubt, Failure, SamplesFile, TrialOutcome
 from middlemark.plan.cell import Cell, Limits, Plan
+from middlemark.stats import costs, rates
+from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.doubts import NOT_MEASURED as UNREACHED
 from middlemark.stats.doubts import cell_doubts, faster_than_floor, joined, merged, trial_doubts
-from middlemark.stats.floors import floors
-from middlemark.stats.quantiles import Numbers, summarise
-from middlemark.stats.result import CellResult, Summary
-from middlemark.stats.samples import NOT_MEASURED, Samples, SamplesError
+from middlemark.stats.floors import by_rate, floors
+from middlemark.stats.result import CellResult, Delivery, Summary
+from middlemark.stats.samples import Kept, Samples, SamplesError
+from middlemark.stats.series import representative
+from middlemark.stats.stream_doubts import stream_cell_doubts, stream_trial_doubts
+from middlemark.stats.trials import FURTHER, TIMES, KeptOf, SamplesOf, TrialSummary, figures, trial_summary
 from middlemark.workers.description import Description
 
-SamplesOf = Callable[[TrialOutcome], Samples | None]
-"""The samples of a trial; None when there are none. May raise SamplesError, which costs the trial."""
 
-TIMES = ("round_trip_ns", "first_reply_ns", "write_ns", "take_ns", "loan_ns", "fill_ns", "check_ns")
-"""The fields of a sample that become a summary each, under the same name."""
-
-_ALWAYS_MEASURED = ("round_trip_ns", "first_reply_ns")
-
-
-class TrialSummary(msgspec.Struct, frozen=True):
-    """One trial: its outcome (failed, if its samples could not be read) and a summary a field; None: not measured."""
-
-    outcome: TrialOutcome
-    times: dict[str, Summary | None]
+def _no_files(file: SamplesFile) -> Kept:
+    raise SamplesError(Path(file.path), "nobody told where it is", "measure that trial again")
 
 
 def cell_results(
-    plan: Plan, outcomes: Sequence[TrialOutcome], samples: SamplesOf, descriptions: Mapping[str, Description]
+    plan: Plan,
+    outcomes: Sequence[TrialOutcome],
+    samples: SamplesOf,
+    descriptions: Mapping[str, Description],
+    kept: KeptOf = _no_files,
 ) -> tuple[CellResult, ...]:
     """Return a result a cell of the plan, in its order. One trial's samples are in memory at a time."""
     of_cell: list[list[TrialSummary]] = [[] for _ in plan.cells]
     limits = {trial.order: trial.limits for trial in plan.trials}
     for outcome in sorted(outcomes, key=lambda each: each.order):
-        of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples))
+        of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept))
     results = [
         _result(cell, name, trials, limits, descriptions)
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
@@ -67,35 +66,6 @@ def samples_by_cell(
     return of
 
 
-def trial_summary(cell: Cell, outcome: TrialOutcome, samples: SamplesOf) -> TrialSummary:
-    """Return one trial's summaries. A trial whose samples cannot be read has failed, whatever its outcome says."""
-    nothing: dict[str, Summary | None] = dict.fromkeys(TIMES)
-    if outcome.failed is not None:
-        return TrialSummary(outcome, nothing)
-    try:
-        kept = samples(outcome)
-    except SamplesError as error:
-        failure = Failure("samples", str(error), error.advice)
-        return TrialSummary(msgspec.structs.replace(outcome, failed=failure), nothing)
-    found = 0 if kept is None else len(kept)
-    if found != outcome.samples:
-        text = f"{outcome.samples:,} samples were measured and {found:,} are in the file"
-        failure = Failure("samples", text, "measure that trial again")
-        return TrialSummary(msgspec.structs.replace(outcome, failed=failure), nothing)
-    if kept is None:
-        return TrialSummary(outcome, nothing)
-    several = cell.subscribers > 1 and cell.echo == "all"
-    fields = [field for field in TIMES if field != "first_reply_ns" or several]
-    return TrialSummary(outcome, nothing | {field: _summary(kept, field) for field in fields})
-
-
-def _summary(samples: Samples, field: str) -> Summary | None:
-    values: Numbers = samples[field]
-    if field not in _ALWAYS_MEASURED:
-        values = values[values != NOT_MEASURED]
-    return summarise(values) if len(values) else None
-
-
 def _result(
     cell: Cell,
     name: str,
@@ -105,32 +75,126 @@ def _result(
 ) -> CellResult:
     outcomes = [each.outcome for each in trials]
     measured = [each for each in outcomes if each.failed is None]
-    doubts = [trial_doubts(cell, limits[each.order], each, descriptions) for each in measured]
     described = descriptions.get(cell.adapter)
     carriers = {each.carried_by for each in measured if each.carried_by}
-    times = {field: over_trials([each.times[field] for each in trials]) for field in TIMES}
-    return CellResult(
+    times: dict[str, Any] = {field: over_trials([each.times[field] for each in trials]) for field in (*TIMES, *FURTHER)}
+    counts = _added([counted for each in measured if (counted := rates.counts(each))])
+    result = CellResult(
         cell=cell,
         name=name,
         version=next((each.version for each in measured if each.version), described.version if described else None),
         trials=len(measured),
         failed_trials=len(outcomes) - len(measured),
-        samples=sum(each.samples for each in measured),
-        counts=_added([each.counts for each in measured if each.counts]),
+        samples=sum(each.samples for each in trials),
+        counts=counts,
         carried_by=carriers.pop() if len(carriers) == 1 else None,
-        round_trip_ns=times["round_trip_ns"],
-        first_reply_ns=times["first_reply_ns"],
-        write_ns=times["write_ns"],
-        take_ns=times["take_ns"],
-        loan_ns=times["loan_ns"],
-        fill_ns=times["fill_ns"],
-        check_ns=times["check_ns"],
-        discovery_ns=_median([float(each.discovery_ns) for each in measured if each.discovery_ns is not None]),
+        discovery_ns=_median(each.discovery_ns for each in measured),
         times_floor=None,
         floor=None,
-        warnings=joined(cell_doubts(cell, outcomes, [each.times["round_trip_ns"] for each in trials]), merged(doubts)),
+        warnings=_doubts(cell, trials, limits, descriptions),
         failed=None if measured else _why_nothing(outcomes),
+        failures=tuple(each.failed for each in outcomes if each.failed),
+        resources=costs.resources(cell, measured),
+        **times,
+        **_series(cell, trials),
     )
+    return msgspec.structs.replace(result, **_throughput(cell, trials)) if measured else result
+
+
+def _doubts(
+    cell: Cell,
+    trials: Sequence[TrialSummary],
+    limits: Mapping[int, Limits],
+    descriptions: Mapping[str, Description],
+) -> tuple[Doubt, ...]:
+    outcomes = [each.outcome for each in trials]
+    measured = [each for each in outcomes if each.failed is None]
+    stream = cell.pattern == "stream"
+    of_trials = [trial_doubts(cell, limits[each.order], each, descriptions) for each in measured]
+    summaries = [each.times["one_way_ns" if stream else "round_trip_ns"] for each in trials]
+    of_cell = cell_doubts(cell, outcomes, summaries, figures(cell, trials) if by_rate(cell) else ())
+    if stream:
+        of_trials = [(*told, *stream_trial_doubts(cell, each)) for told, each in zip(of_trials, measured, strict=True)]
+        counts = _added([counted for each in measured if (counted := rates.counts(each))])
+        of_cell += stream_cell_doubts(cell, counts, over_trials(summaries))
+    return joined(of_cell, merged(of_trials))
+
+
+def _series(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:
+    measured = [each for each in trials if each.outcome.failed is None]
+    chosen = representative([each.outcome for each in measured], figures(cell, measured))
+    if chosen is None:
+        return {}
+    return {"series": chosen.series, "series_trial": chosen.number, "series_subscribers": chosen.subscribers}
+
+
+def _throughput(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:
+    """Return the fields of a result that only patterns with a rate have."""
+    measured = [each for each in trials if each.outcome.failed is None]
+    native = {each.outcome.native_request_reply for each in measured} - {None}
+    found: dict[str, Any] = {
+        "offered_hz": rates.offered_hz(cell),
+        "native_request_reply": native.pop() if len(native) == 1 else None,
+    }
+    if cell.pattern == "request-reply":
+        found["rate_hz"] = found["rate_total_hz"] = _median(each.replies_hz for each in measured)
+    if cell.pattern == "stream":
+        found |= _of_stream(cell, measured)
+    if found.get("rate_hz") is not None:
+        found["bytes_per_s"] = found["rate_hz"] * cell.size
+    return found
+
+
+def _of_stream(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:
+    outcomes = [each.outcome for each in trials]
+    of_trials = [each.rates for each in trials if each.rates]
+    publishers = [each for outcome in outcomes for each in outcome.publishers]
+    reasons = [each.one_way.absent for each in trials if each.one_way and each.one_way.absent]
+    told = any(each.times["one_way_from_sent_ns"] for each in trials)
+    return {
+        "rate_hz": _median(each.rate_hz for each in of_trials),
+        "rate_total_hz": _median(each.total_hz for each in of_trials),
+        "sent_hz": _median(each.sent_hz for each in of_trials),
+        "blocked_ns": _median(each.blocked_ns for each in of_trials),
+        "blocked_share": _median(each.blocked_share for each in of_trials),
+        "scheduled": _sum(each.scheduled for each in publishers),
+        "late_sends": _sum(each.late_sends for each in publishers),
+        "unsent": _sum(each.unsent for each in publishers),
+        "timed_out": _sum(each.timed_out for each in publishers),
+        "in_histogram": sum(each.one_way.in_histogram for each in trials if each.one_way),
+        "one_way_from_sent_absent": reasons[0] if reasons and not told else None,
+        "per_subscriber": _deliveries(trials),
+        "steps": curve(cell, outcomes) if cell.rate == "curve" else search(outcomes),
+        "sustainable": sustainable(outcomes) if cell.rate == "sustainable" else None,
+    }
+
+
+def _deliveries(trials: Sequence[TrialSummary]) -> tuple[Delivery, ...]:
+    indices = sorted({each.index for trial in trials for each in trial.outcome.subscribers})
+
+    def delivery(index: int) -> Delivery:
+        found = [
+            (each, trial.rates.by_subscriber[at] if trial.rates else None, trial.one_way)
+            for trial in trials
+            for at, each in enumerate(trial.outcome.subscribers)
+            if each.index == index
+        ]
+        expected = sum(each.expected for each, _, _ in found)
+        received = sum(each.received for each, _, _ in found)
+        times = over_trials([kept.by_subscriber.get(index) for _, _, kept in found if kept]) or Summary()
+        return Delivery(
+            index=index,
+            topic=found[0][0].topic,
+            expected=expected,
+            received=received,
+            lost=sum(each.lost for each, _, _ in found),
+            ratio=received / expected if expected else None,
+            rate_hz=_median(rate for _, rate, _ in found),
+            p50_ns=times.p50,
+            p99_ns=times.p99,
+        )
+
+    return tuple(delivery(index) for index in indices)
 
 
 def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
@@ -142,17 +206,17 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
     if not present:
         return None
 
-    def figures(field: str) -> list[float]:
+    def known(field: str) -> list[float]:
         return [value for each in present if (value := getattr(each, field)) is not None]
 
-    medians = {field: _median(figures(field)) for field in Summary.__struct_fields__ if field not in ("min", "max")}
-    return Summary(min=min(figures("min"), default=None), max=max(figures("max"), default=None), **medians)
+    medians = {field: _median(known(field)) for field in Summary.__struct_fields__ if field not in ("min", "max")}
+    return Summary(min=min(known("min"), default=None), max=max(known("max"), default=None), **medians)
 
 
 def _held_against_floors(
     results: Sequence[CellResult], descriptions: Mapping[str, Description]
 ) -> tuple[CellResult, ...]:
-    medians = [each.round_trip_ns.p50 if each.round_trip_ns else None for each in results]
+    medians = [_against_floor(each) for each in results]
     held = []
     for result, median, floor in zip(
         results, medians, floors([each.cell for each in results], medians, descriptions), strict=True
@@ -160,10 +224,18 @@ def _held_against_floors(
         base = medians[floor.cell] if floor else None
         times = median / base if median is not None and base else None
         label = floor.label if floor and times is not None else None
-        doubt = faster_than_floor(times, label)
+        doubt = faster_than_floor(times, label, rate=by_rate(result.cell))
         warnings = (*result.warnings, doubt) if doubt else result.warnings
         held.append(msgspec.structs.replace(result, times_floor=times, floor=label, warnings=warnings))
     return tuple(held)
+
+
+def _against_floor(result: CellResult) -> float | None:
+    """Return the ns that are held against the floor's: of a rate the time a message takes, else the median latency."""
+    if by_rate(result.cell):
+        return 1e9 / result.rate_hz if result.rate_hz else None
+    latency = result.one_way_ns if result.cell.pattern == "stream" else result.round_trip_ns
+    return latency.p50 if latency else None
 
 
 def _why_nothing(outcomes: Sequence[TrialOutcome]) -> Failure:
@@ -175,5 +247,11 @@ def _added(counts: Sequence[Counts]) -> Counts:
     return Counts(**{field: sum(getattr(each, field) for each in counts) for field in Counts.__struct_fields__})
 
 
-def _median(figures: Sequence[float]) -> float | None:
-    return statistics.median(figures) if figures else None
+def _median(figures: Iterable[float | None]) -> float | None:
+    known = [float(each) for each in figures if each is not None]
+    return statistics.median(known) if known else None
+
+
+def _sum(figures: Iterable[int | None]) -> int | None:
+    known = [each for each in figures if each is not None]
+    return sum(known) if known else None

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from middlemark.launch.outcome import Counts, Doubt, Placed, TrialOutcome
 from middlemark.plan.cell import Cell, Limits
 from middlemark.stats.floors import carrier_of
+from middlemark.stats.rates import counts as counts_of
 from middlemark.stats.result import Summary
 from middlemark.workers.description import Description
 
@@ -27,7 +30,7 @@ def trial_doubts(
     """Return the doubts about one measured trial: the launcher's own first, then what its outcome gives away."""
     found = (
         _transport_contradicted(cell, outcome, descriptions),
-        _ended_early(limits, outcome),
+        _ended_early(cell, limits, outcome),
         _not_in_force(cell, outcome.placed),
     )
     return (*outcome.warnings, *(each for each in found if each))
@@ -77,9 +80,13 @@ def _transport_contradicted(cell: Cell, outcome: TrialOutcome, descriptions: Map
     )
 
 
-def _ended_early(limits: Limits, outcome: TrialOutcome) -> Doubt | None:
-    if limits.samples is not None and outcome.counts is not None and outcome.counts.sent < limits.samples:
-        text = f"ended after {outcome.counts.sent:,} of {limits.samples:,} messages"
+def _ended_early(cell: Cell, limits: Limits, outcome: TrialOutcome) -> Doubt | None:
+    if cell.rate in ("sustainable", "curve"):  # a step lasts as long as the search gives it
+        return None
+    due = limits.samples * cell.publishers if limits.samples is not None else None
+    counts = counts_of(outcome)
+    if due is not None and counts is not None and _attempted(outcome, counts) < due:
+        text = f"ended after {counts.sent:,} of {due:,} messages"
     elif limits.duration_s is not None and (outcome.measured_s or 0.0) < limits.duration_s * _ENDED_SHORT:
         text = f"ended after {outcome.measured_s or 0.0:.3g} of {limits.duration_s:.3g} s"
     else:
@@ -89,6 +96,11 @@ def _ended_early(limits: Limits, outcome: TrialOutcome) -> Doubt | None:
         text,
         f"what was measured by then is kept; measure fewer samples, or raise the limit of {limits.limit_s:g} s",
     )
+
+
+def _attempted(outcome: TrialOutcome, counts: Counts) -> int:
+    """Messages that were sent or could not be: of a stream each attempt counts towards its number of samples."""
+    return counts.sent + sum(each.timed_out + each.publish_failed for each in outcome.publishers)
 
 
 def _not_in_force(cell: Cell, placed: Iterable[Placed]) -> Doubt | None:
@@ -111,14 +123,22 @@ def _not_in_force(cell: Cell, placed: Iterable[Placed]) -> Doubt | None:
     return Doubt("placement-not-in-force", "; ".join(dict.fromkeys(found)), "; ".join(dict.fromkeys(advice)))
 
 
-def cell_doubts(cell: Cell, outcomes: Sequence[TrialOutcome], summaries: Sequence[Summary | None]) -> tuple[Doubt, ...]:
-    """Return the doubts about all trials together. Both sequences hold one item a trial, failed ones included."""
+def cell_doubts(
+    cell: Cell,
+    outcomes: Sequence[TrialOutcome],
+    summaries: Sequence[Summary | None],
+    rates: Sequence[float | None] = (),
+) -> tuple[Doubt, ...]:
+    """Return the doubts about all trials together. The sequences hold one item a trial, failed ones included.
+
+    ``summaries`` are of the latency that stands for the cell, ``rates`` its rates where those stand for it.
+    """
     measured = [each for each in outcomes if each.failed is None]
     found = (
         *(doubt for code in _COUNTED if (doubt := _counted(code, cell, measured))),
         _few_samples(measured, summaries),
         _trials_failed(outcomes),
-        _trials_disagree(cell, summaries),
+        _rates_disagree(cell, rates) if rates else _trials_disagree(cell, summaries),
         _carried_by_varies(measured),
     )
     return tuple(each for each in found if each)
@@ -128,26 +148,45 @@ _COUNTED = {
     "loss": ("lost", "of {of:,} replies never arrived ({part}); the latency is that of the others"),
     "late": ("late", "of {of:,} replies arrived after their timeout ({part}) and are no samples"),
     "publish-failed": ("publish_failed", "of {of:,} messages were not taken by the middleware ({part})"),
-    "damaged": ("damaged", "of {of:,} messages arrived with wrong content ({part}) and are no samples"),
+    "damaged": ("damaged", "of {of:,} messages arrived with wrong content ({part}); what the ping found is no sample"),
     "duplicated": ("duplicated", "of {of:,} messages arrived more than once ({part})"),
     "reordered": ("reordered", "of {of:,} messages arrived out of order ({part})"),
 }
 """Doubts that are a count above zero: the field of Counts, and the words after the number."""
 
+_COUNTED_IN_STREAMS = {
+    "loss": "of {of:,} messages never arrived ({part}); rate and latency are those of the others",
+    "damaged": "of {of:,} messages arrived with wrong content ({part}); they are in no rate and no latency",
+}
+"""Words that differ there."""
+
 
 def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> Doubt | None:
     field, words = _COUNTED[code]
-    counts = [each.counts or Counts() for each in outcomes]
+    stream = cell.pattern == "stream"
+    words = _COUNTED_IN_STREAMS.get(code, words) if stream else words
+    counts = [counts_of(each) or Counts() for each in outcomes]
+    if stream and code == "publish-failed":  # there it counts those that timed out too, which back-pressure tells
+        counts = [
+            msgspec.structs.replace(each, publish_failed=_refused(of))
+            for each, of in zip(counts, outcomes, strict=True)
+        ]
     number = sum(getattr(each, field) for each in counts)
     if number == 0:
         return None
     if code == "publish-failed":
         of = sum(each.sent for each in counts)
+    elif code == "damaged" and not stream:  # pongs that do not echo find damage too
+        of = cell.subscribers * sum(each.sent for each in counts)
     else:
         of = sum(each.received + each.lost for each in counts)
     occurred = sum(getattr(each, field) > 0 for each in counts)
     text = f"{number:,} " + words.format(of=of, part=_part(number, of)) + in_trials(occurred, len(counts))
     return Doubt(code, text, _advice(code, cell))
+
+
+def _refused(outcome: TrialOutcome) -> int:
+    return sum(each.publish_failed for each in outcome.publishers)
 
 
 def _advice(code: str, cell: Cell) -> str:
@@ -163,6 +202,8 @@ def _advice(code: str, cell: Cell) -> str:
         return "the content is not what was sent: report it to the middleware's authors, with this run's folder"
     if code == "duplicated":
         return "see whether another run shares the domain: leave --domain out"
+    if cell.pattern == "stream":
+        return "an application would see the order: a single publisher a topic, or the middleware's own ordering"
     return "a round trip is matched by its number and stays right; an application would see the order"
 
 
@@ -191,13 +232,21 @@ def _trials_disagree(cell: Cell, summaries: Sequence[Summary | None]) -> Doubt |
     if not medians or max(medians) <= DISAGREE * min(medians):
         return None
     text = f"the medians of its {len(medians)} trials go from {_us(min(medians))} to {_us(max(medians))} µs"
-    return Doubt(
-        "trials-disagree",
-        text,
-        "pin the roles (--pin 0,1): unpinned, each start may land elsewhere"
-        if cell.pin is None
-        else "quiet the machine, or measure more trials (--trials 10) and quote the spread with the median",
-    )
+    return Doubt("trials-disagree", text, _quiet(cell))
+
+
+def _quiet(cell: Cell) -> str:
+    if cell.pin is None:
+        return "pin the roles (--pin 0,1): unpinned, each start may land elsewhere"
+    return "quiet the machine, or measure more trials (--trials 10) and quote the spread with the median"
+
+
+def _rates_disagree(cell: Cell, rates: Sequence[float | None]) -> Doubt | None:
+    known = [each for each in rates if each is not None]
+    if not known or max(known) <= DISAGREE * min(known):
+        return None
+    text = f"the rates of its {len(known)} trials go from {min(known):,.0f} to {max(known):,.0f} messages/s"
+    return Doubt("trials-disagree", text, _quiet(cell))
 
 
 def _us(ns: float) -> str:
@@ -215,13 +264,15 @@ def _carried_by_varies(outcomes: Sequence[TrialOutcome]) -> Doubt | None:
     )
 
 
-def faster_than_floor(times_floor: float | None, label: str | None) -> Doubt | None:
-    """Return the doubt about a cell that takes clearly less time than the floor it is held against."""
+def faster_than_floor(times_floor: float | None, label: str | None, *, rate: bool = False) -> Doubt | None:
+    """Return the doubt about a cell that does clearly better than its floor: in latency, or by ``rate``."""
     if times_floor is None or times_floor >= FASTER:
         return None
     return Doubt(
         "faster-than-floor",
-        f"takes {times_floor:.2g} of the time of its floor ({label})",
+        f"receives {1 / times_floor:.2g} times what its floor does ({label})"
+        if rate
+        else f"takes {times_floor:.2g} of the time of its floor ({label})",
         "either the floor was disturbed or less was moved than was asked: measure both again with --trials 10",
     )
 

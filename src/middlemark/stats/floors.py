@@ -1,4 +1,9 @@
-"""Which floor each cell is held against: the same experiment, carried by the same thing, with no middleware in it."""
+"""Which floor each cell is held against: the same experiment, carried by the same thing, with no middleware in it.
+
+``times_floor`` says how many times slower than its floor a cell is, 1 and more as a rule. Round trips, and streams that
+keep to a schedule or to bursts, are held by their median latency (this one's p50 over the floor's); streams that go as
+fast as they can, or as fast as a search found, by their rate (the floor's over this one's): their latency is queueing.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +12,10 @@ import msgspec
 from middlemark.plan.cell import Cell
 from middlemark.workers.description import Description
 
-COMPARABLE = ("pattern", "size", "receive", "processes", "subscribers", "echo", "payload", "pin", "priority")
+COMPARABLE = (
+    *("pattern", "size", "receive", "processes", "publishers", "subscribers", "topics", "echo", "payload"),
+    *("rate", "arrivals", "burst", "recovery_s", "max_loss", "max_p99_s", "pin", "priority"),
+)
 """The factors that a cell and its floor must share. Reliability, depth and mlock are for a middleware to honour."""
 
 
@@ -16,6 +24,11 @@ class Floor(msgspec.Struct, frozen=True):
 
     cell: int
     label: str
+
+
+def by_rate(cell: Cell) -> bool:
+    """Say whether the cell is held against its floor by its rate; otherwise by its median latency."""
+    return cell.pattern == "stream" and isinstance(cell.rate, str) and cell.burst is None
 
 
 def carrier_of(cell: Cell, descriptions: Mapping[str, Description]) -> str | None:
@@ -28,7 +41,11 @@ def carrier_of(cell: Cell, descriptions: Mapping[str, Description]) -> str | Non
 def floors(
     cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
 ) -> tuple[Floor | None, ...]:
-    """Return each cell's floor; a floor's own is itself. None where the run has none. ``medians`` are p50s, by cell."""
+    """Return each cell's floor; a floor's own is itself. None where the run has none.
+
+    ``medians`` are ns, by cell: p50s, or where ``by_rate`` the time a message takes (1e9 over its rate). Of several
+    floors that are as near, the fastest is taken.
+    """
     by_experiment: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(cells):
         description = descriptions.get(cell.adapter)

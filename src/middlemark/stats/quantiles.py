@@ -53,15 +53,15 @@ def summarise(values: Numbers) -> Summary:
         return Summary()
     lowest, highest = float(values.min()), float(values.max())
     # Rounding may carry a mean of equal values an ulp past them.
-    mean = min(max(_sum(values, 0.0) / len(values), lowest), highest)
-    stdev = math.sqrt(_sum(values, mean, squared=True) / (len(values) - 1)) if len(values) > 1 else None
+    mean = min(max(chunked_sum(values, 0.0) / len(values), lowest), highest)
+    stdev = math.sqrt(chunked_sum(values, mean, squared=True) / (len(values) - 1)) if len(values) > 1 else None
     p50, p90, p99, p99_9, p99_99 = exact(values, tuple(QUANTILES.values()))
     return Summary(
         min=lowest, mean=mean, stdev=stdev, p50=p50, p90=p90, p99=p99, p99_9=p99_9, p99_99=p99_99, max=highest
     )
 
 
-def _sum(values: Numbers, origin: float, *, squared: bool = False) -> float:
+def chunked_sum(values: Numbers, origin: float, *, squared: bool = False) -> float:
     """Sum the distances from ``origin``, or their squares, in chunks: 10^8 samples need no second copy."""
     parts = []
     for begin in range(0, len(values), _CHUNK):

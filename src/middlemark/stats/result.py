@@ -2,7 +2,7 @@
 
 import msgspec
 
-from middlemark.launch.outcome import Counts, Doubt, Failure
+from middlemark.launch.outcome import Arrived, Counts, Doubt, Failure, NetworkCost, Second
 from middlemark.plan.cell import Cell
 
 
@@ -28,6 +28,106 @@ class Summary(
     max: float | None = None
 
 
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """What arrived at one subscriber of a stream. Counts are those of all trials, the others medians over trials."""
+
+    index: int
+    topic: int
+    expected: int
+    received: int
+    """Different messages, damaged ones included."""
+    lost: int
+    ratio: float | None
+    """``received / expected``; None when nothing was expected."""
+    rate_hz: float | None
+    p50_ns: float | None
+    """One way, from the intended instant."""
+    p99_ns: float | None
+
+
+class ThreadResources(msgspec.Struct, frozen=True):
+    """The threads of one name in a worker, and the processors they used together."""
+
+    name: str
+    cpu: float
+
+
+class WorkerResources(msgspec.Struct, frozen=True, kw_only=True):
+    """What one worker used while it measured; medians over trials."""
+
+    who: str
+    cpu: float
+    """Processors: 1.0 is one processor all the time."""
+    user: float
+    system: float
+    rss_bytes: float
+    peak_rss_bytes: float
+    voluntary_hz: float
+    """Context switches a second: it had to wait."""
+    involuntary_hz: float
+    """It was made to give way."""
+    minor_faults: float
+    major_faults: float
+    threads: tuple[ThreadResources, ...]
+
+
+class Resources(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trial cost while it measured, all workers together; medians over trials except ``network``."""
+
+    cpu: float | None
+    """Processors used; None where nothing was read."""
+    user: float | None
+    system: float | None
+    ns_per_message: float | None
+    """Processor time, less what publishers spent waiting for their next instant, for each message received."""
+    rss_bytes: float | None
+    """At the end. Pages that workers share count in each of them."""
+    peak_rss_bytes: float | None
+    bytes_per_subscriber: float | None
+    """Mean resident memory of a subscriber's process; None where a process holds more than one role."""
+    voluntary_hz: float | None
+    involuntary_hz: float | None
+    voluntary_per_message: float | None
+    involuntary_per_message: float | None
+    minor_faults: float | None
+    major_faults: float | None
+    workers: tuple[WorkerResources, ...]
+    network: NetworkCost | None
+    """Added over the trials, as the counts of messages are."""
+
+
+class CurveStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One offered load of a curve, the median over the trials; or one rate that the median search tried."""
+
+    part: float | None
+    """Of what arrived at saturation in the same trial; None: as fast as possible, or a step of a search."""
+    offered_hz: float | None
+    """Each publisher; None: as fast as possible."""
+    sent_hz: float
+    """The mean of publishers."""
+    received_hz: float
+    """Intact, at one subscriber."""
+    lost: float | None
+    """Share of what was expected; None when nothing was."""
+    p50_ns: float | None
+    """One way, from the intended instant, at the subscriber where it is the longest."""
+    p99_ns: float | None
+    held: bool
+    """In every trial."""
+    trials: int
+    knee: bool = False
+    failed: str | None = None
+    """Why no trial measured it."""
+
+
+class Sustainable(msgspec.Struct, frozen=True, kw_only=True):
+    """The highest rate that held, each publisher: the median over trials, and the range of what the trials found."""
+
+    rate_hz: float
+    least_hz: float
+    most_hz: float
+
+
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """One row. ``trials`` counts those that were measured; the failed ones are in ``failed_trials``."""
 
@@ -37,6 +137,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     trials: int
     failed_trials: int
     samples: int
+    """Round trips, or one-way latencies of a stream."""
     counts: Counts
     carried_by: str | None
     round_trip_ns: Summary | None
@@ -50,9 +151,53 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     check_ns: Summary | None
     discovery_ns: float | None
     times_floor: float | None
-    """p50 over the p50 of the floor it is held against; None without one in the run."""
+    """How many times slower than the floor it is held against; None without one in the run. See ``stats/floors.py``."""
     floor: str | None
     """Which floor: ``shm``, ``shm (loan)``, ``udp``, …"""
     warnings: tuple[Doubt, ...]
     failed: Failure | None
     """Set when no trial of the cell was measured: the first failure."""
+    failures: tuple[Failure, ...] = ()
+    """Those of its failed trials, in their order."""
+
+    round_trip_from_intended_ns: Summary | None = None
+    """From the intended instant; None without a rate."""
+    one_way_ns: Summary | None = None
+    """From the intended instant to the application's hands, all subscribers of a trial together."""
+    one_way_from_sent_ns: Summary | None = None
+    """From the beginning of publish()."""
+    one_way_from_sent_absent: str | None = None
+    """Why a stream has none."""
+    in_histogram: int = 0
+    """Latencies that are known to 0.8 % only: the memory for raw samples was full when they came."""
+    offered_hz: float | None = None
+    """What the schedule asked of all senders together; None without one."""
+    sent_hz: float | None = None
+    """What all publishers together sent; never a throughput."""
+    rate_hz: float | None = None
+    """Intact messages a second at one subscriber, their mean; of request-reply, replies at all clients."""
+    rate_total_hz: float | None = None
+    """The same, of all subscribers together."""
+    bytes_per_s: float | None = None
+    """``rate_hz`` times the size: payload with the core's header, nothing of the middleware's."""
+    blocked_ns: float | None = None
+    """Time publishers slept within publish(), all together in one trial; None where the kernel does not tell."""
+    blocked_share: float | None = None
+    """The same over the time they measured, 0..1."""
+    scheduled: int | None = None
+    """Intended instants of all trials; None without a schedule."""
+    late_sends: int | None = None
+    unsent: int | None = None
+    timed_out: int | None = None
+    """Publishes that back-pressure held beyond the write timeout; None without a publisher."""
+    per_subscriber: tuple[Delivery, ...] = ()
+    resources: Resources | None = None
+    series: tuple[Second, ...] = ()
+    """Of trial ``series_trial``: the one whose figure is the median of its cell."""
+    series_trial: int | None = None
+    series_subscribers: tuple[Arrived, ...] = ()
+    """What arrived in that trial in all."""
+    steps: tuple[CurveStep, ...] = ()
+    """Of a curve by rising load, of a search in the order it tried them."""
+    sustainable: Sustainable | None = None
+    native_request_reply: bool | None = None

@@ -1,14 +1,24 @@
-"""A trial's samples file: one record a completed round trip, in order of sending, times in ns. See docs/protocol.md."""
+"""The files a trial's roles kept: a record a round trip, a publish or an arrival, times in ns. See docs/protocol.md."""
 
 import os
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from middlemark.launch.outcome import SamplesFile
+
 NOT_MEASURED = 0xFFFF_FFFF
-"""What stands in ``take_ns``, ``loan_ns``, ``fill_ns`` and ``check_ns`` where there was nothing to measure."""
+"""What stands in ``take_ns``, ``loan_ns``, ``fill_ns`` and ``check_ns`` where there was nothing to measure, and in a
+publisher's ``write_ns`` where the publish failed or timed out."""
+
+SATURATED = 0xFFFF_FFFE
+"""What stands in a duration of four bytes when it was that or more (4.29 s)."""
+
+SEQUENCE_BITS = 48
+"""A stamp is ``source << 48 | sequence``; sequences begin at 1."""
 
 SAMPLE = np.dtype(
     [
@@ -22,11 +32,29 @@ SAMPLE = np.dtype(
         ("fill_ns", "<u4"),
         ("check_ns", "<u4"),
         ("replies", "<u4"),
+        ("late_ns", "<u4"),
+        ("reserved", "<u4"),
     ]
 )
+"""Of a ping or a client, in order of sending."""
+
+SENDING = np.dtype([("begin_ns", "<u8"), ("late_ns", "<u4"), ("write_ns", "<u4")])
+"""Of a publisher, one each publish attempt: record i is sequence i + 1."""
+
+ARRIVAL = np.dtype([("stamp", "<u8"), ("received_ns", "<u8"), ("one_way_ns", "<u8")])
+"""Of a subscriber, one each message that arrived for the first time and intact, in order of arrival."""
+
+HISTOGRAM = np.dtype([("lower_ns", "<u8"), ("upper_ns", "<u8"), ("count", "<u8")])
+"""Buckets that are not empty, ascending; ``upper_ns`` is not in the bucket."""
+
+KEPT = {"ping": SAMPLE, "client": SAMPLE, "publisher": SENDING, "subscriber": ARRIVAL}
+"""By role: the dtype of its file."""
 
 Samples = npt.NDArray[np.void]
-"""One dimension, dtype ``SAMPLE``."""
+"""One dimension, dtype ``SAMPLE``; of the file of another role, its dtype."""
+
+
+_AGAIN = "measure that trial again"
 
 
 class SamplesError(Exception):
@@ -40,25 +68,63 @@ class SamplesError(Exception):
         self.advice = advice
 
 
-def load(path: Path) -> Samples:
+class Kept(msgspec.Struct, frozen=True):
+    """What one role kept of a trial: ``raw`` of its dtype, and the histogram of what came when that was full."""
+
+    role: str
+    index: int
+    raw: Samples
+    histogram: Samples | None = None
+
+
+def load_kept(folder: Path, file: SamplesFile) -> Kept:
+    """Map what one role kept. Raises SamplesError, also when a file does not hold as many as were counted."""
+    path = folder / file.path
+    raw = load(path, KEPT[file.role])
+    _whole(path, file.samples, len(raw))
+    if not file.in_histogram:
+        return Kept(file.role, file.index, raw)
+    if file.histogram_path is None:
+        raise SamplesError(path, f"the histogram of {file.in_histogram:,} more samples is missing", _AGAIN)
+    path = folder / file.histogram_path
+    histogram = load_histogram(path)
+    _whole(path, file.in_histogram, int(histogram["count"].sum()))
+    return Kept(file.role, file.index, raw, histogram)
+
+
+def load_histogram(path: Path) -> Samples:
+    """Map a histogram read-only. Raises SamplesError, also for buckets that overlap or hold nothing."""
+    buckets = load(path, HISTOGRAM)
+    lower, upper = buckets["lower_ns"], buckets["upper_ns"]
+    if (lower >= upper).any() or (upper[:-1] > lower[1:]).any() or (buckets["count"] == 0).any():
+        raise SamplesError(path, "damaged: its buckets are empty or do not ascend", _AGAIN)
+    return buckets
+
+
+def load(path: Path, dtype: np.dtype[Any] = SAMPLE) -> Samples:
     """Map the samples read-only; nothing but the header is read until they are used. Raises SamplesError."""
     try:
         with path.open("rb") as file:
-            count, data_begins = _read_header(path, file)
+            count, data_begins = _read_header(path, file, dtype)
             bytes_there = os.fstat(file.fileno()).st_size
     except OSError as error:
         raise SamplesError(path, error.strerror or str(error), "the run's folder must be whole and readable") from error
-    bytes_due = data_begins + count * SAMPLE.itemsize
+    bytes_due = data_begins + count * dtype.itemsize
     if bytes_there != bytes_due:
         what = "truncated" if bytes_there < bytes_due else "too long"
         reason = f"{what}: {bytes_there:,} bytes where {count:,} samples take {bytes_due:,}"
-        raise SamplesError(path, reason, "measure that trial again")
+        raise SamplesError(path, reason, _AGAIN)
     if count == 0:
-        return np.empty(0, dtype=SAMPLE)  # an empty range cannot be mapped
-    return np.memmap(path, dtype=SAMPLE, mode="r", offset=data_begins, shape=(count,))
+        return np.empty(0, dtype=dtype)  # an empty range cannot be mapped
+    return np.memmap(path, dtype=dtype, mode="r", offset=data_begins, shape=(count,))
 
 
-def _read_header(path: Path, file: IO[bytes]) -> tuple[int, int]:
+def _whole(path: Path, counted: int, found: int) -> None:
+    if counted != found:
+        raise SamplesError(path, f"{counted:,} samples were counted and {found:,} are in the file", _AGAIN)
+
+
+def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, int]:
     # Read here rather than by np.load, which maps a file that is too long and unpickles one that says so.
     try:
         version = np.lib.format.read_magic(file)
@@ -66,8 +132,8 @@ def _read_header(path: Path, file: IO[bytes]) -> tuple[int, int]:
             raise ValueError(f"its format is {version[0]}.{version[1]}, not 1.0")
         shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
     except (ValueError, SyntaxError, EOFError) as error:
-        raise SamplesError(path, f"damaged: {_first_line(error)}", "measure that trial again") from error
-    if dtype != SAMPLE or len(shape) != 1 or fortran_order:
+        raise SamplesError(path, f"damaged: {_first_line(error)}", _AGAIN) from error
+    if dtype != due or len(shape) != 1 or fortran_order:
         fields = ", ".join(dtype.names or (str(dtype),))
         reason = f"not the samples of a trial: it holds {len(shape)} dimensions of {fields}"
         raise SamplesError(path, reason, "it was written by another program or another version: measure again")

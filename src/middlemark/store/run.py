@@ -2,7 +2,10 @@
 
 import contextlib
 import datetime
+import errno
+import fcntl
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -69,6 +72,8 @@ class StoredRun(msgspec.Struct, frozen=True):
     file: RunFile
     outcomes: tuple[TrialOutcome, ...]
     damaged_lines: int = 0
+    running: bool | None = False
+    """Whether the process that measures it lives; None: it has not ended, and the file system has no locks to tell."""
 
     @property
     def name(self) -> str:
@@ -83,8 +88,25 @@ class RunWriter:
         """Use :func:`open_run`."""
         self.folder = folder
         self.file = file
-        self._save()
         self._add(b"")
+        self._release = weakref.finalize(self, os.close, self._lock())
+        self._save()
+
+    def _lock(self) -> int:
+        """Hold a lock on trials.jsonl, which ends with this process in whatever way: so a run is known to be under way.
+
+        Taken before there is a run.json, so nobody can be looking yet.
+        """
+        path = self.folder / "trials.jsonl"
+        try:
+            descriptor = os.open(path, os.O_RDONLY)  # for writing, it would keep the disk from being made read-only
+            if not _lock(descriptor):
+                os.close(descriptor)
+                descriptor = os.open(path, os.O_RDWR)
+                _lock(descriptor)
+        except OSError as error:
+            raise _store_error(path, error) from None
+        return descriptor
 
     def append(self, outcome: TrialOutcome) -> None:
         """Add a line to trials.jsonl, on disk before this returns."""
@@ -101,9 +123,12 @@ class RunWriter:
             raise _store_error(path, error) from None
 
     def close(self, *, interrupted: bool = False, error: str | None = None) -> None:
-        """Note how it ended."""
+        """Note how it ended. Whether that succeeds or not, the run is no longer under way."""
         self.file = msgspec.structs.replace(self.file, ended=utc_now(), interrupted=interrupted, error=error)
-        self._save()
+        try:
+            self._save()
+        finally:
+            self._release()
 
     def _save(self) -> None:
         path = self.folder / "run.json"
@@ -141,8 +166,9 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
 
 
 def read_run(folder: Path) -> StoredRun:
-    """Read a run back, complete or killed. Raises StoreError naming the path and what is wrong with it."""
+    """Read a run back: complete, killed or under way. Raises StoreError naming the path and what is wrong with it."""
     path = folder / "run.json"
+    held = _is_held(folder / "trials.jsonl")  # asked first: a run that ends meanwhile has then said so in run.json
     try:
         text = path.read_bytes()
         written = msgspec.json.decode(text, type=_Written)
@@ -161,12 +187,33 @@ def read_run(folder: Path) -> StoredRun:
             outcomes.append(msgspec.json.decode(line, type=TrialOutcome))
         except msgspec.DecodeError:
             damaged += 1
-    return StoredRun(folder, file, tuple(outcomes), damaged)
+    return StoredRun(folder, file, tuple(outcomes), damaged, running=held if file.ended is None else False)
 
 
 def list_runs(root: Path) -> list[Path]:
     """Return the folders under ``root`` that hold a run, oldest first."""
     return sorted((path.parent for path in root.glob("*/run.json")), key=lambda folder: folder.stat().st_mtime)
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock a file of this process's own. False: not in the way it was opened (NFS wants it open for writing)."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:  # a file system without locks costs no more than what `list runs` says of this run
+        return error.errno != errno.EBADF
+    return True
+
+
+def _is_held(path: Path) -> bool | None:
+    """Say whether a writer holds the lock on ``path``; None where that cannot be told."""
+    try:
+        with path.open("rb") as trials:
+            fcntl.flock(trials, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (BlockingIOError, FileNotFoundError) as error:
+        return isinstance(error, BlockingIOError)
+    except OSError:
+        return None
+    return False
 
 
 def _lines(path: Path) -> Iterator[bytes]:

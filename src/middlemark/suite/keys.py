@@ -2,20 +2,22 @@
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 
 from middlemark.suite.model import Level
-from middlemark.suite.spelling import did_you_mean, quoted
-from middlemark.units import UnitError, parse_seconds, parse_size
+from middlemark.suite.spelling import did_you_mean, nearest, quoted
+from middlemark.units import UnitError, check_rate, parse_percent, parse_rate, parse_seconds, parse_size
 
-Scalar = Level | float
-Reader = Callable[[object], Scalar]
+Reader = Callable[[object], Level]
 
 MOST_SAMPLES = 1_000_000_000
 MOST_SECONDS = 7 * 24 * 3600.0
 MOST_SEED = 2**63 - 1
+MOST_ROLES = 64
+"""Publishers, subscribers or topics of one trial."""
+MOST_BURST = 1_000_000_000
 
 
 class Wrong(ValueError):
@@ -23,14 +25,17 @@ class Wrong(ValueError):
 
 
 class Key(msgspec.Struct, frozen=True):
-    """One key of a sweep. ``kind`` says how a word typed on the command line is to be taken before it is read."""
+    """One key of a sweep. ``kind`` says how a word typed on the command line is to be taken before it is read.
+
+    ``default``: the levels where nobody names any; of streams the depth is another (``own_depth`` of the plan).
+    """
 
     name: str
     read: Reader
     default: tuple[Level, ...] = ()
     kind: Literal["text", "whole", "flag", "pin"] = "text"
     listed: bool = True
-    """A factor: a list of levels is accepted."""
+    """A list of levels is accepted; what is not listed is set once for a sweep."""
 
 
 def _words(what: str, *words: str) -> Reader:
@@ -49,7 +54,7 @@ def _or(words: tuple[str, ...]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
 
 
-def _whole(what: str, least: int, most: int) -> Callable[[object], int]:
+def _whole(what: str, least: int, most: int) -> Reader:
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             hint = (
@@ -82,7 +87,7 @@ def _time(least: float) -> Reader:
         except UnitError as error:
             raise Wrong(str(error)) from None
         if seconds < least:
-            raise Wrong(f"{quoted(value)} is too short; from 1us on it is a time")
+            raise Wrong(f"{quoted(value)} is too short; from {'1us' if least >= 1e-6 else '1ns'} on it is a time")
         if seconds > MOST_SECONDS:
             raise Wrong(f"{quoted(value)} is too long; at most a week (168h)")
         return seconds
@@ -125,6 +130,44 @@ def _depth(value: object) -> int | None:
     return value
 
 
+def _rate(value: object) -> float | str:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise Wrong(f"{quoted(value)} is no rate; write messages a second (1000, '2.5k', '1M'), or 'max'")
+    if isinstance(value, str) and value in RATE_WORDS:
+        return value
+    try:
+        if isinstance(value, str):
+            if re.match(r"\s*[A-Za-z]", value):
+                near = nearest(value, RATE_WORDS)
+                hint = f"did you mean '{near}'?" if near else "write messages a second (1000, 2.5k, 1M), or 'max'"
+                raise Wrong(f"{quoted(value)} is no rate; {hint}")
+            return parse_rate(value)
+        rate = float(value) if abs(value) < 1e18 else float("inf")
+        check_rate(rate, quoted(value))
+    except UnitError as error:
+        raise Wrong(str(error)) from None
+    return rate
+
+
+def _burst(value: object) -> int | None:
+    return None if value == "off" else _whole_burst(value)
+
+
+def _share(value: object) -> float:
+    """Read a share of messages: 0.01 or '1%'. All of them is no bound."""
+    share: float | None = None
+    if isinstance(value, str):
+        try:
+            share = parse_percent(value) if "%" in value else float(value) if re.fullmatch(r"[0-9.]+", value) else None
+        except ValueError:
+            share = None
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18:
+        share = float(value)
+    if share is None or not 0 <= share < 1:
+        raise Wrong(f"{quoted(value)} is no share of the messages; write '1%' or 0.01 (below 100%), or 0 for none")
+    return share
+
+
 def _pin(value: object) -> str | tuple[int, ...]:
     if value in ("off", "auto"):
         return str(value)
@@ -137,9 +180,7 @@ def _pin(value: object) -> str | tuple[int, ...]:
     elif _is_cpu(value):
         return (int(str(value)),)
     shown = f"[{', '.join(map(quoted, value[:9]))}]" if isinstance(value, list) else quoted(value)
-    raise Wrong(
-        f"{shown} names no processors; write 'auto', 'off', '0,1' or [0, 1] (the ping's first, then the pongs')"
-    )
+    raise Wrong(f"{shown} names no processors; write 'auto', 'off', '0,1' or [0, 1] (senders' first, then receivers')")
 
 
 def _is_cpu(value: object) -> bool:
@@ -156,14 +197,17 @@ def _priority(value: object) -> str:
     raise Wrong(f"{quoted(value)} is no priority; write 'other', or 'fifo:80' or 'rr:80' with a priority from 1 to 99")
 
 
-read_seed = _whole("seed", 0, MOST_SEED)
+read_seed = cast("Callable[[object], int]", _whole("seed", 0, MOST_SEED))
+_whole_burst = cast("Callable[[object], int]", _whole("number of messages in a burst (or 'off')", 1, MOST_BURST))
+RATE_WORDS = ("max", "sustainable", "curve")
+PATTERNS = ("ping-pong", "stream", "request-reply")
 
 FACTORS: dict[str, Key] = {
     key.name: key
     for key in (
         Key("adapter", _name("adapter"), ("all",)),
         Key("transport", _name("transport"), ("all",)),
-        Key("pattern", _words("pattern", "ping-pong"), ("ping-pong",)),
+        Key("pattern", _words("pattern", *PATTERNS), ("ping-pong",)),
         Key("size", _size, (1024,)),
         Key("receive", _words("way to receive", "block", "poll", "listen"), ("block",)),
         Key("reliability", _words("reliability", "reliable", "best-effort"), ("reliable",)),
@@ -171,14 +215,22 @@ FACTORS: dict[str, Key] = {
         Key("loan", _flag, (False,), "flag"),
         Key("payload", _words("payload", "filled", "untouched"), ("filled",)),
         Key("processes", _whole("number of processes", 1, 2), (2,), "whole"),
-        Key("subscribers", _whole("number of subscribers", 1, 64), (1,), "whole"),
+        Key("publishers", _whole("number of publishers", 1, MOST_ROLES), (1,), "whole"),
+        Key("subscribers", _whole("number of subscribers", 1, MOST_ROLES), (1,), "whole"),
+        Key("topics", _whole("number of topics", 1, MOST_ROLES), (1,), "whole"),
+        Key("rate", _rate, ("max",)),
+        Key("arrivals", _words("kind of arrivals", "periodic", "poisson"), ("periodic",)),
+        Key("burst", _burst, (None,), "whole"),
+        Key("recovery", _time(0.0), (None,)),
+        Key("max_loss", _share, (0.0,), listed=False),
+        Key("max_p99", _time(1e-9), (None,), listed=False),
         Key("echo", _words("echo", "all", "first"), ("all",)),
         Key("pin", _pin, ("auto",), "pin"),
         Key("priority", _priority, ("other",)),
         Key("mlock", _flag, (False,), "flag"),
     )
 }
-"""Every factor, in the order in which they are crossed: the first varies slowest."""
+"""Every factor, in the order in which they are crossed: the first varies slowest. They make a cell what it is."""
 
 LIMITS: dict[str, Key] = {
     key.name: key

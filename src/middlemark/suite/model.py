@@ -2,8 +2,9 @@
 
 import msgspec
 
-Level = str | int | bool | tuple[int, ...] | None
-"""One level of a factor. ``depth``: None is keep-all. ``pin``: ``auto``, ``off`` or processors."""
+Level = str | int | float | bool | tuple[int, ...] | None
+"""One level of a factor. ``depth``: None is keep-all. ``pin``: ``auto``, ``off`` or processors. ``rate``: Hz or a word.
+``burst``: None is no bursts. ``recovery`` and ``max_p99``: seconds, None where nobody named them."""
 
 
 class Levels(msgspec.Struct, frozen=True):
@@ -26,6 +27,18 @@ class Native(msgspec.Struct, frozen=True):
     place: str
 
 
+class TypedNative(msgspec.Struct, frozen=True):
+    """One ``--native``: ``word`` is ADAPTER.KEY or KEY, as typed; which of the two only the adapters here can say."""
+
+    word: str
+    value: str
+
+    @property
+    def place(self) -> str:
+        """Return where it was given."""
+        return f"--native {self.word}={self.value}"
+
+
 class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     """Factors to be crossed and how long each cell is measured. Either ``samples`` or ``duration_s`` is set."""
 
@@ -45,6 +58,8 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     skip_unsupported: bool = False
     """What cannot be honoured is left out with a note instead of being refused."""
     native: tuple[Native, ...] = ()
+    typed_native: tuple[TypedNative, ...] = ()
+    """The command line's, laid over ``native``."""
 
     def levels(self, factor: str) -> Levels:
         """Return the levels of that factor. KeyError when it is none."""
@@ -77,7 +92,15 @@ class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
     loan: bool | None = None
     payload: str | None = None
     processes: str | None = None
+    publishers: str | None = None
     subscribers: str | None = None
+    topics: str | None = None
+    rate: str | None = None
+    arrivals: str | None = None
+    burst: str | None = None
+    recovery: str | None = None
+    max_loss: str | None = None
+    max_p99: str | None = None
     echo: str | None = None
     pin: str | None = None
     priority: str | None = None
@@ -89,5 +112,7 @@ class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
     domain: str | None = None
     seed: str | None = None
     skip_unsupported: bool | None = None
+    native: tuple[str, ...] = ()
+    """``[ADAPTER.]KEY=VALUE``, each as typed."""
     only: tuple[str, ...] = ()
     """``KEY=VALUE``, each as typed."""

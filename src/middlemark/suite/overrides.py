@@ -8,7 +8,7 @@ import msgspec
 
 from middlemark.problems import Problem
 from middlemark.suite.keys import FACTORS, KEYS, Key, Wrong, read_seed
-from middlemark.suite.model import Level, RawOptions
+from middlemark.suite.model import Level, RawOptions, TypedNative
 from middlemark.suite.spelling import did_you_mean
 from middlemark.suite.table import Table, read_key
 
@@ -65,7 +65,7 @@ def read_only(raw: Sequence[str]) -> tuple[list[Only], list[Problem]]:
         problems += wrong
         if given is None:
             continue
-        values = [each for each in given.values if not isinstance(each, float)]
+        values = list(given.values)
         if name == "size":
             values = list(dict.fromkeys(max(16, each) if isinstance(each, int) else each for each in values))
         if name == "pin":
@@ -75,6 +75,23 @@ def read_only(raw: Sequence[str]) -> tuple[list[Only], list[Problem]]:
             values = [None if each == "off" else each for each in values]
         found.append(Only(name, tuple(values), place))
     return found, problems
+
+
+def read_native(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Problem]]:
+    """Read each ``[ADAPTER.]KEY=VALUE``. The value is all that follows the first ``=``, whatever is in it."""
+    found: dict[str, TypedNative] = {}
+    problems: list[Problem] = []
+    for text in raw:
+        word, equals, value = text.partition("=")
+        native = TypedNative(word.strip(), value)
+        if not equals or not native.word:
+            missing = "no '='" if not equals else "no key before the '='"
+            problems.append(Problem(f"--native {text}", f"{missing}; write --native KEY=VALUE or ADAPTER.KEY=VALUE"))
+        elif native.word in found:
+            problems.append(Problem(native.place, f"'{native.word}' is given twice; leave one of them out"))
+        else:
+            found[native.word] = native
+    return tuple(found.values()), problems
 
 
 def _typed(key: Key, raw: object) -> object:

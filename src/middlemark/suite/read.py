@@ -8,7 +8,7 @@ from typing import cast
 
 from middlemark.problems import Problem
 from middlemark.suite.keys import FACTORS, KEYS, Wrong, read_seed
-from middlemark.suite.model import Level, Levels, Native, Suite, Sweep
+from middlemark.suite.model import Levels, Native, Suite, Sweep
 from middlemark.suite.spelling import did_you_mean, quoted
 from middlemark.suite.table import Given, Table, read_table
 
@@ -89,7 +89,7 @@ def suite_name(stem: str) -> str:
 def make_sweep(place: str, given: Table, natives: Natives, name: str | None) -> tuple[Sweep, list[Problem]]:
     """Complete what was given with defaults."""
     factors = tuple(
-        Levels(key.name, cast("tuple[Level, ...]", given[key.name].values), given[key.name].place)
+        Levels(key.name, given[key.name].values, given[key.name].place)
         if key.name in given
         else Levels(key.name, key.default, place, named=False)
         for key in FACTORS.values()

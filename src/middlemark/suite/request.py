@@ -9,7 +9,7 @@ from middlemark.problems import Problem, RequestError
 from middlemark.suite.find import find_suite, shown_path, suite_files
 from middlemark.suite.keys import FACTORS
 from middlemark.suite.model import RawOptions, Suite
-from middlemark.suite.overrides import COMMAND_LINE, read_only, read_options
+from middlemark.suite.overrides import COMMAND_LINE, read_native, read_only, read_options
 from middlemark.suite.read import make_sweep, parse_toml, read_suite
 from middlemark.suite.table import Table
 
@@ -24,6 +24,8 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
     it is ``first-look``. Raises RequestError with every problem of every suite and of the options.
     """
     given, seed, problems = read_options(options)
+    typed_native, wrong = read_native(options.native)
+    problems += wrong
     problems += read_only(options.only)[1]
     suites: list[Suite] = []
     asked_factors = any(getattr(options, name) is not None for name in FACTORS)
@@ -43,6 +45,13 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
         raise RequestError(problems)
     if seed is not None:
         suites = [msgspec.structs.replace(suite, seed=seed) for suite in suites]
+    if typed_native:
+        suites = [
+            msgspec.structs.replace(
+                suite, sweeps=tuple(msgspec.structs.replace(each, typed_native=typed_native) for each in suite.sweeps)
+            )
+            for suite in suites
+        ]
     return tuple(suites)
 
 

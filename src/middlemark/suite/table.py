@@ -7,14 +7,15 @@ import msgspec
 
 from middlemark.problems import Problem
 from middlemark.suite.demands import load_demands
-from middlemark.suite.keys import KEYS, Key, Scalar, Wrong
+from middlemark.suite.keys import KEYS, Key, Wrong
+from middlemark.suite.model import Level
 from middlemark.suite.spelling import did_you_mean, quoted
 
 
 class Given(msgspec.Struct, frozen=True):
     """What one key was given: a factor's levels in order, or the one value of a limit."""
 
-    values: tuple[Scalar, ...]
+    values: tuple[Level, ...]
     place: str
 
 
@@ -57,15 +58,15 @@ def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given |
             return None, [Problem(place, "an empty list leaves nothing to measure; leave the key out for its default")]
         if len(levels) > MOST_LEVELS:
             return None, [Problem(place, f"{len(levels)} levels; at most {MOST_LEVELS} can be crossed")]
-    values: list[Scalar] = []
-    seen: set[Scalar] = set()
+    values: list[Level] = []
+    seen: set[Level] = set()
     problems: list[Problem] = []
     for level in levels:
         try:
             if key.name == "size" and isinstance(level, str) and level.startswith("@"):
                 sizes, wrong = load_demands(level[1:], folder)
                 problems += [Problem(f"{place}: {each.place}", each.text) for each in wrong]
-                read: list[Scalar] = list(dict.fromkeys(sizes))
+                read: list[Level] = list(dict.fromkeys(sizes))
             else:
                 read = [key.read(level)]
         except Wrong as error:
@@ -73,7 +74,8 @@ def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given |
             continue
         for one in read:
             if one in seen:
-                shown = "'all'" if key.name == "depth" and one is None else quoted(one)
+                written = one if isinstance(one, int | str) else level
+                shown = "'all'" if key.name == "depth" and one is None else quoted(written)
                 problems.append(Problem(place, f"{shown} is listed twice"))
             else:
                 seen.add(one)

@@ -1,0 +1,30 @@
+"""Whether the workers of a trial read one clock. Pure."""
+
+from collections.abc import Sequence
+
+from middlemark.launch.channel import WorkerFailedError
+from middlemark.launch.outcome import Clock
+
+APART = 0.001
+"""Two calibrations of one counter lie closer together than this part of it."""
+
+
+def refuse_different(clocks: Sequence[tuple[str, Clock]]) -> None:
+    """Raise WorkerFailedError unless all of (who, clock) read the same counter at the same rate."""
+    if not clocks:
+        return
+    first_who, first = clocks[0]
+    for who, clock in clocks[1:]:
+        apart = abs(clock.ticks_per_second - first.ticks_per_second) > APART * first.ticks_per_second
+        if clock.source != first.source or apart:
+            raise WorkerFailedError(
+                "clock",
+                f"{first_who} reads {_told(first)} and {who} {_told(clock)}: the time from one to the other cannot be"
+                " told",
+                "one-way times need one clock; measure again, and if it stays so use --pattern ping-pong, which needs"
+                " only the ping's",
+            )
+
+
+def _told(clock: Clock) -> str:
+    return f"{clock.source} at {clock.ticks_per_second / 1e6:,.3f} MHz"

@@ -1,0 +1,326 @@
+"""The steps of one trial, in order: start the workers, let them meet, measure, gather what they and the kernel say."""
+
+import asyncio
+import contextlib
+import math
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from middlemark.launch import clocks, evidence
+from middlemark.launch.channel import WorkerFailedError, WorkerProcess
+from middlemark.launch.companion import Companion, declared
+from middlemark.launch.costs import account, series, worker_cost
+from middlemark.launch.following import Event, Following
+from middlemark.launch.network import NetworkCounters, moved
+from middlemark.launch.outcome import Clock, NetworkCost, Placed
+from middlemark.launch.patterns import Heard, Pattern, Roles, pattern_of
+from middlemark.launch.request import Asked, Role, reply_timeout_s, role_name, settings_of
+from middlemark.launch.running import Running
+from middlemark.places import place_roles
+from middlemark.plan.cell import Cell, Limits
+from middlemark.plan.memory import kept
+from middlemark.workers.description import Transport, Worker
+
+START_S = 10.0
+"""A worker must say hello within this; opening a middleware has this beyond the match timeout."""
+FIRST_TICK_S = 5.0
+DRAIN_S = 12.0
+"""A receiver that waits for what was sent ends by itself within 10 s of being told to stop."""
+STOP_S = 5.0
+
+Tick = Callable[[dict[str, Any]], None]
+Item = TypeVar("Item")
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """One trial's own place in the world: names, paths, a domain."""
+
+    cell: Cell
+    limits: Limits
+    seed: int
+    worker: Worker
+    transport: Transport
+    domain: int
+    scope: str
+    scratch: str
+    interface: str
+    folder: str
+    """The run's."""
+    samples_stem: str
+    """Relative to it; the names of the trial's samples files begin so."""
+
+    @property
+    def measuring_s(self) -> float:
+        """The longest the measuring may take."""
+        limits = self.limits
+        return limits.duration_s if limits.duration_s is not None else limits.limit_s
+
+
+class Measurement:
+    """One trial. ``facts`` are fields of ``TrialOutcome``, filled step by step; ``heard`` is there at the end."""
+
+    def __init__(self, setting: Setting, running: Running, tick: Tick) -> None:
+        """``tick`` is told what the first sender's ticks say."""
+        self.setting = setting
+        self.running = running
+        self.tick = tick
+        self.facts: dict[str, Any] = {}
+        self.heard: Heard | None = None
+        cell, limits = setting.cell, setting.limits
+        self.pattern: Pattern = pattern_of(cell)
+        self.places = place_roles(cell, spinning_s=limits.warmup_s + setting.measuring_s + DRAIN_S)
+        self.roles: Roles = self.pattern.roles(
+            Asked(
+                cell=cell,
+                limits=limits,
+                cpus=tuple(cpu for place in self.places for cpu in place.role_cpus),
+                samples_stem=os.path.join(setting.folder, setting.samples_stem),
+                seed=setting.seed,
+                kept=kept(cell, limits) if cell.pattern == "stream" else (0, 0),
+            )
+        )
+        self.settings = settings_of(cell) | {
+            "domain": setting.domain,
+            "scope": setting.scope,
+            "scratch": setting.scratch,
+            "interface": setting.interface,
+        }
+
+    async def run(self) -> None:
+        """Measure. Raises WorkerFailedError; KeyError and the like when a worker does not keep to the protocol."""
+        environment = await self._companions()
+        begin_ns = time.monotonic_ns()
+        workers = await self._start(environment)
+        await self._meet(workers)
+        before = evidence.read_counters()
+        with _Ledger() as ledger:
+            following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
+            ledger.first = following[0]
+            await self._measure(following)
+            ledger.end()
+        after = evidence.read_counters()
+        self.facts["evidence"] = evidence.gather(before, after, [worker.pid for worker, _ in workers])
+        self.facts |= ledger.facts(following)
+        self._conclude(following, begin_ns)
+
+    def _hear(self, ledger: "_Ledger") -> Callable[[Following, Event], None]:
+        def hear(who: Following, event: Event) -> None:
+            ledger.hear(who, event)
+            if who is ledger.first and event["event"] == "tick":
+                self.tick(dict(event))
+
+        return hear
+
+    async def _companions(self) -> dict[str, str]:
+        environment: dict[str, str] = {}
+        if self.setting.transport.companions:
+            for spec in await declared(self.setting.worker.path, self.settings):
+                self.running.companions.append(await Companion.start(spec))
+                environment |= spec.environment
+        return environment
+
+    async def _start(self, environment: dict[str, str]) -> list[tuple[WorkerProcess, tuple[Role, ...]]]:
+        """Start every process with its roles; the first sender's is the first."""
+        senders, receivers = self.roles.senders, self.roles.receivers
+        together = self.setting.cell.processes == 1
+        roles = [(*senders, *receivers)] if together else [(role,) for role in (*senders, *receivers)]
+        for place, mine in zip(self.places, roles, strict=True):
+            who = " and ".join(role_name(role) for role in mine)
+            argv = [*place.prefix, self.setting.worker.path]
+            self.running.workers.append(await WorkerProcess.start(who, argv, environment))
+        workers = self.running.workers
+        hellos = await asyncio.gather(*(worker.event("hello", timeout_s=START_S) for worker in workers))
+        read = [msgspec.convert(hello["clock"], Clock) for hello in hellos]
+        self.facts["clock"] = read[0]
+        self.facts["version"] = hellos[0]["version"]
+        if self.pattern.one_clock:
+            clocks.refuse_different([(worker.who, clock) for worker, clock in zip(workers, read, strict=True)])
+        for worker, place, mine in zip(workers, self.places, roles, strict=True):
+            worker.send(
+                {
+                    "command": "configure",
+                    "settings": self.settings,
+                    "placement": msgspec.to_builtins(place.placement),
+                    "match_timeout_s": self.setting.limits.match_timeout_s,
+                    "roles": mine,
+                }
+            )
+        return list(zip(workers, roles, strict=True))
+
+    async def _meet(self, workers: Sequence[tuple[WorkerProcess, tuple[Role, ...]]]) -> None:
+        timeout = self.setting.limits.match_timeout_s + START_S
+        readies = await _all(worker.event("ready", timeout_s=timeout) for worker, _ in workers)
+        # The senders' own: from their topics being made to their peers being found.
+        sending = [ready for ready, (_, mine) in zip(readies, workers, strict=True) if mine[0] in self.roles.senders]
+        self.facts["discovery_ns"] = max(ready["discovery_ns"] for ready in sending)
+        self.facts["notes"] = tuple(dict.fromkeys(note for ready in readies for note in ready["notes"]))
+        self.facts["placed"] = tuple(
+            msgspec.convert({"role": worker.who, "pid": worker.pid, **ready["placement"]}, Placed)
+            for (worker, _), ready in zip(workers, readies, strict=True)
+        )
+
+    async def _measure(self, following: Sequence[Following]) -> None:
+        """Receivers first, then the senders together; when these are done the receivers are told what to expect."""
+        senders = [each for each in following if each.roles[0] in self.roles.senders]
+        receivers = [each for each in following if each not in senders]
+        tasks: list[asyncio.Task[None]] = []
+        setting = self.setting
+
+        def start(which: Iterable[Following], patience_s: float) -> list[asyncio.Task[None]]:
+            for each in which:
+                each.start(patience_s)
+            begun = [asyncio.create_task(each.run()) for each in which]
+            tasks.extend(begun)
+            return begun
+
+        try:
+            start(receivers, math.inf)
+            if not await _while_alive(tasks, *(each.ticked.wait() for each in receivers), timeout_s=FIRST_TICK_S):
+                raise next(each for each in receivers if not each.ticked.is_set()).worker.hung(("tick",))
+            patience_s = (
+                setting.limits.warmup_s
+                + setting.measuring_s
+                + 20 * reply_timeout_s(setting.cell, setting.limits)
+                + 10
+                + (DRAIN_S if not receivers else 0)
+            )
+            sending = start(senders, patience_s)
+            await _while_alive(tasks, *(each.done.wait() for each in senders))
+            if any(each.sent(role) is None for each in senders for role in each.roles if role in self.roles.senders):
+                await _while_alive(tasks, *sending)
+            for each in receivers:
+                [role] = each.roles
+                drains = self.pattern.drains(setting.cell, role)
+                expected = self._expected(role, senders) if drains else None
+                each.stop(expected, DRAIN_S if drains else STOP_S)
+            await _while_alive(tasks, *tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _expected(self, receiver: Role, senders: Sequence[Following]) -> int:
+        """Return how many messages the senders of that receiver's topic have sent; of a ping-pong that is the ping."""
+        return sum(
+            each.sent(role) or 0
+            for each in senders
+            for role in each.roles
+            if role in self.roles.senders and role.get("topic") == receiver.get("topic")
+        )
+
+    def _conclude(self, following: Sequence[Following], begin_ns: int) -> None:
+        def results(roles: Sequence[Role]) -> tuple[Event, ...]:
+            return tuple(each.result(role) for role in roles for each in following if role in each.roles)
+
+        heard = Heard(
+            cell=self.setting.cell,
+            limits=self.setting.limits,
+            transport=self.setting.transport,
+            senders=results(self.roles.senders),
+            receivers=results(self.roles.receivers),
+            evidence=self.facts["evidence"],
+            samples_stem=self.setting.samples_stem,
+        )
+        found = self.pattern.facts(heard)
+        notes = dict.fromkeys((*self.facts["notes"], *found.pop("notes", ())))
+        self.facts |= found | {"notes": tuple(notes)}
+        first = [int(at) for each in heard.senders if (at := each.get("first_begin_ns") or each.get("first_sent_ns"))]
+        if first:
+            self.facts["first_sample_ns"] = min(first) - begin_ns - round(self.setting.limits.warmup_s * 1e9)
+        self.heard = heard
+
+
+class _Ledger:
+    """Who said what of their resources, and the namespace's counters each time the first worker said something."""
+
+    def __init__(self) -> None:
+        self.first: Following | None = None
+        self._counters = NetworkCounters()
+        self._events: dict[int, list[Event]] = {}
+        self._readings: list[NetworkCost] = []
+        self._begin: NetworkCost | None = None
+        self._moved: NetworkCost | None = None
+
+    def __enter__(self) -> "_Ledger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._counters.close()
+
+    def hear(self, who: Following, event: Event) -> None:
+        """Keep what costs are made of."""
+        if event["event"] not in ("measuring", "tick", "done"):
+            return
+        begins = event["event"] == "measuring" and self._begin is None
+        if begins or who is self.first:
+            reading = self._counters.read()
+            self._begin = reading if begins else self._begin
+            if who is self.first:
+                self._readings.append(reading)
+        self._events.setdefault(id(who), []).append(event)
+
+    def end(self) -> None:
+        """Read the counters for the last time."""
+        if self._begin is not None:
+            self._moved = moved(self._begin, self._counters.read())
+
+    def facts(self, following: Iterable[Following]) -> dict[str, Any]:
+        """Return costs, series and network."""
+        accounts = [
+            found
+            for each in following
+            if (
+                found := account(
+                    each.worker.who,
+                    each.worker.pid,
+                    self._events.get(id(each), ()),
+                    self._readings if each is self.first else (),
+                )
+            )
+        ]
+        return {
+            "costs": tuple(worker_cost(each) for each in accounts),
+            "series": series(accounts),
+            "network": self._moved,
+        }
+
+
+async def _while_alive(
+    tasks: Sequence[asyncio.Task[None]], *wanted: Awaitable[Any], timeout_s: float | None = None
+) -> bool:
+    """Await all that is wanted, or raise what ends the first of ``tasks`` that fails. False: time over."""
+    waiting = asyncio.ensure_future(asyncio.gather(*wanted))
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    try:
+        while not waiting.done():
+            pending = [task for task in tasks if not task.done()]
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ended, _ = await asyncio.wait([waiting, *pending], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            # In the order of their start: which of two that fail at once is named must not be left to chance.
+            for task in tasks:
+                if task in ended:
+                    task.result()
+            if not ended:
+                return False
+        waiting.result()
+        return True
+    finally:
+        waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError, WorkerFailedError):
+            await waiting
+
+
+async def _all(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
+    """Gather; the first failure cancels the rest and is raised alone."""
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)

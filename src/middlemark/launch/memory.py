@@ -1,0 +1,54 @@
+"""Whether a trial fits into this machine's memory: asked before its first process."""
+
+from pathlib import Path
+
+from middlemark.launch.channel import WorkerFailedError
+from middlemark.plan.cell import Cell, Limits
+from middlemark.plan.honour import show_level
+from middlemark.plan.memory import PUBLISHER_RECORD_BYTES, SUBSCRIBER_RECORD_BYTES, kept, memory_needed
+from middlemark.units import MIB, format_size
+
+MEMINFO = Path("/proc/meminfo")
+
+
+def refuse_too_much(cell: Cell, limits: Limits) -> None:
+    """Raise WorkerFailedError when the trial needs more memory than is available now."""
+    needed, available = memory_needed(cell, limits), available_bytes()
+    if available is not None and needed > available:
+        raise WorkerFailedError(
+            "memory",
+            f"the trial may need {_mebibytes(needed)} of memory, and {_mebibytes(available)} are available",
+            _advice(cell, limits),
+        )
+
+
+def available_bytes(meminfo: Path = MEMINFO) -> int | None:
+    """Return what can be had without swapping (MemAvailable); None: the kernel does not say."""
+    try:
+        for line in meminfo.read_text(encoding="ascii").splitlines():
+            name, _, value = line.partition(":")
+            if name == "MemAvailable":
+                return int(value.split()[0]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def _advice(cell: Cell, limits: Limits) -> str:
+    publisher, subscriber = kept(cell, limits)
+    records = (
+        cell.publishers * publisher * PUBLISHER_RECORD_BYTES + cell.subscribers * subscriber * SUBSCRIBER_RECORD_BYTES
+    )
+    fewer = "fewer records: a shorter --duration, fewer --samples or a lower --rate"
+    shallower = f"fewer waiting messages: a shallower --depth than {show_level('depth', cell.depth)}"
+    if cell.size > SUBSCRIBER_RECORD_BYTES:
+        shallower += ", or a smaller --size"
+    if cell.subscribers > 1:
+        shallower += ", or fewer --subscribers"
+    if cell.pattern != "stream":
+        return f"{fewer}; {shallower}"
+    return fewer if records > memory_needed(cell, limits) / 2 else shallower
+
+
+def _mebibytes(size: int) -> str:
+    return format_size(-(-size // MIB) * MIB)

@@ -1,0 +1,205 @@
+"""Rates that are found rather than given: the highest that is sustained, and the curve up to saturation."""
+
+import asyncio
+import contextlib
+import glob
+import os
+import time
+
+import msgspec
+
+from middlemark.launch.bracket import CURVE, Search, first_confirmed, highest_held
+from middlemark.launch.measurement import Tick
+from middlemark.launch.outcome import Failure, Step, TrialOutcome
+from middlemark.launch.steps import bound_hz, step_of, why_not
+from middlemark.launch.trial import Observed, Site, observe_trial, samples_stem
+from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.units import format_rate
+from middlemark.workers.description import Worker
+
+STEP_S = 1.0
+"""A step that only looks for a rate takes no longer than this."""
+MOST_FAILED = 2
+"""A step whose trial failed did not hold. While none has held, so many of them in a row end the search."""
+HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "internal")
+"""Failures that no other rate would mend."""
+
+
+async def run_search(cell: Cell, trial: Trial, worker: Worker, site: Site, tick: Tick) -> TrialOutcome:
+    """Measure a cell whose rate is ``sustainable`` or ``curve``, each step in fresh processes.
+
+    The outcome is that of the step chosen, with all ``steps``. Only its samples are kept. Raises as ``run_trial`` does:
+    nothing but a cancellation, which counts for the search as a whole.
+    """
+    search = _Search(cell, trial, worker, site, tick)
+    begin = time.monotonic()
+    try:
+        outcome = await (search.curve() if cell.rate == "curve" else search.sustainable())
+    except BaseException:
+        search.remove_samples(chosen=True)
+        raise
+    finally:
+        search.remove_samples()
+    return msgspec.structs.replace(
+        outcome,
+        started=search.started or outcome.started,
+        seconds=time.monotonic() - begin,
+        steps=tuple(search.steps),
+    )
+
+
+class _Hopeless(Exception):
+    """No other rate would do better; ``outcome`` is that of the step that showed it."""
+
+    def __init__(self, outcome: TrialOutcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+class _Search:
+    """One search. A step's samples are kept under the step's name until it is known whether it is the one chosen."""
+
+    def __init__(self, cell: Cell, trial: Trial, worker: Worker, site: Site, tick: Tick) -> None:
+        self.cell = cell
+        self.trial = trial
+        self.worker = worker
+        self.site = site
+        self.tick = tick
+        self.steps: list[Step] = []
+        self.started: str | None = None
+        self._failed_in_a_row = 0
+        self._last: Observed | None = None
+        self._part = ""
+        self._reasons: tuple[str, ...] = ()
+        limits = trial.limits
+        self._short = msgspec.structs.replace(limits, samples=None, duration_s=min(limits.duration_s or STEP_S, STEP_S))
+
+    async def sustainable(self) -> TrialOutcome:
+        """Find the highest rate that holds and measure it over the full duration."""
+        try:
+            saturated = await self._step(None, self._short)
+            bound = bound_hz(self.cell, saturated)
+            if bound <= 0:
+                return self._unsustainable("at rate max nothing arrived")
+            found = await self._follow(highest_held(bound), self._short)
+            if found is None:
+                lowest = self.steps[-1].rate_hz or 0.0
+                return self._unsustainable(f"not even {_hertz(lowest)} held: {self._why()}")
+            if await self._follow(first_confirmed(found), self.trial.limits) is None:
+                return self._unsustainable(
+                    f"{_hertz(found)} held for {self._short.duration_s:g} s, but no rate down to"
+                    f" {_hertz(self.steps[-1].rate_hz or 0.0)} did for as long as was asked: {self._why()}"
+                )
+        except _Hopeless as hopeless:
+            return hopeless.outcome
+        return self._chosen()
+
+    async def curve(self) -> TrialOutcome:
+        """Measure saturation, then the offered loads up to it. The saturation is what is chosen."""
+        try:
+            saturated = await self._step(None, self.trial.limits)
+            chosen = self._chosen()
+            if chosen.failed is None:
+                bound = bound_hz(self.cell, saturated)
+                for part in CURVE if bound > 0 else ():
+                    await self._step(bound * part, self._short)
+        except _Hopeless as hopeless:
+            if len(self.steps) == 1:
+                return hopeless.outcome
+        return chosen
+
+    async def _follow(self, search: Search, limits: Limits) -> float | None:
+        """Try what ``search`` asks for. Returns what it finds."""
+        try:
+            rate = next(search)
+            while True:
+                rate = search.send((await self._step(rate, limits)).held)
+        except StopIteration as found:
+            rate_found: float | None = found.value
+            return rate_found
+
+    async def _step(self, rate_hz: float | None, limits: Limits) -> Step:
+        """Measure one rate; None: as fast as possible. Raises _Hopeless, and CancelledError between two steps too."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # it came while the last step was being closed
+            raise asyncio.CancelledError
+        self.remove_samples()
+        number = len(self.steps)
+        cell = msgspec.structs.replace(self.cell, rate="max" if rate_hz is None else rate_hz, burst=None)
+        trial = msgspec.structs.replace(self.trial, limits=limits)
+        told = {"step": number + 1, "rate_hz": rate_hz}
+        self._part = f"_{number + 1}"
+        self._last = await observe_trial(
+            cell, trial, self.worker, self.site, lambda event: self.tick({**event, **told}), part=self._part
+        )
+        outcome = self._last.outcome
+        self.started = self.started or outcome.started
+        step = step_of(self.cell, rate_hz, outcome, self._last.heard)
+        self._reasons = why_not(self.cell, step, outcome)
+        self.steps.append(step)
+        self._failed_in_a_row = self._failed_in_a_row + 1 if outcome.failed is not None else 0
+        if outcome.failed is not None and (number == 0 or outcome.failed.code in HOPELESS or self._nothing_works()):
+            raise _Hopeless(outcome)
+        return step
+
+    def _nothing_works(self) -> bool:
+        held = any(step.held and step.rate_hz is not None for step in self.steps)
+        return not held and self._failed_in_a_row >= MOST_FAILED
+
+    def _why(self) -> str:
+        return "; ".join(self._reasons) or "no reason known"
+
+    def _unsustainable(self, text: str) -> TrialOutcome:
+        assert self._last is not None
+        outcome = self._last.outcome
+        return TrialOutcome(
+            cell=outcome.cell,
+            number=outcome.number,
+            order=outcome.order,
+            started=outcome.started,
+            seconds=outcome.seconds,
+            failed=Failure(
+                "unsustainable",
+                f"no sustainable rate was found: {text}",
+                "allow more (--max-loss, --max-p99), or look at every rate's loss and latency: --rate curve",
+            ),
+            clock=outcome.clock,
+            version=outcome.version,
+            discovery_ns=outcome.discovery_ns,
+            notes=outcome.notes,
+        )
+
+    def _chosen(self) -> TrialOutcome:
+        """Return the last step's outcome, its samples under the trial's own names."""
+        assert self._last is not None
+        step, own = samples_stem(self.trial, self._part), samples_stem(self.trial)
+
+        def renamed(path: str) -> str:
+            to = own + path.removeprefix(step)
+            with contextlib.suppress(OSError):  # whoever reads the samples names a file that is not there
+                os.replace(os.path.join(self.site.folder, path), os.path.join(self.site.folder, to))
+            return to
+
+        outcome = self._last.outcome
+        return msgspec.structs.replace(
+            outcome,
+            files=tuple(
+                msgspec.structs.replace(
+                    each,
+                    path=renamed(each.path),
+                    histogram_path=renamed(each.histogram_path) if each.histogram_path else None,
+                )
+                for each in outcome.files
+            ),
+        )
+
+    def remove_samples(self, *, chosen: bool = False) -> None:
+        """Remove what steps that were not chosen have kept, or what the one ``chosen`` has."""
+        stem = glob.escape(os.path.join(self.site.folder, samples_stem(self.trial)))
+        for path in glob.glob(f"{stem}-*.npy" if chosen else f"{stem}_*.npy"):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _hertz(rate: float) -> str:
+    return format_rate(float(f"{rate:.4g}"))

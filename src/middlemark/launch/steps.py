@@ -1,0 +1,108 @@
+"""One step of a search: what was offered, what came of it, and whether that is within what was asked. Pure."""
+
+from statistics import fmean
+
+import msgspec
+
+from middlemark.launch.outcome import Step, TrialOutcome
+from middlemark.launch.patterns import Heard
+from middlemark.launch.schedule import schedules
+from middlemark.launch.wording import each_of
+from middlemark.plan.cell import Cell
+
+BEHIND = 0.01
+"""A publisher may be behind by this part of its schedule at the end: less than the search's own precision."""
+
+
+def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Heard | None) -> Step:
+    """Return the step that ``outcome`` was, at ``rate_hz`` a publisher (None: as fast as possible)."""
+    if outcome.failed is not None or heard is None:
+        why = outcome.failed.text if outcome.failed is not None else "no result"
+        return Step(
+            rate_hz=rate_hz,
+            sent_hz=0.0,
+            received_hz=0.0,
+            expected=0,
+            lost=0,
+            late_sends=None,
+            unsent=None,
+            p50_ns=None,
+            p99_ns=None,
+            held=False,
+            failed=why,
+        )
+    publishers = outcome.publishers
+    step = Step(
+        rate_hz=rate_hz,
+        sent_hz=fmean(each.sent for each in publishers) / (outcome.measured_s or 1.0),
+        received_hz=received_hz(outcome),
+        expected=sum(each.expected for each in outcome.subscribers),
+        lost=sum(each.lost for each in outcome.subscribers),
+        late_sends=_total([each.late_sends for each in publishers]),
+        unsent=_total([each.unsent for each in publishers]),
+        p50_ns=_worst([each["one_way_p50_ns"] for each in heard.receivers]),
+        p99_ns=_worst([each["one_way_p99_ns"] for each in heard.receivers]),
+        held=False,
+    )
+    return msgspec.structs.replace(step, held=not why_not(cell, step, outcome))
+
+
+def why_not(cell: Cell, step: Step, outcome: TrialOutcome) -> tuple[str, ...]:
+    """Return what a step exceeds of what was asked; nothing when it held.
+
+    Loss is that of all subscribers together, p99 that of the worst one, from the intended instants. What was never
+    offered is no rate either: a publisher that cannot keep up is behind at its end. What it sends late shows in the
+    latency, which is bounded by asking for it (``max_p99_s``). Publishes that failed or timed out are no loss, but a
+    rate at which they happen is not sustained.
+    """
+    if step.failed is not None:
+        return (step.failed,)
+    reasons: list[str] = []
+    if step.expected == 0:
+        reasons.append("nothing was sent")
+    elif step.lost > cell.max_loss * step.expected:
+        reasons.append(f"{step.lost:,} of {step.expected:,} messages were lost (allowed: {cell.max_loss:.3g} of them)")
+    refused = sum(each.timed_out + each.publish_failed for each in outcome.publishers)
+    if refused:
+        reasons.append(f"{refused:,} publishes were refused or held up for longer than the write timeout")
+    if cell.max_p99_s is not None and (step.p99_ns is None or step.p99_ns > cell.max_p99_s * 1e9):
+        found = "unknown" if step.p99_ns is None else f"{step.p99_ns / 1000:,.1f} µs"
+        reasons.append(f"p99 was {found} (allowed: {cell.max_p99_s * 1e6:,.6g} µs)")
+    behind = [each for each in schedules("publisher", outcome.publishers) if each.unsent > BEHIND * each.scheduled]
+    if behind:
+        reasons.append(
+            each_of(behind, lambda each: f"{each.who} did not send {each.unsent:,} of {each.scheduled:,} due")
+        )
+    return tuple(reasons)
+
+
+def received_hz(outcome: TrialOutcome) -> float:
+    """Return the intact messages a second at one subscriber, the mean over subscribers.
+
+    From the first message that a publisher of its topic sent to the last that it received.
+    """
+    rates = []
+    for each in outcome.subscribers:
+        begins = [
+            publisher.first_sent_ns
+            for publisher in outcome.publishers
+            if publisher.topic == each.topic and publisher.first_sent_ns
+        ]
+        took_ns = each.last_received_ns - min(begins) if begins and each.last_received_ns else 0
+        rates.append((each.received - each.damaged) / took_ns * 1e9 if took_ns > 0 else 0.0)
+    return fmean(rates) if rates else 0.0
+
+
+def bound_hz(cell: Cell, saturated: Step) -> float:
+    """Return the rate of each publisher at which as much would arrive as arrived at rate max."""
+    return saturated.received_hz * cell.topics / cell.publishers
+
+
+def _total(counts: list[int | None]) -> int | None:
+    known = [each for each in counts if each is not None]
+    return sum(known) if known else None
+
+
+def _worst(times_ns: list[int | None]) -> float | None:
+    known = [float(each) for each in times_ns if each is not None]
+    return max(known) if known else None

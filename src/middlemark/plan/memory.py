@@ -1,0 +1,90 @@
+"""How much memory a trial will need at least: what its roles record, and the messages that wait in histories. Pure.
+
+Records are allocated and touched before the start, so they are bounded: beyond the bound a histogram takes over. The
+messages that wait are what the request itself asks for (a depth of 10,000 at 16 MiB is 160 GB), so they are counted.
+"""
+
+import math
+
+from middlemark.plan.cell import Cell, Limits
+from middlemark.plan.placing import count_roles
+
+PUBLISHER_RECORD_BYTES = 16
+SUBSCRIBER_RECORD_BYTES = 24
+ROUND_TRIP_RECORD_BYTES = 64
+MOST_RECORDS_BYTES = 1 << 30
+"""For all roles of a trial together."""
+KEEP_ALL_BYTES = 256 << 20
+"""What waits in a keep-all history, as the adapters bound it; but never less than ``KEEP_ALL_LEAST`` messages."""
+KEEP_ALL_LEAST = 4
+
+FASTEST_HZ = 10e6
+"""More messages a second than any publisher here sends one by one; a batching one goes on in the histogram."""
+FASTEST_BYTES_PER_S = 32e9
+"""More than two processors fill and check in a second."""
+SHORTEST_ROUND_TRIP_S = {"poll": 150e-9, "block": 500e-9, "listen": 500e-9}
+MARGIN = 1.1
+"""Arrivals may be a little more than their rate says."""
+
+
+def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
+    """Return the records that each publisher and each subscriber of a stream may keep raw.
+
+    They are the messages expected, as far as all roles together stay within ``MOST_RECORDS_BYTES``: the first ones of
+    every publisher, at both ends, so that each record has its counterpart.
+    """
+    sources = math.ceil(cell.publishers / cell.topics)
+    a_message = cell.publishers * PUBLISHER_RECORD_BYTES + cell.subscribers * sources * SUBSCRIBER_RECORD_BYTES
+    messages = min(expected(cell, limits), MOST_RECORDS_BYTES // a_message)
+    return messages, messages * sources
+
+
+def memory_needed(cell: Cell, limits: Limits) -> int:
+    """Return the bytes that a trial's processes will need together, at least: records and waiting messages.
+
+    Every end of a topic may hold its history full: ``depth`` messages, or those of ``KEEP_ALL_BYTES``, but not more
+    than are sent; and one message more in hand.
+    """
+    return _records(cell, limits) + _ends(cell) * (_waiting(cell, limits) + 1) * cell.size
+
+
+def expected(cell: Cell, limits: Limits) -> int:
+    """Return how many messages each publisher (ping, client) will send, warm-up excluded; an upper estimate."""
+    if limits.samples is not None:
+        return limits.samples
+    seconds = min(limits.duration_s or 0.0, limits.limit_s)
+    if isinstance(cell.rate, float):
+        return math.ceil(seconds * cell.rate * MARGIN) + 1
+    if cell.pattern != "stream":
+        return math.ceil(seconds / SHORTEST_ROUND_TRIP_S[cell.receive]) + 1
+    fastest = FASTEST_HZ
+    if cell.payload == "filled":  # otherwise memory may be handed over without a byte of it being moved
+        fastest = min(fastest, FASTEST_BYTES_PER_S / cell.size)
+    at_most = math.ceil(seconds * fastest) + 1
+    if cell.burst is not None and cell.recovery_s:
+        at_most = min(at_most, math.ceil(seconds / cell.recovery_s + 1) * cell.burst)
+    return at_most
+
+
+def _records(cell: Cell, limits: Limits) -> int:
+    if cell.pattern == "stream":
+        publisher, subscriber = kept(cell, limits)
+        return (
+            cell.publishers * publisher * PUBLISHER_RECORD_BYTES
+            + cell.subscribers * subscriber * SUBSCRIBER_RECORD_BYTES
+        )
+    return min(cell.publishers * expected(cell, limits) * ROUND_TRIP_RECORD_BYTES, MOST_RECORDS_BYTES)
+
+
+def _ends(cell: Cell) -> int:
+    """Return the number of histories: a role of a stream has one, every other writes and reads."""
+    roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
+    return roles if cell.pattern == "stream" else 2 * roles
+
+
+def _waiting(cell: Cell, limits: Limits) -> int:
+    """Return how many messages one history may come to hold."""
+    if cell.pattern != "stream" and cell.rate == "max":
+        return 1  # the next is sent when the reply has come
+    depth = cell.depth if cell.depth is not None else max(KEEP_ALL_BYTES // cell.size, KEEP_ALL_LEAST)
+    return min(depth, expected(cell, limits))

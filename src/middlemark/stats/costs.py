@@ -1,0 +1,130 @@
+"""What trials cost: processors, memory, context switches and the network, from what the kernel counted."""
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+
+from middlemark.launch.outcome import NetworkCost, TrialOutcome, WorkerCost
+from middlemark.plan.cell import Cell
+from middlemark.stats.result import Resources, ThreadResources, WorkerResources
+
+_NS = 1_000_000_000
+
+
+def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Resources | None:
+    """Return the cost of a cell over its measured trials; None when nothing was read."""
+    costed = [each for each in outcomes if each.costs]
+    network = _added([each.network for each in outcomes if each.network is not None])
+    if not costed and network is None:
+        return None
+
+    def over(figure: Callable[[TrialOutcome], float | None]) -> float | None:
+        return _median(value for each in costed if (value := figure(each)) is not None)
+
+    return Resources(
+        cpu=over(lambda each: sum(map(_cpu, each.costs))),
+        user=over(lambda each: sum(_share(cost.user_ns, cost) for cost in each.costs)),
+        system=over(lambda each: sum(_share(cost.system_ns, cost) for cost in each.costs)),
+        ns_per_message=over(lambda each: _per_message(each, _working_ns(each))),
+        rss_bytes=over(lambda each: sum(cost.rss_bytes for cost in each.costs)),
+        peak_rss_bytes=over(lambda each: sum(cost.peak_rss_bytes for cost in each.costs)),
+        bytes_per_subscriber=over(lambda each: _bytes_per_subscriber(cell, each)),
+        voluntary_hz=over(lambda each: sum(_rate(cost.voluntary_switches, cost) for cost in each.costs)),
+        involuntary_hz=over(lambda each: sum(_rate(cost.involuntary_switches, cost) for cost in each.costs)),
+        voluntary_per_message=over(
+            lambda each: _per_message(each, sum(cost.voluntary_switches for cost in each.costs))
+        ),
+        involuntary_per_message=over(
+            lambda each: _per_message(each, sum(cost.involuntary_switches for cost in each.costs))
+        ),
+        minor_faults=over(lambda each: sum(cost.minor_faults for cost in each.costs)),
+        major_faults=over(lambda each: sum(cost.major_faults for cost in each.costs)),
+        workers=_workers(costed),
+        network=network,
+    )
+
+
+def _workers(outcomes: Sequence[TrialOutcome]) -> tuple[WorkerResources, ...]:
+    """Return a worker of one trial beside the same one of the others, in the order of the first trial."""
+    by_who: dict[str, list[WorkerCost]] = {}
+    for outcome in outcomes:
+        for cost in outcome.costs:
+            by_who.setdefault(cost.who, []).append(cost)
+
+    def worker(who: str, costs: Sequence[WorkerCost]) -> WorkerResources:
+        def over(figure: Callable[[WorkerCost], float]) -> float:
+            return statistics.median(map(figure, costs))
+
+        return WorkerResources(
+            who=who,
+            cpu=over(_cpu),
+            user=over(lambda each: _share(each.user_ns, each)),
+            system=over(lambda each: _share(each.system_ns, each)),
+            rss_bytes=over(lambda each: each.rss_bytes),
+            peak_rss_bytes=over(lambda each: each.peak_rss_bytes),
+            voluntary_hz=over(lambda each: _rate(each.voluntary_switches, each)),
+            involuntary_hz=over(lambda each: _rate(each.involuntary_switches, each)),
+            minor_faults=over(lambda each: each.minor_faults),
+            major_faults=over(lambda each: each.major_faults),
+            threads=_threads(costs),
+        )
+
+    return tuple(worker(who, costs) for who, costs in by_who.items())
+
+
+def _threads(costs: Sequence[WorkerCost]) -> tuple[ThreadResources, ...]:
+    by_name: dict[str, list[float]] = {}
+    for cost in costs:
+        for thread in cost.threads:
+            by_name.setdefault(thread.name, []).append(_share(thread.cpu_ns, cost))
+    # A thread that one trial lacks used nothing there.
+    found = [
+        ThreadResources(name, statistics.median([*shares, *([0.0] * (len(costs) - len(shares)))]))
+        for name, shares in by_name.items()
+    ]
+    return tuple(sorted(found, key=lambda each: -each.cpu))
+
+
+def _working_ns(outcome: TrialOutcome) -> float:
+    """Processor time less what publishers spent spinning for their next instant: that is the bench's, not theirs."""
+    used = sum(each.user_ns + each.system_ns for each in outcome.costs)
+    return max(used - sum(each.pacing_ns for each in outcome.publishers), 0)
+
+
+def _per_message(outcome: TrialOutcome, amount: float) -> float | None:
+    if outcome.subscribers:
+        received = sum(each.received for each in outcome.subscribers)
+    else:
+        received = outcome.counts.received if outcome.counts else 0
+    return amount / received if received else None
+
+
+def _bytes_per_subscriber(cell: Cell, outcome: TrialOutcome) -> float | None:
+    if cell.pattern != "stream" or cell.processes == 1:
+        return None
+    memory = [each.rss_bytes for each in outcome.costs if each.who.startswith("subscriber")]
+    return statistics.mean(memory) if memory else None
+
+
+def _cpu(cost: WorkerCost) -> float:
+    return _share(cost.user_ns + cost.system_ns, cost)
+
+
+def _share(nanoseconds: int, cost: WorkerCost) -> float:
+    return nanoseconds / (cost.seconds * _NS) if cost.seconds > 0 else 0.0
+
+
+def _rate(number: int, cost: WorkerCost) -> float:
+    return number / cost.seconds if cost.seconds > 0 else 0.0
+
+
+def _added(costs: Sequence[NetworkCost]) -> NetworkCost | None:
+    if not costs:
+        return None
+    return NetworkCost(
+        **{field: sum(getattr(each, field) for each in costs) for field in NetworkCost.__struct_fields__}
+    )
+
+
+def _median(figures: Iterable[float]) -> float | None:
+    known = list(figures)
+    return statistics.median(known) if known else None

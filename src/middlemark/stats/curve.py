@@ -1,0 +1,110 @@
+"""Latency against offered load: the steps of several trials put together, the knee, and the rate that held."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from middlemark.launch.outcome import Step, TrialOutcome
+from middlemark.plan.cell import Cell
+from middlemark.stats.result import CurveStep, Sustainable
+
+KNEE_LOSS = 0.01
+"""A load of which more than this share is lost is past the knee, whatever its latency."""
+
+
+def curve(cell: Cell, outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
+    """Return the steps of all measured trials by rising load, as fast as possible last, the knee marked.
+
+    A trial's loads are parts of a saturation of its own, so steps belong together by that part.
+    """
+    together: dict[float | None, list[Step]] = {}
+    for outcome in outcomes:
+        saturation = next((_bound_hz(cell, each) for each in outcome.steps if each.rate_hz is None), 0.0)
+        for step in outcome.steps:
+            if step.rate_hz is None or saturation > 0:
+                part = None if step.rate_hz is None else round(step.rate_hz / saturation, 3)
+                together.setdefault(part, []).append(step)
+    found = [_step(part, together[part]) for part in sorted(together, key=lambda part: (part is None, part or 0.0))]
+    at = knee(found)
+    return tuple(msgspec.structs.replace(each, knee=index == at) for index, each in enumerate(found))
+
+
+def search(outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
+    """Return what one search tried, in order: that of the trial which found the median rate (of two the lower).
+
+    Searches try rates of their own, so steps of several cannot be put together.
+    """
+    found = sorted((each for each in outcomes if _held_hz(each) is not None), key=lambda each: _held_hz(each) or 0.0)
+    return tuple(_step(None, [each]) for each in found[(len(found) - 1) // 2].steps) if found else ()
+
+
+def knee(curve: Sequence[CurveStep]) -> int | None:
+    """Return the place of the step with the most power: what is received, divided by the p99 it is received with.
+
+    Power, and its maximum as the point to run at: L. Kleinrock, "Power and Deterministic Rules of Thumb for
+    Probabilistic Problems in Computer Communications", ICC 1979; there with the mean response time, here with p99,
+    because a deadline meets the tail. For M/M/1 it lies at half of the capacity, where the latency has doubled.
+    Rejected: Kneedle (Satopää et al., 2011), which wants a smoothed curve and a sensitivity that ten steps cannot give.
+    As fast as possible is no candidate: without a schedule its latency counts from when publish began, and what waited
+    before that is not in it. None without a step that has a p99 and loses at most ``KNEE_LOSS``.
+    """
+    candidates = [
+        (each.received_hz / each.p99_ns, -index)
+        for index, each in enumerate(curve)
+        if each.offered_hz is not None and each.p99_ns and (each.lost or 0.0) <= KNEE_LOSS
+    ]
+    return -max(candidates)[1] if candidates else None
+
+
+def sustainable(outcomes: Sequence[TrialOutcome]) -> Sustainable | None:
+    """Return the rate that held, over the trials; None when none held in any."""
+    held = [rate for each in outcomes if (rate := _held_hz(each)) is not None]
+    if not held:
+        return None
+    return Sustainable(rate_hz=statistics.median(held), least_hz=min(held), most_hz=max(held))
+
+
+def _held_hz(outcome: TrialOutcome) -> float | None:
+    """Return the rate a search chose: its last step. Higher ones that held did so for a short while only."""
+    last = outcome.steps[-1] if outcome.steps else None
+    return last.rate_hz if last and last.held and last.failed is None else None
+
+
+def _bound_hz(cell: Cell, saturated: Step) -> float:
+    """Return the rate of each publisher at which as much would arrive as arrived at the saturation."""
+    return saturated.received_hz * cell.topics / cell.publishers
+
+
+def _step(part: float | None, alike: Sequence[Step]) -> CurveStep:
+    measured = [each for each in alike if each.failed is None]
+    if not measured:
+        rate = _median(each.rate_hz for each in alike)
+        return CurveStep(
+            part=part,
+            offered_hz=rate,
+            sent_hz=0.0,
+            received_hz=0.0,
+            lost=None,
+            p50_ns=None,
+            p99_ns=None,
+            held=False,
+            trials=0,
+            failed=alike[0].failed,
+        )
+    return CurveStep(
+        part=part,
+        offered_hz=_median(each.rate_hz for each in measured),
+        sent_hz=statistics.median(each.sent_hz for each in measured),
+        received_hz=statistics.median(each.received_hz for each in measured),
+        lost=_median(each.lost / each.expected if each.expected else None for each in measured),
+        p50_ns=_median(each.p50_ns for each in measured),
+        p99_ns=_median(each.p99_ns for each in measured),
+        held=all(each.held for each in measured),
+        trials=len(measured),
+    )
+
+
+def _median(figures: Iterable[float | None]) -> float | None:
+    known = [each for each in figures if each is not None]
+    return statistics.median(known) if known else None

@@ -1,0 +1,102 @@
+"""One trial: its samples → a summary a field, and for a stream its rates."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+
+from middlemark.launch.outcome import Failure, SamplesFile, TrialOutcome
+from middlemark.plan.cell import Cell
+from middlemark.stats.floors import by_rate
+from middlemark.stats.one_way import OneWay, one_way, round_trips
+from middlemark.stats.quantiles import Numbers, summarise
+from middlemark.stats.rates import Rates, rates, replies_hz
+from middlemark.stats.result import Summary
+from middlemark.stats.samples import NOT_MEASURED, Kept, Samples, SamplesError
+
+SamplesOf = Callable[[TrialOutcome], Samples | None]
+"""The ping's samples of a trial; None when there are none. May raise SamplesError, which costs the trial."""
+
+KeptOf = Callable[[SamplesFile], Kept]
+"""What one role of a stream, or one client, kept. May raise SamplesError, which costs the trial."""
+
+TIMES = ("round_trip_ns", "first_reply_ns", "write_ns", "take_ns", "loan_ns", "fill_ns", "check_ns")
+"""The fields of a sample that become a summary each, under the same name."""
+
+FURTHER = ("round_trip_from_intended_ns", "one_way_ns", "one_way_from_sent_ns")
+"""Summaries that are made of more than one field."""
+
+_ALWAYS_MEASURED = ("round_trip_ns", "first_reply_ns")
+
+
+class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One trial: its outcome (failed, if its samples could not be read) and a summary a field; None: not measured."""
+
+    outcome: TrialOutcome
+    times: dict[str, Summary | None]
+    samples: int = 0
+    rates: Rates | None = None
+    """Of a stream."""
+    one_way: OneWay | None = None
+    replies_hz: float | None = None
+    """Of request-reply."""
+
+
+def trial_summary(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf) -> TrialSummary:
+    """Return one trial's summaries. A trial whose samples cannot be read has failed, whatever its outcome says."""
+    if outcome.failed is not None:
+        return TrialSummary(outcome=outcome, times=_nothing())
+    try:
+        return _stream(outcome, kept) if cell.pattern == "stream" else _trips(cell, outcome, samples, kept)
+    except SamplesError as error:
+        return _without_samples(outcome, Failure("samples", str(error), error.advice))
+
+
+def _stream(outcome: TrialOutcome, kept: KeptOf) -> TrialSummary:
+    found = one_way([kept(each) for each in outcome.files])
+    times = _nothing() | {
+        "one_way_ns": found.all,
+        "one_way_from_sent_ns": found.from_sent,
+        "write_ns": found.write,
+    }
+    return TrialSummary(outcome=outcome, times=times, samples=found.samples, rates=rates(outcome), one_way=found)
+
+
+def _trips(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf) -> TrialSummary:
+    trips = round_trips([kept(each) for each in outcome.files]) if outcome.files else samples(outcome)
+    found = 0 if trips is None else len(trips)
+    if not outcome.files and found != outcome.samples:
+        text = f"{outcome.samples:,} samples were measured and {found:,} are in the file"
+        return _without_samples(outcome, Failure("samples", text, "measure that trial again"))
+    hz = replies_hz(outcome) if cell.pattern == "request-reply" else None
+    if trips is None:
+        return TrialSummary(outcome=outcome, times=_nothing(), replies_hz=hz)
+    several = cell.subscribers > 1 and cell.echo == "all"
+    fields = [field for field in TIMES if field != "first_reply_ns" or several]
+    times = _nothing() | {field: _summary(trips, field) for field in fields}
+    if cell.rate != "max" and found:
+        times["round_trip_from_intended_ns"] = summarise(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
+    return TrialSummary(outcome=outcome, times=times, samples=found, replies_hz=hz)
+
+
+def _summary(samples: Samples, field: str) -> Summary | None:
+    values: Numbers = samples[field]
+    if field not in _ALWAYS_MEASURED:
+        values = values[values != NOT_MEASURED]
+    return summarise(values) if len(values) else None
+
+
+def _without_samples(outcome: TrialOutcome, failure: Failure) -> TrialSummary:
+    return TrialSummary(outcome=msgspec.structs.replace(outcome, failed=failure), times=_nothing())
+
+
+def _nothing() -> dict[str, Summary | None]:
+    return dict.fromkeys((*TIMES, *FURTHER))
+
+
+def figures(cell: Cell, trials: Sequence[TrialSummary]) -> list[float | None]:
+    """Return the one figure a trial that stands for it, its rate or its p50 (``by_rate``); None where it failed."""
+    if by_rate(cell):
+        return [each.rates.rate_hz if each.rates else None for each in trials]
+    field = "one_way_ns" if cell.pattern == "stream" else "round_trip_ns"
+    return [summary.p50 if (summary := each.times[field]) else None for each in trials]

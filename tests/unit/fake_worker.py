@@ -1,0 +1,236 @@
+"""A worker without a middleware: it speaks docs/protocol.md and does what ``settings.native`` tells it to.
+
+Its figures are made up from the load, so that a second of measuring takes no time. It runs on its own, isolated from
+everything that is installed: it imports nothing of ours. Keys of ``native``, all strings:
+
+log           a file to append a line to for every command: ``<ns> <role> <command as JSON>``
+clock         <role>=<source>:<ticks a second>
+rss           resident bytes; without it no resources are told
+capacity      messages a second that arrive at a subscriber (lower publishers' rates arrive whole)
+p99_per_hz    one-way p99 in ns for each Hz of the rate
+at, does      a role, and what it does: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
+              ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own
+rates         only at rates within these (Hz): ``<lowest> <highest>``
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+
+speaking = threading.Lock()
+
+
+def say(event: str, **fields: Any) -> None:
+    with speaking:
+        sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
+        sys.stdout.flush()
+
+
+def hear() -> Json:
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(3)
+    command: Json = json.loads(line)
+    return command
+
+
+class Fake:
+    """One worker of one trial."""
+
+    def __init__(self, configure: Json) -> None:
+        self.settings: Json = configure["settings"]
+        self.native: dict[str, str] = self.settings["native"]
+        self.roles: list[Json] = configure["roles"]
+        self.name = f"{self.roles[0]['role']} {self.roles[0].get('index', 0)}"
+        self.scratch = Path(self.settings["scratch"])
+        self.began_ns = time.monotonic_ns()
+
+    def log(self, command: Json) -> None:
+        if path := self.native.get("log"):
+            with open(path, "a", encoding="utf-8") as log:
+                log.write(f"{time.monotonic_ns()} {self.name} {json.dumps(command)}\n")
+
+    def does(self, what: str) -> bool:
+        lowest, highest = map(float, self.native.get("rates", "0 inf").split())
+        mine = self.name == self.native.get("at") and self.native.get("does") == what
+        return mine and lowest <= self.rate <= highest
+
+    @property
+    def rate(self) -> float:
+        told = [json.loads(path.read_text())["rate"] for path in self.scratch.glob("publisher-*.json")]
+        mine = [role["load"].get("rate_hz", 1e9) for role in self.roles if "load" in role]
+        return float(max([*told, *mine], default=0.0))
+
+    def say(self, event: str, **fields: Any) -> None:
+        """Say it with what it costs: every event of this worker is a second after the last."""
+        if "rss" in self.native:
+            self.seconds = getattr(self, "seconds", 0) + 1
+            fields |= {
+                "at_ns": self.began_ns + self.seconds * 10**9,
+                "resources": {
+                    "rss_bytes": int(self.native["rss"]),
+                    "peak_rss_bytes": int(self.native["rss"]),
+                    "bench_bytes": 0,
+                    "user_ns": self.seconds * 1000,
+                    "system_ns": self.seconds * 100,
+                    "voluntary": self.seconds,
+                    "involuntary": 0,
+                    "minor_faults": 0,
+                    "major_faults": 0,
+                    "threads": [{"tid": os.getpid(), "name": "main", "cpu_ns": self.seconds * 1000}],
+                },
+            }
+        say(event, **fields)
+
+    def run(self) -> None:
+        say(
+            "ready",
+            discovery_ns=1,
+            notes=[],
+            placement={"cpus": [0], "policy": "other", "priority": 0, "mlocked": False},
+        )
+        while (command := hear())["command"] != "quit":
+            self.log(command)
+            if command["command"] == "start":
+                self.start()
+            elif command["command"] == "stop":
+                self.stop(command.get("expected"))
+
+    def start(self) -> None:
+        if self.does("die"):
+            os.kill(os.getpid(), signal.SIGABRT)
+        if self.does("fall silent"):
+            time.sleep(600)
+        if self.does("fail"):
+            say("error", code="refused", text="no", advice="")
+            sys.exit(1)
+        threading.Thread(target=self.tick, daemon=True).start()
+        self.say("measuring", roles=[])
+        senders = [role for role in self.roles if "load" in role]
+        if not senders:
+            return
+        results = [self.send(role) for role in senders]
+        expected = {role["index"]: self.published(role["topic"]) for role in self.roles if role["role"] == "subscriber"}
+        if expected or self.settings["one_process"]:
+            results += [self.receive(role, expected.get(role["index"])) for role in self.roles if "load" not in role]
+        self.end(results)
+
+    def tick(self) -> None:
+        while True:
+            say("tick", role=self.roles[0]["role"], phase="measuring", samples=0)
+            time.sleep(0.1)
+
+    def stop(self, expected: int | None) -> None:
+        while self.does("stay"):
+            time.sleep(0.05)
+        if self.does("linger"):
+            time.sleep(0.3)
+        self.end([self.receive(role, expected) for role in self.roles if "load" not in role])
+
+    def end(self, results: list[Json]) -> None:
+        counts = [
+            {key: result[key] for key in ("role", "index", "sent", "received", "publish_failed") if key in result}
+            for result in results
+        ]
+        self.say("done", roles=counts)
+        for result in results:
+            say("result", ended="samples", last_error="", **result)
+
+    def send(self, role: Json) -> Json:
+        capacity = float(self.native.get("capacity", "1000"))
+        rate = role["load"].get("rate_hz", capacity * 1.5)
+        seconds = role["duration_s"] or role["samples"] / rate
+        scheduled = round(rate * seconds)
+        first = time.monotonic_ns()
+        last = first + round(seconds * 1e9)
+        Path(role["samples_path"]).write_bytes(b"samples")
+        index = role.get("index", 0)
+        told = {"rate": rate, "sent": scheduled, "seconds": seconds, "first": first, "topic": role.get("topic")}
+        (self.scratch / f"publisher-{index}.json").write_text(json.dumps(told))
+        common = {
+            "index": index,
+            "sent": scheduled,
+            "publish_failed": 0,
+            "measured_s": seconds,
+            "samples": scheduled,
+            "warmup_samples": 1,
+        }
+        if role["role"] == "publisher":
+            paced = role["load"]["kind"] == "rate"
+            return {
+                "role": "publisher",
+                "topic": role["topic"],
+                **common,
+                "scheduled": scheduled if paced else None,
+                "late_sends": 0 if paced else None,
+                "unsent": 0 if paced else None,
+                "timed_out": 0,
+                "blocked_ns": None,
+                "pacing_ns": 0,
+                "writing_ns": 0,
+                "first_sent_ns": first,
+                "last_sent_ns": last,
+                "in_histogram": 0,
+            }
+        nothing = dict.fromkeys(("lost", "late", "duplicated", "reordered", "damaged"), 0)
+        native = {"native": False} if role["role"] == "client" else {}
+        return {"role": role["role"], **common, **nothing, **native, "received": scheduled, "first_begin_ns": first}
+
+    def published(self, topic: int) -> int:
+        return sum(each["sent"] for each in self.publishers(topic))
+
+    def publishers(self, topic: int) -> list[Json]:
+        told = [json.loads(path.read_text()) for path in self.scratch.glob("publisher-*.json")]
+        return [each for each in told if each["topic"] == topic]
+
+    def receive(self, role: Json, expected: int | None) -> Json:
+        index = role.get("index", 0)
+        if role["role"] != "subscriber":
+            native = {"native": False} if role["role"] == "server" else {}
+            nothing = dict.fromkeys(("lost", "duplicated", "reordered", "damaged", "publish_failed"), 0)
+            return {"role": role["role"], "index": index, "received": expected or 1, "echoed": 1, **nothing, **native}
+        mine = self.publishers(role["topic"])
+        seconds, first = max(each["seconds"] for each in mine), min(each["first"] for each in mine)
+        received = min(expected or 0, round(float(self.native.get("capacity", "1e9")) * seconds))
+        Path(role["samples_path"]).write_bytes(b"samples")
+        rate = max(each["rate"] for each in mine)
+        return {
+            "role": "subscriber",
+            "index": index,
+            "topic": role["topic"],
+            "received": received,
+            "duplicated": 0,
+            "reordered": 0,
+            "damaged": 0,
+            "by_source": [],
+            "first_received_ns": first + 1,
+            "last_received_ns": first + round(seconds * 1e9),
+            "samples": received,
+            "in_histogram": 0,
+            "one_way_p50_ns": 1000,
+            "one_way_p99_ns": round(rate * float(self.native.get("p99_per_hz", "1"))),
+            "one_way_max_ns": 10**6,
+        }
+
+
+if __name__ == "__main__":
+    # The clock is in the hello, before anything is known: a script for it lies beside this file, to be taken once.
+    source, ticks = "tsc", 2.6e9
+    for path in Path(sys.argv[0]).parent.glob("clock-*"):
+        try:
+            source, ticks = json.loads(path.read_text())
+            path.unlink()
+            break
+        except FileNotFoundError:
+            continue
+    clock = {"source": source, "ticks_per_second": ticks, "cost_ns": 9.0, "resolution_ns": 0.4}
+    say("hello", protocol=1, adapter="fake", version="1", pid=os.getpid(), clock=clock)
+    Fake(hear()).run()

@@ -1,0 +1,58 @@
+"""Which rates a search tries: it closes in on whatever holds, in few steps, and never tries what it knows."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from middlemark.launch.bracket import CURVE, DOWN, PRECISION, UP, Search, first_confirmed, highest_held
+
+MOST_TRIES = 16
+
+
+def followed(search: Search, capacity: float) -> tuple[float | None, list[float]]:
+    """Answer every rate by whether it is within ``capacity``."""
+    tried: list[float] = []
+    try:
+        rate = next(search)
+        while True:
+            tried.append(rate)
+            rate = search.send(rate <= capacity)
+    except StopIteration as found:
+        return found.value, tried
+
+
+@given(bound=st.floats(1, 1e7), share=st.floats(min(DOWN), UP**4))
+def test_what_is_found_held_and_hardly_more_would_have(bound: float, share: float) -> None:
+    capacity = bound * share
+    found, tried = followed(highest_held(bound), capacity)
+    assert found is not None
+    assert found in tried
+    assert found <= capacity
+    assert capacity <= found * PRECISION * 1.0001 or found >= bound * UP**4 * 0.9999
+
+
+@given(bound=st.floats(1, 1e7), share=st.floats(0, 10))
+def test_a_search_ends_soon_and_tries_nothing_twice(bound: float, share: float) -> None:
+    _, tried = followed(highest_held(bound), bound * share)
+    assert len(tried) <= MOST_TRIES
+    assert len(set(tried)) == len(tried)
+
+
+@given(bound=st.floats(1, 1e7))
+def test_nothing_is_found_when_not_even_the_lowest_holds(bound: float) -> None:
+    found, tried = followed(highest_held(bound), bound * min(DOWN) / 2)
+    assert found is None
+    assert tried[-1] == bound * min(DOWN)
+
+
+@given(rate=st.floats(1, 1e7), share=st.floats(0, 2))
+def test_a_confirmation_goes_down_until_one_holds(rate: float, share: float) -> None:
+    found, tried = followed(first_confirmed(rate), rate * share)
+    assert tried[0] == rate
+    assert tried == sorted(tried, reverse=True)
+    assert found == (tried[-1] if tried[-1] <= rate * share else None)
+
+
+def test_a_curve_goes_from_idle_to_more_than_arrives() -> None:
+    assert list(CURVE) == sorted(CURVE)
+    assert CURVE[0] < 0.05
+    assert CURVE[-1] > 1

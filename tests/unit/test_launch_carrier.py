@@ -1,0 +1,101 @@
+"""What carried a stream: batching must not hide it, and acknowledgements must not pass for it."""
+
+from typing import Any
+
+import pytest
+from descriptions import transport
+
+from middlemark.launch.evidence import stream_carried_by
+from middlemark.launch.outcome import Evidence, Segment
+
+SHM = transport("shm", carrier="shared-memory", segments=("ring.*",))
+UDP = transport("udp", carrier="udp")
+RING = Segment("ring.7", 1 << 20)
+
+MESSAGES = 1000
+UDP_IP, TCP_IP, RTPS = 28, 52, 60
+
+
+def evidence(
+    *, datagrams: int = 0, segments: int = 0, content: int = 0, mapped: tuple[Segment, ...] = (), **found: Any
+) -> Evidence:
+    """Make the evidence of frames that carry ``content`` bytes in all."""
+    values = {"unix_sockets": 0, "udp_sockets": 4 if datagrams else 0, "tcp_sockets": 2 if segments else 0, **found}
+    return Evidence(
+        udp_datagrams=datagrams,
+        tcp_segments=segments,
+        loopback_bytes=content + datagrams * UDP_IP + segments * TCP_IP,
+        segments=mapped,
+        **values,
+    )
+
+
+CASES = {
+    # name: size, evidence, processes, expected
+    "a floor: a datagram a message": (16, evidence(datagrams=1000, content=16_000), 2, "udp"),
+    "a middleware: its headers too": (16, evidence(datagrams=1000, content=(16 + RTPS) * 1000), 2, "udp"),
+    "batched: a hundred messages a datagram": (16, evidence(datagrams=10, content=50_000), 2, "udp"),
+    "to three subscribers by unicast": (1024, evidence(datagrams=3000, content=3_300_000), 2, "udp"),
+    "in fragments": (65_536, evidence(datagrams=50_000, content=66_000_000), 2, "udp"),
+    "in the largest datagrams there are": (65_536, evidence(datagrams=1001, content=65_536_000), 2, "udp"),
+    "coalesced in tcp": (16, evidence(segments=30, content=16_000), 2, "tcp"),
+    "a segment a message and its acknowledgement": (16, evidence(segments=1800, content=16_000), 2, "tcp"),
+    "shared memory": (16, evidence(mapped=(RING,)), 2, "shared-memory"),
+    "shared memory, discovery over udp": (64, evidence(datagrams=20, content=3000, mapped=(RING,)), 2, "shared-memory"),
+    "shared memory, an acknowledgement for ten messages": (
+        1024,
+        evidence(datagrams=100, content=6400, mapped=(RING,)),
+        2,
+        "shared-memory",
+    ),
+    "shared memory, an acknowledgement for each large message": (
+        1024,
+        evidence(datagrams=2000, content=160_000, mapped=(RING,)),
+        2,
+        "shared-memory",
+    ),
+    "an acknowledgement for each tiny message may have been the message": (
+        16,
+        evidence(datagrams=2000, content=160_000, mapped=(RING,)),
+        2,
+        None,
+    ),
+    "large datagrams are no acknowledgements, whatever is mapped": (
+        16,
+        evidence(datagrams=10, content=50_000, mapped=(RING,)),
+        2,
+        "udp",
+    ),
+    "shared memory mapped and idle": (1024, evidence(datagrams=1000, content=1_080_000, mapped=(RING,)), 2, "udp"),
+    "bytes that so few datagrams cannot hold": (
+        65_536,
+        evidence(datagrams=10, content=66_000_000),
+        1,
+        "process-memory",
+    ),
+    "a neighbour's datagrams": (
+        16,
+        evidence(datagrams=1000, content=16_000, udp_sockets=0, mapped=(RING,)),
+        2,
+        "shared-memory",
+    ),
+    "unix sockets": (16, evidence(unix_sockets=2), 2, "unix-socket"),
+    "within the process": (16, evidence(), 1, "process-memory"),
+    "nothing that can be seen": (16, evidence(), 2, None),
+}
+
+
+@pytest.mark.parametrize(("size", "found", "processes", "expected"), CASES.values(), ids=CASES)
+def test_the_carrier_of_a_stream_is_told(size: int, found: Evidence, processes: int, expected: str | None) -> None:
+    told = stream_carried_by(found, SHM, messages=MESSAGES, size=size, processes=processes)
+    assert told == expected
+
+
+def test_a_transport_without_segments_of_its_own_is_suspected_of_any() -> None:
+    other = Segment("anything", 4096)
+    assert stream_carried_by(evidence(mapped=(other,)), UDP, messages=9, size=16, processes=2) == "shared-memory"
+    assert stream_carried_by(evidence(mapped=(other,)), SHM, messages=9, size=16, processes=2) is None
+
+
+def test_without_a_message_nothing_is_said() -> None:
+    assert stream_carried_by(evidence(mapped=(RING,)), SHM, messages=0, size=16, processes=2) is None

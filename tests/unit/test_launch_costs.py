@@ -1,0 +1,140 @@
+"""What workers told of their resources: differences, per worker and step by step."""
+
+from typing import Any
+
+from middlemark.launch.costs import Account, account, series, worker_cost
+from middlemark.launch.outcome import NetworkCost, ThreadCost
+
+S = 1_000_000_000
+
+
+def event(name: str, at_s: float, *, roles: list[dict[str, Any]] | None = None, **used: Any) -> dict[str, Any]:
+    resources = {
+        "rss_bytes": 0,
+        "peak_rss_bytes": 0,
+        "bench_bytes": 0,
+        "user_ns": 0,
+        "system_ns": 0,
+        "voluntary": 0,
+        "involuntary": 0,
+        "minor_faults": 0,
+        "major_faults": 0,
+        "threads": [],
+        **used,
+    }
+    return {"event": name, "at_ns": round(at_s * S), "roles": roles or [], "resources": resources}
+
+
+def thread(tid: int, name: str, cpu_ns: int) -> dict[str, Any]:
+    return {"tid": tid, "name": name, "cpu_ns": cpu_ns}
+
+
+def told(*events: dict[str, Any], who: str = "publisher 0", network: tuple[NetworkCost, ...] = ()) -> Account:
+    found = account(who, 1, events, network)
+    assert found is not None
+    return found
+
+
+def test_only_what_was_used_while_it_measured_counts() -> None:
+    cost = worker_cost(
+        told(
+            event("tick", 0, user_ns=1),
+            event("measuring", 1, user_ns=100, system_ns=10, voluntary=5, minor_faults=1000, peak_rss_bytes=50),
+            event("tick", 2, user_ns=500, system_ns=20, voluntary=7, minor_faults=1001, peak_rss_bytes=90),
+            event(
+                "done", 2.5, user_ns=900, system_ns=40, voluntary=9, minor_faults=1002, rss_bytes=70, peak_rss_bytes=80
+            ),
+        )
+    )
+    assert (cost.seconds, cost.user_ns, cost.system_ns) == (1.5, 800, 30)
+    assert (cost.voluntary_switches, cost.minor_faults) == (4, 2)
+    assert (cost.rss_bytes, cost.peak_rss_bytes) == (70, 90)
+
+
+def test_threads_of_one_name_are_added_up_and_none_is_forgotten_when_it_ends() -> None:
+    cost = worker_cost(
+        told(
+            event("measuring", 0, threads=[thread(1, "recv", 100), thread(2, "recv", 50), thread(3, "gone", 10)]),
+            event("tick", 1, threads=[thread(1, "recv", 200), thread(2, "recv", 60), thread(3, "gone", 17)]),
+            event("done", 2, threads=[thread(1, "recv", 300), thread(2, "recv", 70), thread(4, "late", 5)]),
+        )
+    )
+    assert cost.threads == (
+        ThreadCost(name="gone", threads=1, cpu_ns=7),
+        ThreadCost(name="late", threads=1, cpu_ns=5),
+        ThreadCost(name="recv", threads=2, cpu_ns=220),
+    )
+
+
+def test_a_thread_that_ended_used_what_the_living_did_not() -> None:
+    begin = event("measuring", 0, user_ns=50, system_ns=50, threads=[thread(1, "control", 10), thread(2, "ping", 90)])
+    end = event("done", 1, user_ns=700, system_ns=400, threads=[thread(1, "control", 15)])
+    assert [(each.name, each.cpu_ns) for each in worker_cost(told(begin, end)).threads] == [
+        ("control", 5),
+        ("ping", 995),
+    ]
+
+
+def test_what_several_threads_that_ended_used_is_told_of_all_of_them_together() -> None:
+    begin = event("measuring", 0, threads=[thread(1, "control", 0), thread(2, "ping", 10), thread(3, "pong", 10)])
+    end = event("done", 1, user_ns=500, threads=[thread(1, "control", 20)])
+    found = {each.name: each.cpu_ns for each in worker_cost(told(begin, end)).threads}
+    assert found == {"(ended)": 480, "control": 20, "ping": 0, "pong": 0}
+
+
+def counts(**counted: int | None) -> list[dict[str, Any]]:
+    return [{"role": "publisher", "index": 0, **counted}]
+
+
+def test_the_series_tells_what_moved_in_each_step_of_each_worker() -> None:
+    publisher = told(
+        event("measuring", 10, roles=counts(sent=0, publish_failed=0, blocked_ns=None), user_ns=5),
+        event("tick", 11, roles=counts(sent=100, publish_failed=0, blocked_ns=7), user_ns=15),
+        event("done", 11.5, roles=counts(sent=150, publish_failed=2, blocked_ns=9), user_ns=16, rss_bytes=4096),
+    )
+    subscriber = told(
+        event("measuring", 10.25, roles=counts(received=1, duplicated=0)),
+        event("done", 12.25, roles=counts(received=148, duplicated=3)),
+        who="subscriber 0",
+    )
+    first, second, third = series([publisher, subscriber])
+    assert [(each.who, each.at_s, each.seconds) for each in (first, second, third)] == [
+        ("publisher 0", 1.0, 1.0),
+        ("publisher 0", 1.5, 0.5),
+        ("subscriber 0", 2.25, 2.0),
+    ]
+    assert (first.sent, first.blocked_ns, first.user_ns) == (100, 7, 10)
+    assert (second.sent, second.publish_failed, second.blocked_ns, second.user_ns) == (50, 2, 2, 1)
+    assert second.rss_bytes == 4096
+    assert (third.received, third.duplicated) == (147, 3)
+    assert (first.received, third.sent) == (None, None), "what a worker's roles do not do is absent, not zero"
+
+
+def test_the_series_adds_up_to_the_cost() -> None:
+    mine = told(*(event("tick" if at else "measuring", at, user_ns=at * at, voluntary=3 * at) for at in range(5)))
+    steps = series([mine])
+    cost = worker_cost(mine)
+    assert sum(each.user_ns for each in steps) == cost.user_ns
+    assert sum(each.voluntary_switches for each in steps) == cost.voluntary_switches
+    assert sum(each.seconds for each in steps) == cost.seconds
+
+
+def network(**moved: int) -> NetworkCost:
+    return NetworkCost(**{**dict.fromkeys(NetworkCost.__struct_fields__, 0), **moved})
+
+
+def test_the_network_is_told_with_the_first_worker_only_and_never_before_it_measured() -> None:
+    readings = (network(loopback_bytes=5), network(loopback_bytes=50), network(loopback_bytes=80, udp_in_errors=2))
+    first = told(event("tick", 0), event("measuring", 1), event("done", 2), network=readings)
+    other = told(event("measuring", 1), event("done", 2), who="subscriber 0")
+    one, two = series([first, other])
+    assert one.network == network(loopback_bytes=30, udp_in_errors=2)
+    assert two.network is None
+
+
+def test_a_worker_that_did_not_measure_or_tell_has_no_account() -> None:
+    silent = {"event": "measuring", "at_ns": 1, "roles": []}
+    assert account("publisher 0", 1, []) is None
+    assert account("subscriber 0", 1, [event("tick", 0), event("done", 1)]) is None, "nothing ever reached it"
+    assert account("publisher 0", 1, [silent, {**silent, "event": "done"}]) is None
+    assert account("publisher 0", 1, [event("measuring", 0)]) is None

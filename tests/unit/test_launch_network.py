@@ -1,0 +1,54 @@
+"""The namespace's counters: read quickly, told as differences."""
+
+import itertools
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from middlemark.launch.evidence import read_counters
+from middlemark.launch.network import NetworkCounters, moved
+
+
+@pytest.fixture
+def counters() -> Iterator[NetworkCounters]:
+    found = NetworkCounters()
+    yield found
+    found.close()
+
+
+def test_datagrams_are_counted_with_their_bytes(counters: NetworkCounters) -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as receiver, socket.socket(type=socket.SOCK_DGRAM) as sender:
+        receiver.bind(("127.0.0.1", 0))
+        before = counters.read()
+        for _ in range(50):
+            sender.sendto(b"x" * 100, receiver.getsockname())
+            receiver.recv(200)
+        found = moved(before, counters.read())
+    assert found.udp_in_datagrams >= 50
+    assert found.loopback_packets >= 50
+    assert found.loopback_bytes >= 50 * 100
+
+
+def test_what_does_not_fit_into_a_socket_is_an_error_of_the_namespace(counters: NetworkCounters) -> None:
+    with socket.socket(type=socket.SOCK_DGRAM) as receiver, socket.socket(type=socket.SOCK_DGRAM) as sender:
+        receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        receiver.bind(("127.0.0.1", 0))
+        before = counters.read()
+        for _ in range(200):
+            sender.sendto(b"x" * 1000, receiver.getsockname())
+        found = moved(before, counters.read())
+    assert found.udp_rcvbuf_errors > 0
+    assert found.udp_in_errors >= found.udp_rcvbuf_errors
+
+
+def test_one_reading_after_the_other_only_grows(counters: NetworkCounters) -> None:
+    readings = [counters.read() for _ in range(5)]
+    for before, after in itertools.pairwise(readings):
+        difference = moved(before, after)
+        assert min(getattr(difference, name) for name in difference.__struct_fields__) >= 0
+
+
+def test_a_reading_agrees_with_the_evidence(counters: NetworkCounters) -> None:
+    before, told, after = read_counters(), counters.read(), read_counters()
+    assert before.loopback_bytes <= told.loopback_bytes <= after.loopback_bytes

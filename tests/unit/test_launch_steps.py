@@ -1,0 +1,108 @@
+"""One step of a search: what came of a rate, and why it did not hold."""
+
+from typing import Any
+
+import pytest
+from descriptions import transport
+from stream_results import SENT, publisher, subscriber
+
+from middlemark.launch.outcome import Evidence, Failure, TrialOutcome
+from middlemark.launch.patterns import Heard
+from middlemark.launch.patterns.stream import facts
+from middlemark.launch.steps import bound_hz, step_of, why_not
+from middlemark.plan.cell import Cell, Limits
+
+EVIDENCE = Evidence(udp_datagrams=0, tcp_segments=0, loopback_bytes=0)
+
+
+def cell(**factors: Any) -> Cell:
+    return Cell(**{"adapter": "null", "transport": "memory", "pattern": "stream", "size": 64, "depth": None, **factors})
+
+
+def reasons(*results: dict[str, Any], **factors: Any) -> tuple[str, ...]:
+    asked = cell(**factors)
+    heard = Heard(
+        cell=asked,
+        limits=Limits(duration_s=1.0),
+        transport=transport("memory"),
+        senders=tuple(each for each in results if each["role"] == "publisher") or (publisher(),),
+        receivers=tuple(each for each in results if each["role"] == "subscriber") or (subscriber(),),
+        evidence=EVIDENCE,
+        samples_stem="samples/00001",
+    )
+    told = facts(heard)
+    outcome = TrialOutcome(cell=0, number=1, order=1, started="", seconds=1.0, evidence=EVIDENCE, **told)
+    step = step_of(asked, 1000.0, outcome, heard)
+    found = why_not(asked, step, outcome)
+    assert step.held == (not found)
+    return found
+
+
+def test_what_arrived_in_time_held() -> None:
+    assert reasons(publisher(), subscriber()) == ()
+
+
+@pytest.mark.parametrize(
+    ("max_loss", "lost", "held"), [(0.0, 0, True), (0.0, 1, False), (0.01, 10, True), (0.01, 11, False)]
+)
+def test_loss_is_held_against_what_is_allowed(max_loss: float, lost: int, held: bool) -> None:
+    assert (reasons(subscriber(received=SENT - lost), max_loss=max_loss) == ()) == held
+
+
+def test_loss_is_that_of_all_subscribers_and_p99_that_of_the_worst() -> None:
+    slow = subscriber(1, one_way_p99_ns=5000)
+    assert reasons(subscriber(), slow, max_p99_s=4e-6) == ("p99 was 5.0 µs (allowed: 4 µs)",)
+    assert reasons(subscriber(), slow, max_p99_s=5e-6) == ()
+    assert reasons(subscriber(), subscriber(1, received=SENT - 10), max_loss=0.005) == ()
+
+
+def test_a_p99_that_nobody_knows_is_not_within_bounds() -> None:
+    assert reasons(subscriber(one_way_p99_ns=None), max_p99_s=1.0) == ("p99 was unknown (allowed: 1e+06 µs)",)
+
+
+def test_a_publisher_that_is_behind_at_the_end_did_not_offer_the_rate() -> None:
+    behind = publisher(scheduled=2000, unsent=SENT, late_sends=SENT)
+    assert reasons(behind) == ("publisher 0 did not send 1,000 of 2,000 due",)
+    assert reasons(publisher(scheduled=SENT, unsent=1, late_sends=SENT)) == (), "what is late shows in the latency"
+
+
+def test_publishes_that_did_not_go_through_are_not_sustained() -> None:
+    assert reasons(publisher(timed_out=3, publish_failed=1)) == (
+        "4 publishes were refused or held up for longer than the write timeout",
+    )
+
+
+def test_what_was_not_sent_did_not_hold() -> None:
+    assert reasons(publisher(sent=0, first_sent_ns=0), subscriber(received=0, last_received_ns=0)) == (
+        "nothing was sent",
+    )
+
+
+def test_a_step_whose_trial_failed_says_why() -> None:
+    failed = TrialOutcome(
+        cell=0, number=1, order=1, started="", seconds=1.0, failed=Failure("crashed", "subscriber 0 was ended")
+    )
+    step = step_of(cell(), 5.0, failed, None)
+    assert (step.held, step.failed) == (False, "subscriber 0 was ended")
+    assert why_not(cell(), step, failed) == ("subscriber 0 was ended",)
+
+
+def test_rates_are_those_of_intact_messages_from_the_first_sent_to_the_last_received() -> None:
+    asked = cell(publishers=2, subscribers=2, topics=1)
+    heard = Heard(
+        cell=asked,
+        limits=Limits(duration_s=1.0),
+        transport=transport("memory"),
+        senders=(publisher(0), publisher(1, first_sent_ns=1_500_000_000)),
+        receivers=(
+            subscriber(0, received=2000, last_received_ns=3_000_000_000),
+            subscriber(1, received=1000, damaged=500, last_received_ns=2_000_000_000),
+        ),
+        evidence=EVIDENCE,
+        samples_stem="samples/00001",
+    )
+    outcome = TrialOutcome(cell=0, number=1, order=1, started="", seconds=1.0, evidence=EVIDENCE, **facts(heard))
+    step = step_of(asked, None, outcome, heard)
+    assert step.received_hz == pytest.approx((2000 / 2.0 + 500 / 1.0) / 2)
+    assert step.sent_hz == pytest.approx(1000)
+    assert bound_hz(asked, step) == pytest.approx(step.received_hz / 2), "two publishers share what arrives"
