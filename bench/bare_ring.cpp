@@ -1,16 +1,22 @@
-// A polling round trip through shared memory written bare, as one would by hand: two processes, pinned, one slot each way, copied
-// in at each end and read in place. Nothing of the core is used. Prints the mean of the middle half of the round trips, in ticks of the TSC.
+// Shared memory written bare, as one would by hand: two processes, pinned, polling, copied in and read in place. Nothing of the
+// core is used.
 //
 //   bare_ring BYTES ROUND_TRIPS [ping-cpu pong-cpu]
+//     One slot each way. Prints the mean of the middle half of the round trips, in ticks of the TSC.
+//   bare_ring stream BYTES MESSAGES [publisher-cpu subscriber-cpu]
+//     A ring of as many slots as the shm adapter has for a stream, read at a cursor that is given back several messages at a
+//     time. Prints the messages a second that were taken: the median over slices of 4096 messages.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -64,37 +70,137 @@ std::vector<std::uint64_t> ping(Slot& out, Slot& in, std::size_t bytes, std::uin
   return round_trips;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 3 && argc != 5) {
-    std::fprintf(stderr, "usage: bare_ring BYTES ROUND_TRIPS [ping-cpu pong-cpu]\n");
-    return 2;
+/// A ring as the shm adapter's, for one subscriber.
+class Ring {
+ public:
+  explicit Ring(std::size_t bytes)
+      : bytes_(bytes),
+        slot_bytes_((sizeof(Slot) + bytes + line - 1) / line * line),
+        slots_(std::bit_floor(std::max<std::size_t>(4, cheap_bytes / slot_bytes_))) {
+    memory_ = static_cast<std::byte*>(mmap(nullptr, 2 * line + slots_ * slot_bytes_, PROT_READ | PROT_WRITE,
+                                           MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
   }
-  const std::size_t bytes = std::strtoull(argv[1], nullptr, 10);
-  const std::uint64_t count = std::strtoull(argv[2], nullptr, 10);
+
+  void publish_all(std::uint64_t count) {
+    std::vector<std::byte> message(bytes_);
+    std::uint64_t full_at = slots_ - 1;
+    for (std::uint64_t n = 0; n < count; ++n) {
+      while (n == full_at) {
+        full_at = cursor().load(std::memory_order_acquire) + slots_ - 1;
+        if (n == full_at) sched_yield();
+      }
+      std::memcpy(message.data(), &n, sizeof n);
+      std::memcpy(slot(n).payload, message.data(), bytes_);
+      slot(n).sequence.store(n + 1, std::memory_order_release);
+    }
+  }
+
+  /// Returns the messages a second of each slice of `slice` messages.
+  std::vector<double> take_all(std::uint64_t count) {
+    const std::uint64_t most_at_once = std::clamp<std::uint64_t>(slots_ / 4, 1, 64);
+    std::vector<std::byte> message(bytes_);
+    std::vector<double> rates;
+    rates.reserve(count / slice + 1);
+    std::uint64_t slice_begin = 0;
+    double slice_seconds = seconds();
+    for (std::uint64_t n = 0; n < count;) {
+      const std::uint64_t first = n;
+      while (n < count && n - first < most_at_once && slot(n).sequence.load(std::memory_order_acquire) == n + 1) {
+        std::memcpy(message.data(), slot(n).payload, std::min<std::size_t>(bytes_, 16));
+        ++n;
+      }
+      if (n == first) continue;
+      cursor().store(n, std::memory_order_release);
+      if (n - slice_begin < slice) continue;
+      const double now = seconds();
+      rates.push_back(static_cast<double>(n - slice_begin) / (now - slice_seconds));
+      slice_begin = n;
+      slice_seconds = now;
+    }
+    return rates;
+  }
+
+ private:
+  static constexpr std::size_t line = 64;
+  static constexpr std::uint64_t slice = 4096;
+  static constexpr std::size_t cheap_bytes = std::size_t{128} << 10;
+
+  static double seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  }
+  [[nodiscard]] std::atomic<std::uint64_t>& cursor() const {
+    return *reinterpret_cast<std::atomic<std::uint64_t>*>(memory_);
+  }
+  [[nodiscard]] Slot& slot(std::uint64_t n) const {
+    return *reinterpret_cast<Slot*>(memory_ + 2 * line + (n & (slots_ - 1)) * slot_bytes_);
+  }
+
+  std::size_t bytes_;
+  std::size_t slot_bytes_;
+  std::size_t slots_;
+  std::byte* memory_;
+};
+
+int round_trips(std::size_t bytes, std::uint64_t count, int ping_cpu, int pong_cpu) {
   const std::size_t slot_bytes = (sizeof(Slot) + bytes + 4095) / 4096 * 4096;
   auto* memory = static_cast<std::byte*>(
       mmap(nullptr, 2 * slot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
   auto& there = *reinterpret_cast<Slot*>(memory);
   auto& back = *reinterpret_cast<Slot*>(memory + slot_bytes);
-  alarm(60);
-  const pid_t child = fork();
-  if (child == 0) {
+  if (fork() == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pin(argc == 5 ? std::atoi(argv[4]) : 1);
+    pin(pong_cpu);
     pong(there, back, bytes, count);
     _exit(0);
   }
-  pin(argc == 5 ? std::atoi(argv[3]) : 0);
-  std::vector<std::uint64_t> round_trips = ping(there, back, bytes, count);
-  waitpid(child, nullptr, 0);
-  round_trips.erase(round_trips.begin(), round_trips.begin() + static_cast<std::ptrdiff_t>(count / 10));
-  std::sort(round_trips.begin(), round_trips.end());
+  pin(ping_cpu);
+  std::vector<std::uint64_t> times = ping(there, back, bytes, count);
+  wait(nullptr);
+  times.erase(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count / 10));
+  std::sort(times.begin(), times.end());
   // The mean of the middle half: the counter's stride is too coarse for a median.
   double sum = 0;
-  const std::size_t quarter = round_trips.size() / 4;
-  for (std::size_t i = quarter; i < round_trips.size() - quarter; ++i) sum += static_cast<double>(round_trips[i]);
-  std::printf("%.3f\n", sum / static_cast<double>(round_trips.size() - 2 * quarter));
+  const std::size_t quarter = times.size() / 4;
+  for (std::size_t i = quarter; i < times.size() - quarter; ++i) sum += static_cast<double>(times[i]);
+  std::printf("%.3f\n", sum / static_cast<double>(times.size() - 2 * quarter));
   return 0;
+}
+
+int stream(std::size_t bytes, std::uint64_t count, int publisher_cpu, int subscriber_cpu) {
+  Ring ring(bytes);
+  if (fork() == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pin(publisher_cpu);
+    ring.publish_all(count);
+    _exit(0);
+  }
+  pin(subscriber_cpu);
+  std::vector<double> rates = ring.take_all(count);
+  wait(nullptr);
+  // Whoever else takes a processor stops both; the median slice does not see it.
+  std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
+  std::printf("%.0f\n", rates.empty() ? 0.0 : rates[rates.size() / 2]);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool streams = argc > 1 && std::strcmp(argv[1], "stream") == 0;
+  char** const given = argv + (streams ? 2 : 1);
+  const int count = static_cast<int>(argv + argc - given);
+  if (count != 2 && count != 4) {
+    std::fprintf(stderr,
+                 "usage: bare_ring BYTES ROUND_TRIPS [ping-cpu pong-cpu]\n"
+                 "       bare_ring stream BYTES MESSAGES [publisher-cpu subscriber-cpu]\n");
+    return 2;
+  }
+  alarm(60);
+  const std::size_t bytes = std::strtoull(given[0], nullptr, 10);
+  const std::uint64_t messages = std::strtoull(given[1], nullptr, 10);
+  const int first_cpu = count == 4 ? std::atoi(given[2]) : 0;
+  const int second_cpu = count == 4 ? std::atoi(given[3]) : 1;
+  return streams ? stream(bytes, messages, first_cpu, second_cpu) : round_trips(bytes, messages, first_cpu, second_cpu);
 }

@@ -17,7 +17,7 @@ int main() {
   std::vector<double> stamps;
   for (int round = 0; round < 15; ++round) {
     {
-      Recorder recorder(samples);
+      Recorder<Sample> recorder(samples);
       SequenceTracker tracker;
       std::vector<std::byte> message(64);
       const std::uint64_t begin = clock.ticks();

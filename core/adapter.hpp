@@ -68,9 +68,11 @@ concept Publisher = requires(P& publisher, std::size_t bytes) {
 
 /// Receives the messages of one topic. Used by one thread.
 ///
-/// take(visitor)  visits every message that has arrived (after a wait(), at least what it announced), in the middleware's
-///                order, and never blocks. The memory is the adapter's and valid during the visit only. The visitor may publish on another topic. Returns the number of
-///                visits. Only messages are visited: no metadata, no disposals, nothing of this process's own topics.
+/// take(visitor)  visits messages that have arrived, in the middleware's order, and never blocks: all of them, or so many
+///                that a fast publisher cannot keep the call from returning (the role looks for its stop between calls);
+///                after a wait(), at least what it announced. The memory is the adapter's and valid during the visit only.
+///                The visitor may publish on another topic. Returns the number of visits. Only messages are visited: no
+///                metadata, no disposals, nothing of this process's own topics.
 /// wait(timeout)  blocks the way the middleware wants it (waitset, condition, futex, socket) until something may be there or
 ///                `timeout` (> 0) has passed. True: take() is worth calling. May be spurious. Must return at once when messages arrived
 ///                before the call and have not been taken.
@@ -97,6 +99,25 @@ concept Adapter =
       requires Subscriber<decltype(adapter.subscriber(topic, index))>;
     };
 
+/// Both ends of an exchange in one object: see HasRequestReply.
+template <class E>
+concept Exchange = Publisher<E> && Subscriber<E>;
+
+/// Optional: request and reply as the middleware itself has them. Without it the core uses a topic for each way and the
+/// result says so. `service` counts its clients as publishers; it has one server. Both are made like publishers and
+/// subscribers, on the main thread before the start, and used by one thread (or, under `listen`, the middleware's).
+///
+/// client(service, index)  publish() sends a request; take(), wait() and listen() bring the replies to its own requests.
+///                         matched() counts the servers it has found (0 or 1).
+/// server(service, index)  take(), wait() and listen() bring requests. During the visit of a request loan() and publish()
+///                         answer that very request, at most once; outside of visits neither is called. matched() counts
+///                         the clients it has found.
+template <class A>
+concept HasRequestReply = Adapter<A> && requires(A& adapter, const Topic& service, unsigned index) {
+  requires Exchange<decltype(adapter.client(service, index))>;
+  requires Exchange<decltype(adapter.server(service, index))>;
+};
+
 /// Optional: the daemons this trial needs, asked of a separate process before any worker starts. May write configuration
 /// files into Settings::scratch (and name them in Companion::environment). Required when a transport says `companions`.
 template <class A>
@@ -109,6 +130,14 @@ concept HasCompanions = requires(const Settings& settings) {
 template <class T>
 concept HasLastError = requires(const T& object) {
   { object.last_error() } -> std::convertible_to<std::string>;
+};
+
+/// Optional on subscribers: publishers of its topic that this subscriber has found so far. Discovery is not one event: what
+/// is written to a subscriber that does not know the writer yet may be lost, so a trial starts when both sides have found
+/// each other. Cold; called like Publisher's matched().
+template <class S>
+concept CountsPublishers = requires(S& subscriber) {
+  { subscriber.publishers_found() } -> std::convertible_to<std::size_t>;
 };
 
 /// Optional on adapters, asked once, after matching: what the engineer should know of how the settings were carried out.

@@ -15,6 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr unsigned most_sources = 1U << 16;  // what the header's source has room for
+
 /// JSON numbers convert to anything by wrapping around and cutting off: a number must be one of the field's own kind and range.
 template <class Value>
 bool fits(const Json& json) {
@@ -121,7 +123,13 @@ Settings read_settings(const Json& json, std::vector<std::string>& problems) {
   fields.read("loan", settings.loan);
   fields.read("one_process", settings.one_process);
   fields.read("message_bytes", settings.message_bytes);
+  fields.choose<Pattern>(
+      "pattern", settings.pattern,
+      {{"ping-pong", Pattern::ping_pong}, {"stream", Pattern::stream}, {"request-reply", Pattern::request_reply}});
+  fields.read("publishers", settings.publishers);
   fields.read("subscribers", settings.subscribers);
+  fields.read("topics", settings.topics);
+  fields.read("workers", settings.workers);
   fields.read("domain", settings.domain);
   fields.read("scope", settings.scope);
   fields.read("scratch", settings.scratch);
@@ -133,44 +141,142 @@ Settings read_settings(const Json& json, std::vector<std::string>& problems) {
   if (settings.message_bytes < 16) problems.emplace_back("settings.message_bytes: must be at least 16");
   if (settings.depth == 0U) problems.emplace_back("settings.depth: must be at least 1, or null for keep-all");
   if (settings.subscribers < 1) problems.emplace_back("settings.subscribers: must be at least 1");
+  if (settings.publishers < 1) problems.emplace_back("settings.publishers: must be at least 1");
+  if (settings.topics < 1 || settings.topics > std::min(settings.publishers, settings.subscribers)) {
+    problems.emplace_back("settings.topics: each must have a publisher and a subscriber");
+  }
+  if (settings.workers < 1) problems.emplace_back("settings.workers: must be at least 1");
+  if (settings.publishers > most_sources) {
+    problems.push_back(fmt::format("settings.publishers: at most {}", most_sources));
+  }
   return settings;
 }
 
 const std::vector<std::pair<std::string, Payload>> payloads{{"filled", Payload::filled},
                                                             {"untouched", Payload::untouched}};
 
+Load read_load(const Json& json, const std::string& place, std::vector<std::string>& problems) {
+  Load load;
+  if (json.is_null()) return load;
+  Fields fields(json, place, problems);
+  fields.choose<Load::Kind>("kind", load.kind,
+                            {{"max", Load::Kind::max}, {"rate", Load::Kind::rate}, {"burst", Load::Kind::burst}});
+  if (load.kind == Load::Kind::rate) {
+    fields.read("rate_hz", load.rate_hz);
+    fields.choose<bool>("arrivals", load.poisson, {{"periodic", false}, {"poisson", true}});
+    fields.read("seed", load.seed, false);
+    constexpr double slowest = 1e-6;
+    constexpr double fastest = 1e9;
+    if (!(load.rate_hz >= slowest && load.rate_hz <= fastest)) {
+      problems.push_back(fmt::format("{}.rate_hz: {} is out of range", place, load.rate_hz));
+    }
+  } else if (load.kind == Load::Kind::burst) {
+    fields.read("burst", load.burst);
+    fields.read_seconds("recovery_s", load.recovery_s, true);
+    if (load.burst < 1) problems.push_back(place + ".burst: must be at least 1");
+  }
+  return load;
+}
+
+/// How long a sender goes on.
+template <class Request>
+void read_length(Fields& fields, Request& request, const std::string& place, std::vector<std::string>& problems) {
+  fields.read("samples", request.samples);
+  fields.read_seconds("duration_s", request.duration_s);
+  fields.read_seconds("warmup_s", request.warmup_s, true);
+  fields.read_seconds("limit_s", request.limit_s);
+  if (request.samples.has_value() == request.duration_s.has_value()) {
+    problems.push_back(place + ": exactly one of samples and duration_s must be set");
+  }
+}
+
+PingRequest read_caller(const Json& json, const std::string& place, bool client, std::vector<std::string>& problems) {
+  Fields fields(json, place, problems);
+  PingRequest caller;
+  caller.client = client;
+  if (client) fields.read("index", caller.index);
+  caller.load = read_load(member(json, "load"), place + ".load", problems);
+  if (caller.load.kind == Load::Kind::burst) problems.push_back(place + ".load: bursts are for publishers");
+  read_length(fields, caller, place, problems);
+  fields.read_seconds("reply_timeout_s", caller.reply_timeout_s);
+  fields.choose("payload", caller.payload, payloads);
+  if (!client) fields.read("echoing", caller.echoing);
+  fields.read("samples_path", caller.samples_path);
+  fields.read("cpu", caller.cpu, false);
+  if (caller.echoing < 1) problems.push_back(place + ".echoing: must be at least 1");
+  return caller;
+}
+
+PongRequest read_answerer(const Json& json, const std::string& place, bool serves, std::vector<std::string>& problems) {
+  Fields fields(json, place, problems);
+  PongRequest answerer;
+  answerer.serves = serves;
+  fields.read("index", answerer.index);
+  if (!serves) {
+    fields.read("echoes", answerer.echoes);
+    fields.read("echoing", answerer.echoing);
+  }
+  fields.choose("payload", answerer.payload, payloads);
+  fields.read("cpu", answerer.cpu, false);
+  return answerer;
+}
+
+PublisherRequest read_publisher(const Json& json, const std::string& place, std::vector<std::string>& problems) {
+  Fields fields(json, place, problems);
+  PublisherRequest publisher;
+  fields.read("index", publisher.index);
+  fields.read("topic", publisher.topic);
+  publisher.load = read_load(member(json, "load"), place + ".load", problems);
+  read_length(fields, publisher, place, problems);
+  fields.choose("payload", publisher.payload, payloads);
+  fields.read("samples_path", publisher.samples_path);
+  fields.read("kept", publisher.kept);
+  fields.read("cpu", publisher.cpu, false);
+  return publisher;
+}
+
+SubscriberRequest read_subscriber(const Json& json, const std::string& place, std::vector<std::string>& problems) {
+  Fields fields(json, place, problems);
+  SubscriberRequest subscriber;
+  fields.read("index", subscriber.index);
+  fields.read("topic", subscriber.topic);
+  fields.choose("payload", subscriber.payload, payloads);
+  fields.read("samples_path", subscriber.samples_path);
+  fields.read("kept", subscriber.kept);
+  fields.read("cpu", subscriber.cpu, false);
+  return subscriber;
+}
+
+/// Each role names its place among its like and its topic; both must be ones that the settings have.
+void check_place(const char* what, unsigned index, unsigned of, const std::string& place,
+                 std::vector<std::string>& problems) {
+  if (index >= of) problems.push_back(fmt::format("{}.{}: {} is not below {}", place, what, index, of));
+}
+
 void read_role(const Json& json, const std::string& place, Configuration& configuration,
                std::vector<std::string>& problems) {
-  Fields fields(json, place, problems);
+  const Settings& settings = configuration.settings;
   std::string role;
-  fields.read("role", role);
+  Fields(json, place, problems).read("role", role);
   if (role == "ping") {
-    PingRequest ping;
-    fields.read("samples", ping.samples);
-    fields.read_seconds("duration_s", ping.duration_s);
-    fields.read_seconds("warmup_s", ping.warmup_s, true);
-    fields.read_seconds("reply_timeout_s", ping.reply_timeout_s);
-    fields.read_seconds("limit_s", ping.limit_s);
-    fields.choose("payload", ping.payload, payloads);
-    fields.read("echoing", ping.echoing);
-    fields.read("samples_path", ping.samples_path);
-    fields.read("cpu", ping.cpu, false);
-    if (ping.samples.has_value() == ping.duration_s.has_value()) {
-      problems.push_back(place + ": exactly one of samples and duration_s must be set");
-    }
-    if (ping.echoing < 1) problems.push_back(place + ".echoing: must be at least 1");
-    if (configuration.ping) problems.push_back(place + ": a second ping in one worker");
-    configuration.ping = ping;
-  } else if (role == "pong") {
-    PongRequest pong;
-    fields.read("index", pong.index);
-    fields.read("echoes", pong.echoes);
-    fields.read("echoing", pong.echoing);
-    fields.choose("payload", pong.payload, payloads);
-    fields.read("cpu", pong.cpu, false);
-    configuration.pongs.push_back(pong);
+    if (!configuration.pings.empty()) problems.push_back(place + ": a second ping in one worker");
+    configuration.pings.push_back(read_caller(json, place, false, problems));
+  } else if (role == "client") {
+    configuration.pings.push_back(read_caller(json, place, true, problems));
+    check_place("index", configuration.pings.back().index, settings.publishers, place, problems);
+  } else if (role == "pong" || role == "server") {
+    configuration.pongs.push_back(read_answerer(json, place, role == "server", problems));
+  } else if (role == "publisher") {
+    configuration.publishers.push_back(read_publisher(json, place, problems));
+    check_place("index", configuration.publishers.back().index, settings.publishers, place, problems);
+    check_place("topic", configuration.publishers.back().topic, settings.topics, place, problems);
+  } else if (role == "subscriber") {
+    configuration.subscribers.push_back(read_subscriber(json, place, problems));
+    check_place("index", configuration.subscribers.back().index, settings.subscribers, place, problems);
+    check_place("topic", configuration.subscribers.back().topic, settings.topics, place, problems);
   } else {
-    problems.push_back(fmt::format("{}.role: \"{}\" is not ping or pong", place, role));
+    problems.push_back(
+        fmt::format("{}.role: \"{}\" is not ping, pong, publisher, subscriber, client or server", place, role));
   }
 }
 

@@ -18,8 +18,10 @@ struct Configuration {
   Settings settings;
   Placement placement;
   double match_timeout_s = 10;
-  std::optional<PingRequest> ping;
-  std::vector<PongRequest> pongs;
+  std::vector<PingRequest> pings;  ///< one ping, or clients
+  std::vector<PongRequest> pongs;  ///< pongs, or one server
+  std::vector<PublisherRequest> publishers;
+  std::vector<SubscriberRequest> subscribers;
 };
 
 /// A configure command that does not say what it must; what() names every field that is wrong.

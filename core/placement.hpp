@@ -24,7 +24,8 @@ struct Placed {
   bool mlocked = false;
 };
 
-/// Dies with the parent, ignores SIGPIPE, and sets the timer slack of this thread and its children to 1 ns. Call first thing in main.
+/// Dies with the parent, goes first when memory runs out, ignores SIGPIPE, and sets the timer slack of this thread and its
+/// children to 1 ns. Call first thing in main.
 void guard_process();
 
 /// Applies to the calling thread and everything it starts afterwards. Threads the middleware starts inherit it, as they would

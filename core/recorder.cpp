@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -78,28 +79,31 @@ class File {
 
 }  // namespace
 
-Recorder::Recorder(std::size_t capacity) : capacity_(capacity) {
-  mapped_bytes_ = (capacity * sizeof(Sample) + huge_page - 1) / huge_page * huge_page;
-  if (mapped_bytes_ == 0) mapped_bytes_ = huge_page;
-  void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    throw std::system_error(
-        errno, std::generic_category(),
-        "no memory for " + std::to_string(capacity) + " samples (" + std::to_string(mapped_bytes_ >> 20) + " MiB)");
+PrefaultedMemory::PrefaultedMemory(std::size_t records, std::size_t record_bytes) {
+  if (records == 0) return;
+  const auto refuse = [records](int error, const std::string& amount) {
+    throw std::system_error(error, std::generic_category(),
+                            "no memory for " + std::to_string(records) + " samples (" + amount + ")");
+  };
+  if (records > (std::numeric_limits<std::size_t>::max() - huge_page) / record_bytes) {
+    refuse(ENOMEM, std::to_string(record_bytes) + " bytes each");
   }
-  madvise(memory, mapped_bytes_, MADV_HUGEPAGE);  // advice only: a kernel without huge pages declines
-  populate(static_cast<std::byte*>(memory), mapped_bytes_);
-  samples_ = static_cast<Sample*>(memory);
+  bytes_ = (records * record_bytes + huge_page - 1) / huge_page * huge_page;
+  void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) refuse(errno, std::to_string(bytes_ >> 20) + " MiB");
+  madvise(memory, bytes_, MADV_HUGEPAGE);  // advice only: a kernel without huge pages declines
+  populate(static_cast<std::byte*>(memory), bytes_);
+  address_ = memory;
 }
 
-Recorder::~Recorder() { munmap(samples_, mapped_bytes_); }
+PrefaultedMemory::~PrefaultedMemory() {
+  if (address_ != nullptr) munmap(address_, bytes_);
+}
 
-void Recorder::write_npy(const std::string& path) const {
+void write_npy_records(const std::string& path, std::string_view npy_descr, const void* records,
+                       std::size_t record_bytes, std::size_t count) {
   std::string header =
-      "{'descr': [('sequence', '<u8'), ('begin_ns', '<u8'), ('round_trip_ns', '<u8'), ('first_reply_ns', '<u8'), "
-      "('write_ns', '<u4'), ('take_ns', '<u4'), ('loan_ns', '<u4'), ('fill_ns', '<u4'), ('check_ns', '<u4'), "
-      "('replies', '<u4')], 'fortran_order': False, 'shape': (" +
-      std::to_string(count_) + ",), }";
+      "{'descr': " + std::string(npy_descr) + ", 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
   constexpr std::size_t preamble = 10;  // magic, version, length
   header.append((64 - (preamble + header.size() + 1) % 64) % 64, ' ');
   header.push_back('\n');
@@ -117,7 +121,7 @@ void Recorder::write_npy(const std::string& path) const {
   File file(path);
   file.write(start, sizeof start);
   file.write(header.data(), header.size());
-  file.write(samples_, count_ * sizeof(Sample));
+  file.write(records, count * record_bytes);
   file.finish();
 }
 

@@ -15,17 +15,22 @@ namespace middlemark {
 enum class Reliability { reliable, best_effort };
 enum class Reception { poll, block, listen };
 enum class Payload { filled, untouched };
+enum class Pattern { ping_pong, stream, request_reply };
 
 /// One trial's request. Frozen: an adapter reads it once, when it opens.
 struct Settings {
+  Pattern pattern = Pattern::ping_pong;
   std::string transport;  ///< one of the names in Description::transports
   Reliability reliability = Reliability::reliable;
   Reception reception = Reception::block;  ///< how the roles will receive; some middlewares must know when they open
   std::optional<std::uint32_t> depth = 1;  ///< keep-last history depth in messages (>= 1); nullopt is keep-all
   bool loan = false;                       ///< write into the middleware's own memory instead of the adapter's
-  bool one_process = false;                ///< both ends live in this process
+  bool one_process = false;                ///< all roles of the trial live in this process
   std::size_t message_bytes = 16;          ///< size of every message of the trial, the core's header included (>= 16)
-  unsigned subscribers = 1;                ///< pongs (or subscribers) of the trial
+  unsigned publishers = 1;                 ///< publishers of a stream, clients of request/reply; 1 under ping-pong
+  unsigned subscribers = 1;                ///< subscribers of a stream, pongs of a ping-pong; 1 under request/reply
+  unsigned topics = 1;                     ///< of a stream; its roles are dealt out over them
+  unsigned workers = 2;                    ///< processes of the trial that open the middleware
   int domain = 0;                          ///< 0..232: a DDS domain, or anything else that separates trials
   std::string scope;    ///< unique for the trial, [a-z0-9_]+: every name of topic, segment or port file begins with it
   std::string scratch;  ///< absolute path of a folder of the trial's own, shared by its workers, removed afterwards
@@ -75,7 +80,8 @@ struct Description {
   bool own_threads =
       false;  ///< the middleware receives on threads of its own, which need a processor beside a polling role
   std::vector<std::string> residue;  ///< absolute globs ({scope} is replaced) of what a killed worker may leave behind
-  std::map<std::string, std::string> native;  ///< accepted native keys and what they do
+  /// Accepted native keys and what they do. A key that ends in '*' stands for every key that begins so.
+  std::map<std::string, std::string> native;
 };
 
 /// A daemon that has to run while workers do.

@@ -1,7 +1,9 @@
 #include <middlemark/worker.hpp>
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +17,7 @@
 
 #include <middlemark/control.hpp>
 #include <middlemark/describe.hpp>
+#include <middlemark/events.hpp>
 #include <middlemark/honour.hpp>
 
 namespace middlemark {
@@ -28,54 +31,18 @@ constexpr int exit_usage = 2;
 constexpr int exit_abandoned = 3;
 constexpr int exit_stuck = 4;
 
-Json error_event(const std::string& code, const std::string& text, const std::string& advice = {}) {
-  return {{"event", "error"}, {"code", code}, {"text", text}, {"advice", advice}};
-}
-
-Json result_event(const RoleResult& result) {
-  Json event{{"event", "result"},
-             {"role", result.role},
-             {"received", result.received},
-             {"lost", result.lost},
-             {"duplicated", result.duplicated},
-             {"reordered", result.reordered},
-             {"damaged", result.damaged},
-             {"publish_failed", result.publish_failed},
-             {"last_error", result.last_error}};
-  if (result.role == "ping") {
-    event.update({{"samples", result.samples},
-                  {"warmup_samples", result.warmup_samples},
-                  {"measured_s", result.measured_s},
-                  {"first_begin_ns", result.first_begin_ns},
-                  {"sent", result.sent},
-                  {"late", result.late},
-                  {"ended", result.ended}});
-  } else {
-    event.update({{"index", result.index}, {"echoed", result.echoed}});
-  }
-  return event;
-}
-
-const char* phase_name(Phase phase) {
-  switch (phase) {
-    case Phase::waiting:
-      return "waiting";
-    case Phase::warm_up:
-      return "warm-up";
-    case Phase::measuring:
-      return "measuring";
-    case Phase::echoing:
-      return "echoing";
-    case Phase::ended:
-      break;
-  }
-  return "ended";
-}
-
 /// Empty when the line is no command.
 std::string command_name(const Json& command) {
   const bool named = command.is_object() && command.contains("command") && command["command"].is_string();
   return named ? command["command"].get<std::string>() : std::string();
+}
+
+/// A described key that ends in '*' stands for all that begin so.
+bool accepts(const Description& about, const std::string& key) {
+  return about.native.contains(key) || std::ranges::any_of(about.native, [&key](const auto& described) {
+           const std::string& name = described.first;
+           return name.ends_with('*') && key.starts_with(name.substr(0, name.size() - 1));
+         });
 }
 
 /// What the person at the launcher can mend: the place for the samples.
@@ -149,7 +116,7 @@ class ControlledWorker {
     const Description about = parts_.describe();
     refuse_what_is_not_listed(about, configuration.settings);
     for (const auto& [key, value] : configuration.settings.native) {
-      if (!about.native.contains(key) && !about.native.contains("*")) {
+      if (!accepts(about, key)) {
         throw AdapterError(fmt::format("{}: native.{} is not a setting of this adapter", about.name, key),
                            "`middlemark list adapters --verbose` names them");
       }
@@ -157,7 +124,10 @@ class ControlledWorker {
     place_process(configuration.placement);
     // A role that polls never yields to an equal: the threads the middleware starts now must stand above it.
     if (configuration.settings.reception == Reception::poll) raise_priority(configuration.placement, 1);
+    // Threads inherit the name of the one that starts them: the middleware's, where it gives them none, are told apart so.
+    pthread_setname_np(pthread_self(), about.name.substr(0, 15).c_str());
     session_ = parts_.open(configuration, clock_);
+    pthread_setname_np(pthread_self(), "control");
     if (const int code = match(configuration.match_timeout_s, configuration.placement); code != 0) return code;
     raise_priority(configuration.placement, 1);
     serve();
@@ -194,12 +164,15 @@ class ControlledWorker {
   void serve() {
     const std::uint64_t no_start = 0;
     std::uint64_t started = no_start;
+    std::uint64_t ticked = no_start;
+    bool measuring = false;
     bool concluded = false;
     std::uint64_t stop_by = 0;
     for (;;) {
-      const int also = concluded || started == no_start ? -1 : session_->ended_descriptor();
-      const auto line = control_.receive(1s, also);
+      const int also = concluded || started == no_start ? -1 : session_->wake_descriptor();
+      const auto line = control_.receive(until_tick(started, ticked, concluded), also);
       if (control_.closed()) _exit(exit_abandoned);
+      session_->drain_wake();
       if (line) {
         const Json command = Json::parse(*line, nullptr, false);
         const std::string name = command_name(command);
@@ -207,8 +180,9 @@ class ControlledWorker {
           session_->start();
           started = monotonic_ns();
         } else if (name == "stop") {
-          session_->request_stop();
-          stop_by = monotonic_ns() + stop_patience_ns;
+          const std::uint64_t expected = expected_of(command);
+          session_->request_stop(expected);
+          stop_by = monotonic_ns() + stop_patience_ns + (expected == nothing_expected ? 0 : Drain::limit_ns);
         } else if (name == "quit") {
           if (started != no_start && !concluded) {
             session_->request_stop();
@@ -224,21 +198,46 @@ class ControlledWorker {
       if (session_->ended()) {
         conclude();
         concluded = true;
-      } else {
-        tick(started);
-        if (stop_by != 0) abandon_if_stuck(stop_by);
+        continue;
       }
+      if (!measuring && session_->measures()) {
+        measuring = true;
+        Json event = account_.read(*session_);
+        event["event"] = "measuring";
+        control_.send(event);
+      }
+      if (ticked == no_start || monotonic_ns() - ticked >= tick_ns) {
+        ticked = monotonic_ns();
+        tick(started);
+      }
+      if (stop_by != 0) abandon_if_stuck(stop_by);
     }
   }
 
   static constexpr std::uint64_t stop_patience_ns = 3'000'000'000;
+  static constexpr std::uint64_t tick_ns = 1'000'000'000;
+
+  static std::chrono::milliseconds until_tick(std::uint64_t started, std::uint64_t ticked, bool concluded) {
+    if (started == 0 || concluded) return 1s;
+    if (ticked == 0) return 0ms;
+    const std::uint64_t due = ticked + tick_ns;
+    const std::uint64_t now = monotonic_ns();
+    return std::chrono::milliseconds(due > now ? (due - now) / 1'000'000 + 1 : 0);
+  }
+
+  static std::uint64_t expected_of(const Json& command) {
+    if (!command.contains("expected") || command["expected"].is_null()) return nothing_expected;
+    if (!command["expected"].is_number_unsigned())
+      throw ConfigurationError("stop.expected: must be a number of messages");
+    return command["expected"].get<std::uint64_t>();
+  }
 
   /// A role that does not come back from the middleware cannot be joined; the process ends without it.
   void abandon_if_stuck(std::uint64_t stop_by) {
     if (monotonic_ns() > stop_by) {
       control_.send(
           error_event("hung", fmt::format("{}: the role did not return from the middleware within 3 s of its stop",
-                                          session_->leading_role())));
+                                          session_->leading().name())));
       _exit(exit_stuck);
     }
     const timespec pause{0, 1'000'000};
@@ -246,16 +245,20 @@ class ControlledWorker {
   }
 
   void tick(std::uint64_t started) {
-    const Progress& progress = session_->leading_progress();
-    control_.send({{"event", "tick"},
-                   {"role", session_->leading_role()},
-                   {"phase", phase_name(progress.phase.load(std::memory_order_relaxed))},
-                   {"samples", progress.samples.load(std::memory_order_relaxed)},
-                   {"elapsed_s", static_cast<double>(monotonic_ns() - started) / 1e9}});
+    const Progress& progress = session_->leading().progress;
+    Json event = account_.read(*session_);
+    event.update({{"event", "tick"},
+                  {"role", session_->leading().kind},
+                  {"phase", phase_name(progress.phase.load(std::memory_order_relaxed))},
+                  {"samples", progress.samples.load(std::memory_order_relaxed)},
+                  {"elapsed_s", static_cast<double>(monotonic_ns() - started) / 1e9}});
+    control_.send(event);
   }
 
   void conclude() {
-    control_.send({{"event", "done"}, {"role", session_->leading_role()}});
+    Json done = account_.read(*session_);
+    done.update({{"event", "done"}, {"role", session_->leading().kind}});
+    control_.send(done);
     for (const RoleResult& result : session_->conclude()) {
       if (!result.error_code.empty())
         control_.send(error_event(result.error_code, result.error_text, result.last_error));
@@ -266,6 +269,7 @@ class ControlledWorker {
   const WorkerParts& parts_;
   Control control_;
   Clock clock_;
+  Account account_;
   std::unique_ptr<Session> session_;
 };
 

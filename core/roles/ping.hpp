@@ -1,22 +1,25 @@
-// The ping: sends a message, waits for every expected reply, keeps the round trip. Hot file: once run() has started nothing
+// The ping: sends a message, waits for every expected reply, keeps the round trip. A client is a ping that one server answers. Hot file: once run() has started nothing
 // here allocates, locks, logs or throws.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
 #include <middlemark/message.hpp>
+#include <middlemark/pacer.hpp>
 #include <middlemark/recorder.hpp>
+#include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/replies.hpp>
 #include <middlemark/roles/requests.hpp>
-#include <middlemark/roles/topics.hpp>
 
 namespace middlemark {
 
@@ -25,17 +28,19 @@ namespace middlemark {
                                                    std::size_t memory_bytes) noexcept {
   const std::size_t most = memory_bytes / sizeof(Sample);
   if (request.samples) return std::min<std::size_t>(*request.samples, most);
+  if (request.load.kind == Load::Kind::rate) {
+    // Poisson arrivals may be more than the mean says: ten standard deviations more are not.
+    const double mean = request.load.rate_hz * request.duration_s.value_or(0);
+    return std::min<std::size_t>(static_cast<std::size_t>(mean + 10 * std::sqrt(mean) + 2), most);
+  }
   // No round trip of two hand-overs is shorter; blocking and listening add at least a call into the middleware.
   const double shortest_ns = reception == Reception::poll ? 150.0 : 500.0;
   const double expected = request.duration_s.value_or(0) * 1e9 / shortest_ns + 1;
   return std::min<std::size_t>(static_cast<std::size_t>(expected), most);
 }
 
-template <Adapter A>
+template <Adapter A, class Ends = PingTopics<A>>
 class Ping {
-  using AdapterPublisher = decltype(std::declval<A&>().publisher(std::declval<const Topic&>(), 0U));
-  using AdapterSubscriber = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
-
  public:
   /// The peer counts as gone after this many unanswered messages in a row, or (at least two and) this long.
   static constexpr unsigned silent_messages = 16;
@@ -47,31 +52,40 @@ class Ping {
         request_(request),
         clock_(clock),
         progress_(progress),
-        recorder_(recorder_capacity(request, settings.reception, recorder_memory)),
-        replies_(clock, request.echoing, settings.message_bytes, request.payload == Payload::filled),
-        subscriber_(adapter.subscriber(pong_topic(settings, request.echoing), 0)),
-        publisher_(adapter.publisher(ping_topic(settings), 0)) {}
+        paced_(request.load.kind == Load::Kind::rate),
+        recorder_(recorder_capacity(request, settings.reception,
+                                    recorder_memory / (request.client ? settings.publishers : 1))),
+        pacer_(clock, request.load, settings.reception == Reception::poll),
+        replies_(replies(clock, settings, request)),
+        ends_(adapter, settings, request) {}
 
-  [[nodiscard]] std::size_t matched() { return publisher_.matched(); }
-  [[nodiscard]] std::size_t expected() const noexcept { return settings_.subscribers; }
+  [[nodiscard]] std::size_t matched() { return ends_.outgoing().matched(); }
+  [[nodiscard]] std::size_t expected() const noexcept { return Ends::peers(settings_); }
 
   /// The whole of the role, on the calling thread. result() is valid afterwards.
   void run() {
-    if (settings_.reception == Reception::listen) subscriber_.listen(Listener(replies_));
+    if (settings_.reception == Reception::listen) ends_.incoming().listen(Listener(replies_));
     measure();
-    if (settings_.reception == Reception::listen) subscriber_.silence();
+    if (settings_.reception == Reception::listen) ends_.incoming().silence();
     conclude();
   }
 
   [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
-  [[nodiscard]] const Recorder& recorder() const noexcept { return recorder_; }
+  [[nodiscard]] const Recorder<Sample>& recorder() const noexcept { return recorder_; }
 
  private:
+  static Replies replies(const Clock& clock, const Settings& settings, const PingRequest& request) {
+    const bool check = request.payload == Payload::filled;
+    if (!request.client) return Replies(clock, request.echoing, settings.message_bytes, check);
+    return Replies(clock, request.index, settings.publishers, settings.message_bytes, check);
+  }
+
   void measure() noexcept {
     timeout_ticks_ = clock_.to_ticks(static_cast<std::uint64_t>(request_.reply_timeout_s * 1e9));
     progress_.phase.store(Phase::warm_up, std::memory_order_relaxed);
     if (!rehearse()) return;
     progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
+    progress_.begin_to_measure();
     const std::uint64_t messages = request_.samples.value_or(std::numeric_limits<std::uint64_t>::max());
     start_ticks_ = clock_.ticks();
     const std::uint64_t limit = start_ticks_ + clock_.to_ticks(static_cast<std::uint64_t>(request_.limit_s * 1e9));
@@ -79,9 +93,22 @@ class Ping {
         request_.duration_s ? start_ticks_ + clock_.to_ticks(static_cast<std::uint64_t>(*request_.duration_s * 1e9))
                             : std::numeric_limits<std::uint64_t>::max();
     end_ticks_ = start_ticks_;
+    due_until_ = std::min(end, limit);
+    pacer_.start(start_ticks_);
     while (sent_ < messages) {
       if (recorder_.full()) return ended_by("full");
-      const Exchange exchange = once(Header::make(0, false, ++sent_, clock_.ticks()));
+      const std::uint64_t intended = pacer_.next();
+      if (paced_ && intended >= due_until_) {  // nothing is due any more
+        pacer_.wait(due_until_, progress_.stop);
+        end_ticks_ = clock_.ticks();
+        return ended_by(end <= limit ? "duration" : "limit");
+      }
+      const Ongoing exchange = once(Header::make(request_.index, false, ++sent_, intended));
+      if (exchange.stopped) {
+        --sent_;
+        return ended_by("stopped");
+      }
+      progress_.sent.store(sent_, std::memory_order_relaxed);
       keep(exchange);
       end_ticks_ = clock_.ticks();
       if (peer_is_silent(end_ticks_)) return fail_silent();
@@ -99,8 +126,14 @@ class Ping {
     const std::uint64_t warm = clock_.to_ticks(static_cast<std::uint64_t>(request_.warmup_s * 1e9));
     std::uint64_t sequence = 0;
     bool answered = false;
+    pacer_.start(begin);
     for (;;) {
-      const Exchange exchange = once(Header::make(0, true, ++sequence, clock_.ticks()));
+      const std::uint64_t intended = pacer_.next();
+      if (answered && intended >= begin + warm) {  // the next one is a measured one
+        return pacer_.wait(begin + warm, progress_.stop) || (ended_by("stopped"), false);
+      }
+      const Ongoing exchange = once(Header::make(request_.index, true, ++sequence, intended));
+      if (exchange.stopped) return ended_by("stopped"), false;
       answered = answered || exchange.completed;
       warmup_samples_ += exchange.completed ? 1 : 0;
       heard(exchange);
@@ -110,23 +143,27 @@ class Ping {
     }
   }
 
-  struct Exchange {
+  struct Ongoing {
     bool completed = false;
     bool published = false;
+    bool stopped = false;  ///< while it waited for its instant: nothing was sent
     std::uint64_t sequence = 0;
+    std::uint64_t intended = 0;
     std::uint64_t loan_begin = 0;
     std::uint64_t fill_begin = 0;
+    std::uint64_t fill_end = 0;
     std::uint64_t begin = 0;
     std::uint64_t written = 0;
     std::uint64_t take_begin = 0;
   };
 
-  Exchange once(const Header& header) noexcept {
-    Exchange exchange;
+  Ongoing once(const Header& header) noexcept {
+    Ongoing exchange;
     exchange.sequence = header.sequence();
+    exchange.intended = header.intended_ticks;
     // Stamps that the figures of this trial do not need are not taken: each costs about as much as a small message's check.
     if (settings_.loan) exchange.loan_begin = clock_.ticks();
-    const std::span<std::byte> message = publisher_.loan(settings_.message_bytes);
+    const std::span<std::byte> message = ends_.outgoing().loan(settings_.message_bytes);
     if (message.size() != settings_.message_bytes) [[unlikely]] {
       wait_before_retry();
       return exchange;
@@ -134,9 +171,17 @@ class Ping {
     if (settings_.loan || replies_.checks()) exchange.fill_begin = clock_.ticks();
     write_header(message, header);
     if (replies_.checks()) fill_payload(message, header);
+    if (paced_) {
+      exchange.fill_end = clock_.ticks();
+      if (!pacer_.wait(exchange.intended, progress_.stop)) [[unlikely]] {
+        exchange.stopped = true;
+        return exchange;
+      }
+    }
     replies_.await(header);
     exchange.begin = clock_.ticks();
-    const Published published = publisher_.publish();
+    if (!paced_) exchange.fill_end = exchange.begin;  // one stamp ends the filling and begins the round trip
+    const Published published = ends_.outgoing().publish();
     exchange.written = clock_.ticks();
     exchange.published = published == Published::ok;
     if (!exchange.published) [[unlikely]] {
@@ -149,21 +194,21 @@ class Ping {
     return exchange;
   }
 
-  bool receive(Exchange& exchange) noexcept {
+  bool receive(Ongoing& exchange) noexcept {
     const std::uint64_t deadline = exchange.begin + timeout_ticks_;
     switch (settings_.reception) {
       case Reception::poll:
         do {
           exchange.take_begin = clock_.early_ticks();
-          subscriber_.take(replies_);
+          ends_.incoming().take(replies_);
           if (replies_.completed()) return true;
         } while (exchange.take_begin < deadline);
         return false;
       case Reception::block:
         for (std::uint64_t now = exchange.written; now < deadline; now = clock_.ticks()) {
-          if (!subscriber_.wait(std::chrono::nanoseconds(clock_.to_ns(deadline - now) + 1))) continue;
+          if (!ends_.incoming().wait(std::chrono::nanoseconds(clock_.to_ns(deadline - now) + 1))) continue;
           exchange.take_begin = clock_.ticks();
-          subscriber_.take(replies_);
+          ends_.incoming().take(replies_);
           if (replies_.completed()) return true;
         }
         return false;
@@ -177,7 +222,7 @@ class Ping {
     return false;
   }
 
-  void heard(const Exchange& exchange) noexcept {
+  void heard(const Ongoing& exchange) noexcept {
     if (exchange.completed) [[likely]] {
       unanswered_ = 0;
       answered_ticks_ = replies_.last_ticks();
@@ -190,10 +235,11 @@ class Ping {
            (unanswered_ >= 2 && now > answered_ticks_ && clock_.to_ns(now - answered_ticks_) > silent_ns);
   }
 
-  void keep(const Exchange& exchange) noexcept {
+  void keep(const Ongoing& exchange) noexcept {
     heard(exchange);
     if (!exchange.completed) [[unlikely]] {
       publish_failed_ += exchange.published ? 0 : 1;
+      progress_.publish_failed.store(publish_failed_, std::memory_order_relaxed);
       return;
     }
     if (!replies_.intact()) [[unlikely]]
@@ -205,17 +251,22 @@ class Ping {
     sample.first_reply_ns = clock_.to_ns(replies_.first_ticks() - exchange.begin);
     sample.write_ns = Sample::clamp(clock_.to_ns(exchange.written - exchange.begin));
     sample.replies = request_.echoing;
+    if (paced_ && exchange.begin > exchange.intended) {
+      sample.late_ns = Sample::clamp(clock_.to_ns(exchange.begin - exchange.intended));
+      late_sends_ += exchange.begin - exchange.intended > pacer_.period_ticks() ? 1 : 0;
+    }
     if (exchange.take_begin != 0) {
       // Of several replies the last may have been visited by the take that also brought an earlier one.
       sample.take_ns = Sample::clamp(clock_.to_ns(replies_.last_ticks() - exchange.take_begin));
     }
     if (settings_.loan) sample.loan_ns = Sample::clamp(clock_.to_ns(exchange.fill_begin - exchange.loan_begin));
     if (replies_.checks()) {
-      sample.fill_ns = Sample::clamp(clock_.to_ns(exchange.begin - exchange.fill_begin));
+      sample.fill_ns = Sample::clamp(clock_.to_ns(exchange.fill_end - exchange.fill_begin));
       sample.check_ns = Sample::clamp(clock_.to_ns(replies_.check_ticks()));
     }
     recorder_.keep(sample);
     progress_.samples.store(recorder_.size(), std::memory_order_relaxed);
+    progress_.received.store(recorder_.size() * request_.echoing, std::memory_order_relaxed);
   }
 
   /// A middleware that refuses at once must not turn the role into a spinner that ends after 16 tries.
@@ -231,7 +282,18 @@ class Ping {
   }
 
   void conclude() {
-    result_.role = "ping";
+    result_.role = request_.client ? "client" : "ping";
+    result_.index = request_.index;
+    result_.native = Ends::native;
+    if (paced_) {
+      const bool early = ended_ != std::string_view("samples") && ended_ != std::string_view("duration");
+      result_.scheduled = pacer_.scheduled_until(early ? end_ticks_ : due_until_);
+      if (request_.samples)
+        result_.scheduled = early ? std::min(*request_.samples, *result_.scheduled) : *request_.samples;
+      result_.late_sends = late_sends_;
+      result_.unsent = *result_.scheduled - std::min(*result_.scheduled, sent_);
+      result_.pacing_ns = clock_.to_ns(pacer_.pacing_ticks());
+    }
     result_.samples = recorder_.size();
     result_.warmup_samples = warmup_samples_;
     result_.measured_s = static_cast<double>(clock_.to_ns(end_ticks_ - start_ticks_)) / 1e9;
@@ -246,15 +308,16 @@ class Ping {
     result_.damaged = replies_.damaged();
     result_.publish_failed = publish_failed_;
     result_.ended = ended_;
-    if constexpr (HasLastError<AdapterPublisher>) result_.last_error = publisher_.last_error();
-    if constexpr (HasLastError<AdapterSubscriber>) {
-      if (result_.last_error.empty()) result_.last_error = subscriber_.last_error();
-    }
+    result_.last_error = last_error_of(ends_.incoming(), &ends_.outgoing());
     if (silent_) {
       result_.error_code = "silent";
-      result_.error_text = "ping: " + std::to_string(unanswered_) + " messages in a row brought no reply from all " +
-                           std::to_string(request_.echoing) + " pongs (" + std::to_string(result_.samples) +
-                           " samples before)";
+      result_.error_text =
+          request_.client
+              ? "client " + std::to_string(request_.index) + ": " + std::to_string(unanswered_) +
+                    " requests in a row brought no reply (" + std::to_string(result_.samples) + " samples before)"
+              : "ping: " + std::to_string(unanswered_) + " messages in a row brought no reply from all " +
+                    std::to_string(request_.echoing) + " pongs (" + std::to_string(result_.samples) +
+                    " samples before)";
     }
   }
 
@@ -262,21 +325,36 @@ class Ping {
   const PingRequest request_;
   const Clock clock_;
   Progress& progress_;
-  Recorder recorder_;
+  const bool paced_;
+  Recorder<Sample> recorder_;
+  Pacer pacer_;
   Replies replies_;
-  AdapterSubscriber subscriber_;
-  AdapterPublisher publisher_;
+  Ends ends_;
   std::uint64_t timeout_ticks_ = 0;
   std::uint64_t start_ticks_ = 0;
   std::uint64_t end_ticks_ = 0;
+  std::uint64_t due_until_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t warmup_samples_ = 0;
   std::uint64_t publish_failed_ = 0;
+  std::uint64_t late_sends_ = 0;
   unsigned unanswered_ = 0;
   std::uint64_t answered_ticks_ = 0;
   bool silent_ = false;
   const char* ended_ = "";
   RoleResult result_;
 };
+
+/// Request and reply as the middleware itself has them, otherwise over two topics.
+template <Adapter A>
+struct ClientEndsOf {
+  using type = ClientTopics<A>;
+};
+template <HasRequestReply A>
+struct ClientEndsOf<A> {
+  using type = NativeClient<A>;
+};
+template <Adapter A>
+using Client = Ping<A, typename ClientEndsOf<A>::type>;
 
 }  // namespace middlemark

@@ -1,54 +1,52 @@
-// The pong: copies what it received into a reply and sends it back. Hot file: once run() has started nothing here allocates,
+// The pong: copies what it received into a reply and sends it back. A server is a pong of several clients. Hot file: once run() has started nothing here allocates,
 // locks, logs or throws.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <span>
+#include <vector>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/message.hpp>
+#include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
+#include <middlemark/roles/reception.hpp>
 #include <middlemark/roles/requests.hpp>
-#include <middlemark/roles/topics.hpp>
 #include <middlemark/sequence.hpp>
 
 namespace middlemark {
 
-template <Adapter A>
+template <Adapter A, class Ends = PongTopics<A>>
 class Pong {
-  using AdapterPublisher = decltype(std::declval<A&>().publisher(std::declval<const Topic&>(), 0U));
-  using AdapterSubscriber = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
-
  public:
   Pong(A& adapter, const Settings& settings, const PongRequest& request, Progress& progress)
       : settings_(settings),
         request_(request),
         progress_(progress),
-        // The ping checks what comes back, which covers both ways; with several pongs it can check only one reply in full.
-        checks_(request.payload == Payload::filled && (settings.subscribers > 1 || !request.echoes)),
-        subscriber_(adapter.subscriber(ping_topic(settings), request.index)) {
-    if (request.echoes) {
-      publisher_.reset(new AdapterPublisher(adapter.publisher(pong_topic(settings, request.echoing), request.index)));
-    }
+        // Who sent the message checks what comes back, which covers both ways; of several pongs' replies a ping can check
+        // only one in full.
+        checks_(request.payload == Payload::filled && !request.serves && (settings.subscribers > 1 || !request.echoes)),
+        trackers_(request.serves ? settings.publishers : 1),
+        ends_(adapter, settings, request) {
+    result_.by_source.reserve(trackers_.size());
   }
 
-  [[nodiscard]] std::size_t matched() { return publisher_ ? publisher_->matched() : 0; }
-  [[nodiscard]] std::size_t expected() const noexcept { return publisher_ ? 1 : 0; }
+  /// Without a publisher of its own it waits to find the ping's, where the middleware tells.
+  [[nodiscard]] std::size_t matched() {
+    if (ends_.outgoing() != nullptr) return ends_.outgoing()->matched();
+    if constexpr (finds_publishers) return ends_.incoming().publishers_found();
+    return 0;
+  }
+  [[nodiscard]] std::size_t expected() const noexcept {
+    const std::size_t peers = ends_.peers(settings_);
+    return peers == 0 && finds_publishers ? 1 : peers;
+  }
 
-  /// Echoes until it is told to stop.
+  /// Echoes until it is told to stop; one that does not echo drains first. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
-    if (settings_.reception == Reception::listen) {
-      subscriber_.listen(Listener(*this));
-      progress_.stop.sleep_until_requested();
-      subscriber_.silence();
-    } else {
-      echo();
-    }
+    receive_until_stopped(ends_.incoming(), *this, settings_, progress_);
     conclude();
   }
 
@@ -60,25 +58,15 @@ class Pong {
       return;
     }
     const Header header = read_header(message);
-    if (publisher_) reply(message, header);
+    if (ends_.outgoing() != nullptr) reply(message, header);
     account(message, header);
   }
 
  private:
-  [[nodiscard]] bool stopped() const noexcept { return progress_.stop.requested(); }
-
-  void echo() noexcept {
-    if (settings_.reception == Reception::poll) {
-      while (!stopped()) subscriber_.take(*this);
-      return;
-    }
-    while (!stopped()) {
-      if (subscriber_.wait(std::chrono::milliseconds(50))) subscriber_.take(*this);
-    }
-  }
+  static constexpr bool finds_publishers = CountsPublishers<SubscriberOf<A>> && !Ends::native;
 
   void reply(std::span<const std::byte> message, const Header& header) noexcept {
-    const std::span<std::byte> answer = publisher_->loan(message.size());
+    const std::span<std::byte> answer = ends_.outgoing()->loan(message.size());
     if (answer.size() != message.size()) [[unlikely]] {
       ++publish_failed_;
       return;
@@ -86,8 +74,8 @@ class Pong {
     if (request_.payload == Payload::filled) {
       std::memcpy(answer.data() + header_bytes, message.data() + header_bytes, message.size() - header_bytes);
     }
-    write_header(answer, header.from(request_.index));
-    if (publisher_->publish() == Published::ok) [[likely]] {
+    write_header(answer, request_.serves ? header : header.from(request_.index));
+    if (ends_.outgoing()->publish() == Published::ok) [[likely]] {
       echoed_ += header.rehearsal() ? 0 : 1;
     } else {
       ++publish_failed_;
@@ -98,47 +86,66 @@ class Pong {
     if (header.rehearsal()) return;
     // A sequence this far ahead is a damaged header; following it would spoil every count after it.
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
-    if (header.sequence() == 0 || header.sequence() > tracker_.highest() + plausible_gap) {
-      ++damaged_;
+    const unsigned source = request_.serves ? header.source() : 0;
+    if (source >= trackers_.size() || header.sequence() == 0 ||
+        header.sequence() > trackers_[source].highest() + plausible_gap) {
+      progress_.damaged.store(++damaged_, std::memory_order_relaxed);
       return;
     }
-    tracker_.see(header.sequence());
-    if (checks_ && !payload_intact(message, header)) ++damaged_;
-    progress_.samples.store(tracker_.unique(), std::memory_order_relaxed);
+    if (trackers_[source].see(header.sequence()) == SequenceTracker::Verdict::duplicate) {
+      progress_.duplicated.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    if (received_++ == 0) [[unlikely]]
+      progress_.begin_to_measure();
+    if (checks_ && !payload_intact(message, header)) progress_.damaged.store(++damaged_, std::memory_order_relaxed);
+    progress_.samples.store(received_, std::memory_order_relaxed);
+    progress_.received.store(received_, std::memory_order_release);
   }
 
   void conclude() {
-    result_.role = "pong";
+    result_.role = request_.serves ? "server" : "pong";
     result_.index = request_.index;
-    result_.samples = tracker_.unique();
-    result_.received = tracker_.unique();
+    result_.native = Ends::native;
+    result_.samples = received_;
+    result_.received = received_;
     result_.echoed = echoed_;
-    // What was sent after the last one it saw, only the ping's count can tell.
-    result_.lost = tracker_.highest() - tracker_.unique();
-    result_.duplicated = tracker_.duplicated();
-    result_.reordered = tracker_.reordered();
+    for (const SequenceTracker& tracker : trackers_) {
+      // What was sent after the last one it saw, only the sender's count can tell.
+      result_.lost += tracker.highest() - tracker.unique();
+      result_.duplicated += tracker.duplicated();
+      result_.reordered += tracker.reordered();
+      result_.by_source.push_back(tracker.unique());
+    }
     result_.damaged = damaged_;
     result_.publish_failed = publish_failed_;
     result_.ended = "stopped";
-    if constexpr (HasLastError<AdapterPublisher>) {
-      if (publisher_) result_.last_error = publisher_->last_error();
-    }
-    if constexpr (HasLastError<AdapterSubscriber>) {
-      if (result_.last_error.empty()) result_.last_error = subscriber_.last_error();
-    }
+    result_.last_error = last_error_of(ends_.incoming(), ends_.outgoing());
   }
 
   const Settings settings_;
   const PongRequest request_;
   Progress& progress_;
   const bool checks_;
-  AdapterSubscriber subscriber_;
-  std::unique_ptr<AdapterPublisher> publisher_;
-  SequenceTracker tracker_;
+  std::vector<SequenceTracker> trackers_;  // a server's by client
+  Ends ends_;
+  std::uint64_t received_ = 0;
   std::uint64_t echoed_ = 0;
   std::uint64_t damaged_ = 0;
   std::uint64_t publish_failed_ = 0;
   RoleResult result_;
 };
+
+/// Request and reply as the middleware itself has them, otherwise over two topics.
+template <Adapter A>
+struct ServerEndsOf {
+  using type = ServerTopics<A>;
+};
+template <HasRequestReply A>
+struct ServerEndsOf<A> {
+  using type = NativeServer<A>;
+};
+template <Adapter A>
+using Server = Pong<A, typename ServerEndsOf<A>::type>;
 
 }  // namespace middlemark

@@ -1,5 +1,7 @@
-// The two topics of a ping-pong, as both roles name them.
+// The topics of each pattern, as both ends name them.
 #pragma once
+
+#include <string>
 
 #include <middlemark/settings.hpp>
 
@@ -13,6 +15,32 @@ namespace middlemark {
 /// Each of the `echoing` pongs → ping.
 [[nodiscard]] inline Topic pong_topic(const Settings& settings, unsigned echoing) {
   return {settings.scope + "_pong", settings.message_bytes, echoing, 1};
+}
+
+/// Every client → the server.
+[[nodiscard]] inline Topic request_topic(const Settings& settings) {
+  return {settings.scope + "_request", settings.message_bytes, settings.publishers, 1};
+}
+
+/// The server → every client: each sees all replies and passes over those of the others.
+[[nodiscard]] inline Topic reply_topic(const Settings& settings) {
+  return {settings.scope + "_reply", settings.message_bytes, 1, settings.publishers};
+}
+
+/// Both ways, where the middleware has request and reply of its own.
+[[nodiscard]] inline Topic service_topic(const Settings& settings) {
+  return {settings.scope + "_service", settings.message_bytes, settings.publishers, 1};
+}
+
+/// Of `roles` that are dealt out over `topics`, those on topic `topic`: role r is on topic r mod topics.
+[[nodiscard]] constexpr unsigned dealt(unsigned roles, unsigned topics, unsigned topic) noexcept {
+  return (roles + topics - 1 - topic) / topics;
+}
+
+/// One topic of a stream.
+[[nodiscard]] inline Topic stream_topic(const Settings& settings, unsigned topic) {
+  return {settings.scope + "_stream" + std::to_string(topic), settings.message_bytes,
+          dealt(settings.publishers, settings.topics, topic), dealt(settings.subscribers, settings.topics, topic)};
 }
 
 }  // namespace middlemark

@@ -17,7 +17,8 @@ Json good() {
   return Json::parse(R"({
     "command": "configure",
     "settings": {"transport": "udp", "reliability": "best-effort", "reception": "poll", "depth": 3, "loan": true,
-                 "one_process": true, "message_bytes": 1024, "subscribers": 2, "domain": 17, "scope": "mm_4f2a_17",
+                 "one_process": true, "message_bytes": 1024, "pattern": "ping-pong",
+                 "publishers": 1, "subscribers": 2, "topics": 1, "workers": 1, "domain": 17, "scope": "mm_4f2a_17",
                  "scratch": "/tmp/scratch", "interface": "eth0", "write_timeout_s": 0.25, "native": {"a": "1", "b": ""}},
     "placement": {"cpus": [0, 1], "policy": "fifo", "priority": 80, "mlock": true, "rt_limit_s": 12.5},
     "match_timeout_s": 7,
@@ -56,6 +57,7 @@ std::string spoken(const std::string& pointer) {
 const std::vector<std::string> required{
     "/settings/transport", "/settings/reliability", "/settings/reception",      "/settings/depth",
     "/settings/loan",      "/settings/one_process", "/settings/message_bytes",  "/settings/subscribers",
+    "/settings/pattern",   "/settings/publishers",  "/settings/topics",         "/settings/workers",
     "/settings/domain",    "/settings/scope",       "/settings/scratch",        "/placement/cpus",
     "/placement/policy",   "/placement/priority",   "/placement/mlock",         "/roles/0/samples",
     "/roles/0/duration_s", "/roles/0/warmup_s",     "/roles/0/reply_timeout_s", "/roles/0/limit_s",
@@ -98,16 +100,16 @@ TEST(Configuration, a_good_one_becomes_values) {
 
 TEST(Configuration, a_good_ones_roles_become_values) {
   const Configuration parsed = parse_configuration(good());
-  ASSERT_TRUE(parsed.ping);
-  EXPECT_EQ(parsed.ping->samples, 10'000U);
-  EXPECT_FALSE(parsed.ping->duration_s);
-  EXPECT_EQ(parsed.ping->warmup_s, 0.5);
-  EXPECT_EQ(parsed.ping->reply_timeout_s, 2);
-  EXPECT_EQ(parsed.ping->limit_s, 90);
-  EXPECT_EQ(parsed.ping->payload, Payload::untouched);
-  EXPECT_EQ(parsed.ping->echoing, 2U);
-  EXPECT_EQ(parsed.ping->samples_path, "/tmp/00017.npy");
-  EXPECT_EQ(parsed.ping->cpu, 0);
+  ASSERT_EQ(parsed.pings.size(), 1U);
+  EXPECT_EQ(parsed.pings[0].samples, 10'000U);
+  EXPECT_FALSE(parsed.pings[0].duration_s);
+  EXPECT_EQ(parsed.pings[0].warmup_s, 0.5);
+  EXPECT_EQ(parsed.pings[0].reply_timeout_s, 2);
+  EXPECT_EQ(parsed.pings[0].limit_s, 90);
+  EXPECT_EQ(parsed.pings[0].payload, Payload::untouched);
+  EXPECT_EQ(parsed.pings[0].echoing, 2U);
+  EXPECT_EQ(parsed.pings[0].samples_path, "/tmp/00017.npy");
+  EXPECT_EQ(parsed.pings[0].cpu, 0);
   ASSERT_EQ(parsed.pongs.size(), 1U);
   EXPECT_EQ(parsed.pongs[0].index, 1U);
   EXPECT_FALSE(parsed.pongs[0].echoes);
@@ -126,8 +128,8 @@ TEST(Configuration, the_other_choices_are_known_too) {
   EXPECT_EQ(parse_configuration(json).settings.reliability, Reliability::reliable);
   json["roles"][0]["samples"] = nullptr;
   json["roles"][0]["duration_s"] = 1.5;
-  EXPECT_EQ(parse_configuration(json).ping->duration_s, 1.5);
-  EXPECT_FALSE(parse_configuration(json).ping->samples);
+  EXPECT_EQ(parse_configuration(json).pings.at(0).duration_s, 1.5);
+  EXPECT_FALSE(parse_configuration(json).pings.at(0).samples);
 }
 
 TEST(Configuration, a_null_depth_is_keep_all) {
@@ -141,7 +143,7 @@ TEST(Configuration, null_processors_leave_the_placement_alone) {
   json["placement"]["cpus"] = nullptr;
   json["roles"][0]["cpu"] = nullptr;
   EXPECT_TRUE(parse_configuration(json).placement.cpus.empty());
-  EXPECT_EQ(parse_configuration(json).ping->cpu, std::nullopt);
+  EXPECT_EQ(parse_configuration(json).pings.at(0).cpu, std::nullopt);
 }
 
 TEST(Configuration, optional_fields_may_be_left_out) {
@@ -153,7 +155,7 @@ TEST(Configuration, optional_fields_may_be_left_out) {
   EXPECT_EQ(parsed.settings.interface, "lo");
   EXPECT_EQ(parsed.settings.write_timeout, std::chrono::seconds(1));
   EXPECT_EQ(parsed.placement.rt_limit_s, 30);
-  EXPECT_EQ(parsed.ping->cpu, std::nullopt);
+  EXPECT_EQ(parsed.pings[0].cpu, std::nullopt);
   EXPECT_EQ(parsed.match_timeout_s, 10);
 }
 
@@ -264,7 +266,7 @@ TEST(Configuration, a_second_ping_in_one_worker_is_refused) {
 TEST(Configuration, an_unknown_role_is_named_with_its_place) {
   Json json = good();
   json["roles"][1]["role"] = "pang";
-  EXPECT_EQ(problems(json), "roles[1].role: \"pang\" is not ping or pong");
+  EXPECT_EQ(problems(json), "roles[1].role: \"pang\" is not ping, pong, publisher, subscriber, client or server");
 }
 
 TEST(Configuration, no_roles_at_all_are_refused) {

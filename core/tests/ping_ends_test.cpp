@@ -238,14 +238,14 @@ TEST(PingEnds, progress_tells_the_phase_and_the_samples) {
 
 TEST(RecorderCapacity, holds_every_sample_asked_for_within_the_memory_allowed) {
   EXPECT_EQ(recorder_capacity(samples_request(1000), Reception::poll, 1 << 20), 1000U);
-  EXPECT_EQ(recorder_capacity(samples_request(1'000'000'000), Reception::poll, 5600), 100U);
+  EXPECT_EQ(recorder_capacity(samples_request(1'000'000'000), Reception::poll, 6400), 100U);
 }
 
 TEST(RecorderCapacity, holds_as_many_as_the_duration_can_bring) {
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::poll, std::size_t{1} << 40), 6'666'667U);
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::block, std::size_t{1} << 40), 2'000'001U);
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::listen, std::size_t{1} << 40), 2'000'001U);
-  EXPECT_EQ(recorder_capacity(duration_request(1e9), Reception::poll, 5600), 100U);
+  EXPECT_EQ(recorder_capacity(duration_request(1e9), Reception::poll, 6400), 100U);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -164,6 +165,20 @@ TEST(Guard, every_timed_wake_up_of_the_process_and_its_threads_loses_its_slack) 
     return slack;
   });
   EXPECT_EQ(end.report, "1 1");
+}
+
+TEST(Guard, a_process_out_of_memory_is_the_first_to_go_and_takes_its_children_along) {
+  const ChildEnd end = in_child([] {
+    guard_process();
+    const auto score = [] {
+      std::ifstream file("/proc/self/oom_score_adj");
+      std::string line;
+      std::getline(file, line);
+      return line;
+    };
+    return score() + ", its child " + in_child(score).said();
+  });
+  EXPECT_EQ(end.said(), "1000, its child 1000");
 }
 
 TEST(Guard, a_launcher_that_went_away_is_no_sigpipe) {

@@ -1,6 +1,7 @@
 #include <middlemark/recorder.hpp>
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,19 +9,19 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
-#include <stdexcept>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "support/child.hpp"
-#include "support/sanitizers.hpp"
+#include "support/npy.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace middlemark {
 namespace {
+
+using test::Npy;
 
 Sample numbered(std::uint64_t n) {
   Sample sample;
@@ -34,54 +35,31 @@ Sample numbered(std::uint64_t n) {
   sample.fill_ns = static_cast<std::uint32_t>(n * 11 + 4);
   sample.check_ns = n % 2 == 0 ? Sample::absent : static_cast<std::uint32_t>(n);
   sample.replies = static_cast<std::uint32_t>(n % 5);
+  sample.late_ns = static_cast<std::uint32_t>(n * 13 + 5);
   return sample;
 }
 
-bool same(const Sample& a, const Sample& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+template <class Record>
+bool same(const Record& a, const Record& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
-/// A .npy file taken apart without the code that wrote it.
-struct Npy {
-  explicit Npy(const std::string& path) : content(test::read_file(path)) {
-    if (content.size() < 10)
-      throw std::runtime_error("no .npy preamble in " + std::to_string(content.size()) + " bytes");
-    magic = content.substr(0, 6);
-    major = static_cast<unsigned char>(content[6]);
-    minor = static_cast<unsigned char>(content[7]);
-    const auto length = static_cast<std::size_t>(static_cast<unsigned char>(content[8])) |
-                        static_cast<std::size_t>(static_cast<unsigned char>(content[9])) << 8;
-    header = content.substr(10, length);
-    data_offset = 10 + length;
-    for (std::size_t at = header.find("('"); at != std::string::npos; at = header.find("('", at + 1)) {
-      const std::size_t name_end = header.find("', '<u", at);
-      if (name_end == std::string::npos) throw std::runtime_error("not an unsigned field: " + header.substr(at));
-      fields.emplace_back(header.substr(at + 2, name_end - at - 2), std::stoul(header.substr(name_end + 6)));
-    }
-    const std::string before_count = "'shape': (";
-    const std::size_t shape = header.find(before_count);
-    if (shape != std::string::npos) count = std::stoull(header.substr(shape + before_count.size()));
-    one_dimension = shape != std::string::npos && header.find(",), }", shape) != std::string::npos;
-  }
+Sending numbered_sending(std::uint64_t n) {
+  return {n * 1'000'003, static_cast<std::uint32_t>(n * 7 + 1),
+          n % 3 == 0 ? Sending::absent : static_cast<std::uint32_t>(n * 11 + 2)};
+}
 
-  std::string content;
-  std::string magic;
-  int major = -1;
-  int minor = -1;
-  std::string header;
-  std::size_t data_offset = 0;
-  std::vector<std::pair<std::string, std::size_t>> fields;
-  std::uint64_t count = ~std::uint64_t{0};
-  bool one_dimension = false;
-};
+Arrival numbered_arrival(std::uint64_t n) { return {n << 48 | (n + 5), (n << 33) + 7, (n << 31) + 11}; }
 
 TEST(Recorder, keeps_exactly_what_it_was_given_in_order) {
-  Recorder recorder(1000);
+  Recorder<Sample> recorder(1000);
   for (std::uint64_t n = 1; n <= 1000; ++n) ASSERT_TRUE(recorder.keep(numbered(n)));
   ASSERT_EQ(recorder.size(), 1000U);
   for (std::uint64_t n = 1; n <= 1000; ++n) EXPECT_TRUE(same(recorder.samples()[n - 1], numbered(n))) << n;
 }
 
 TEST(Recorder, refuses_when_it_is_full_and_changes_nothing) {
-  Recorder recorder(2);
+  Recorder<Sample> recorder(2);
   EXPECT_FALSE(recorder.full());
   EXPECT_TRUE(recorder.keep(numbered(1)));
   EXPECT_TRUE(recorder.keep(numbered(2)));
@@ -92,34 +70,60 @@ TEST(Recorder, refuses_when_it_is_full_and_changes_nothing) {
 }
 
 TEST(Recorder, of_no_capacity_is_full_at_once) {
-  Recorder recorder(0);
+  Recorder<Sample> recorder(0);
   EXPECT_TRUE(recorder.full());
   EXPECT_FALSE(recorder.keep(numbered(1)));
+  EXPECT_EQ(recorder.capacity(), 0U);
+  EXPECT_TRUE(recorder.samples().empty());
+}
+
+TEST(Recorder, keeps_what_a_publisher_sent_and_what_a_subscriber_received) {
+  Recorder<Sending> sendings(1000);
+  Recorder<Arrival> arrivals(1000);
+  for (std::uint64_t n = 1; n <= 1000; ++n) {
+    ASSERT_TRUE(sendings.keep(numbered_sending(n)));
+    ASSERT_TRUE(arrivals.keep(numbered_arrival(n)));
+  }
+  EXPECT_FALSE(sendings.keep({}));
+  EXPECT_FALSE(arrivals.keep({}));
+  for (std::uint64_t n = 1; n <= 1000; ++n) {
+    EXPECT_TRUE(same(sendings.samples()[n - 1], numbered_sending(n))) << n;
+    EXPECT_TRUE(same(arrivals.samples()[n - 1], numbered_arrival(n))) << n;
+  }
 }
 
 TEST(Recorder, has_faulted_every_page_in_before_the_start) {
-  if (test::under_address_sanitizer || test::under_thread_sanitizer) {
-    GTEST_SKIP() << "a sanitizer faults pages of its own shadow in";
-  }
-  Recorder recorder(100'000);
-  rusage before{};
-  getrusage(RUSAGE_THREAD, &before);
-  for (std::uint64_t n = 1; n <= 100'000; ++n) recorder.keep(numbered(n));
-  rusage after{};
-  getrusage(RUSAGE_THREAD, &after);
-  // 5.6 MB are 1,367 small pages; a handful of faults may be the test's own.
-  EXPECT_LT(after.ru_minflt - before.ru_minflt, 20);
+  const Recorder<Sample> recorder(100'000);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> resident((recorder.capacity() * sizeof(Sample) + page - 1) / page);
+  auto* const memory = const_cast<Sample*>(recorder.samples().data());
+  ASSERT_EQ(mincore(memory, resident.size() * page, resident.data()), 0);
+  EXPECT_GT(resident.size(), 100U);
+  for (std::size_t at = 0; at < resident.size(); ++at) ASSERT_TRUE(resident[at] & 1) << "page " << at;
 }
 
 TEST(Recorder, says_how_much_memory_it_could_not_have) {
   constexpr std::size_t more_than_any_address_space = std::size_t{1} << 46;
   try {
-    const Recorder recorder(more_than_any_address_space);
-    FAIL() << "4 PB were mapped";
+    const Recorder<Sample> recorder(more_than_any_address_space);
+    FAIL() << "4 PiB were mapped";
   } catch (const std::system_error& error) {
     EXPECT_EQ(error.code(), std::errc::not_enough_memory);
     EXPECT_NE(std::string(error.what()).find(std::to_string(more_than_any_address_space) + " samples"),
               std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Recorder, refuses_more_samples_than_bytes_can_be_counted) {
+  constexpr std::size_t wraps_to_nothing = std::size_t{1} << 60;
+  static_assert(wraps_to_nothing * sizeof(Sending) == 0);
+  try {
+    const Recorder<Sending> recorder(wraps_to_nothing);
+    FAIL() << "2^64 bytes were mapped";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), std::errc::not_enough_memory);
+    EXPECT_NE(std::string(error.what()).find(std::to_string(wraps_to_nothing) + " samples"), std::string::npos)
         << error.what();
   }
 }
@@ -134,7 +138,7 @@ TEST(Sample, a_duration_beyond_four_seconds_saturates_one_below_absent) {
 TEST(SamplesFile, begins_as_npy_1_0_and_its_data_is_aligned_to_64_bytes) {
   const test::TemporaryFolder folder;
   for (const std::uint64_t count : {0U, 1U, 9U, 10U, 99'999U, 100'000U}) {
-    Recorder recorder(count);
+    Recorder<Sample> recorder(count);
     for (std::uint64_t n = 1; n <= count; ++n) recorder.keep(numbered(n));
     recorder.write_npy(folder / "samples.npy");
     const Npy file(folder / "samples.npy");
@@ -151,21 +155,17 @@ TEST(SamplesFile, begins_as_npy_1_0_and_its_data_is_aligned_to_64_bytes) {
   }
 }
 
-TEST(SamplesFile, names_every_field_of_a_sample_where_it_lies) {
+struct Place {
+  std::string name;
+  std::size_t offset;
+  std::size_t bytes;
+};
+
+template <class Record>
+void expect_fields(const std::vector<Place>& places) {
   const test::TemporaryFolder folder;
-  Recorder(1).write_npy(folder / "samples.npy");
+  Recorder<Record>(1).write_npy(folder / "samples.npy");
   const Npy file(folder / "samples.npy");
-  struct Place {
-    std::string name;
-    std::size_t offset;
-    std::size_t bytes;
-  };
-#define PLACE(field) \
-  Place { #field, offsetof(Sample, field), sizeof(Sample::field) }
-  const std::vector<Place> places{PLACE(sequence), PLACE(begin_ns), PLACE(round_trip_ns), PLACE(first_reply_ns),
-                                  PLACE(write_ns), PLACE(take_ns),  PLACE(loan_ns),       PLACE(fill_ns),
-                                  PLACE(check_ns), PLACE(replies)};
-#undef PLACE
   ASSERT_EQ(file.fields.size(), places.size());
   std::size_t offset = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -174,34 +174,64 @@ TEST(SamplesFile, names_every_field_of_a_sample_where_it_lies) {
     EXPECT_EQ(offset, places[i].offset) << places[i].name;
     offset += file.fields[i].second;
   }
-  EXPECT_EQ(offset, sizeof(Sample));
+  EXPECT_EQ(offset, sizeof(Record));
 }
 
-TEST(SamplesFile, holds_the_samples_byte_for_byte) {
+#define PLACE(record, field) \
+  Place { #field, offsetof(record, field), sizeof(record::field) }
+
+TEST(SamplesFile, names_every_field_of_a_round_trip_where_it_lies) {
+  expect_fields<Sample>({PLACE(Sample, sequence), PLACE(Sample, begin_ns), PLACE(Sample, round_trip_ns),
+                         PLACE(Sample, first_reply_ns), PLACE(Sample, write_ns), PLACE(Sample, take_ns),
+                         PLACE(Sample, loan_ns), PLACE(Sample, fill_ns), PLACE(Sample, check_ns),
+                         PLACE(Sample, replies), PLACE(Sample, late_ns), PLACE(Sample, reserved)});
+}
+
+TEST(SamplesFile, names_every_field_of_a_sending_where_it_lies) {
+  expect_fields<Sending>({PLACE(Sending, begin_ns), PLACE(Sending, late_ns), PLACE(Sending, write_ns)});
+}
+
+TEST(SamplesFile, names_every_field_of_an_arrival_where_it_lies) {
+  expect_fields<Arrival>({PLACE(Arrival, stamp), PLACE(Arrival, received_ns), PLACE(Arrival, one_way_ns)});
+}
+
+#undef PLACE
+
+template <class Record>
+void expect_byte_for_byte(Record (*made)(std::uint64_t)) {
   const test::TemporaryFolder folder;
-  Recorder recorder(5000);
-  for (std::uint64_t n = 1; n <= 3000; ++n) recorder.keep(numbered(n));
+  Recorder<Record> recorder(5000);
+  for (std::uint64_t n = 1; n <= 3000; ++n) recorder.keep(made(n));
   recorder.write_npy(folder / "samples.npy");
   const Npy file(folder / "samples.npy");
   ASSERT_EQ(file.count, 3000U);
-  for (std::uint64_t n = 1; n <= 3000; ++n) {
-    Sample sample;
-    std::memcpy(&sample, file.content.data() + file.data_offset + (n - 1) * sizeof(Sample), sizeof sample);
-    ASSERT_TRUE(same(sample, numbered(n))) << n;
-  }
+  EXPECT_EQ(file.content.size(), file.data_offset + 3000 * sizeof(Record));
+  for (std::uint64_t n = 1; n <= 3000; ++n) ASSERT_TRUE(same(file.record<Record>(n - 1), made(n))) << n;
+}
+
+TEST(SamplesFile, holds_the_round_trips_byte_for_byte) { expect_byte_for_byte(numbered); }
+TEST(SamplesFile, holds_the_sendings_byte_for_byte) { expect_byte_for_byte(numbered_sending); }
+TEST(SamplesFile, holds_the_arrivals_byte_for_byte) { expect_byte_for_byte(numbered_arrival); }
+
+TEST(SamplesFile, of_a_recorder_without_capacity_holds_no_record) {
+  const test::TemporaryFolder folder;
+  Recorder<Arrival>(0).write_npy(folder / "samples.npy");
+  const Npy file(folder / "samples.npy");
+  EXPECT_EQ(file.count, 0U);
+  EXPECT_EQ(file.content.size(), file.data_offset);
 }
 
 TEST(SamplesFile, replaces_what_an_earlier_trial_left) {
   const test::TemporaryFolder folder;
-  Recorder longer(100);
+  Recorder<Sample> longer(100);
   for (std::uint64_t n = 1; n <= 100; ++n) longer.keep(numbered(n));
   longer.write_npy(folder / "samples.npy");
-  Recorder(1).write_npy(folder / "samples.npy");
+  Recorder<Sample>(1).write_npy(folder / "samples.npy");
   EXPECT_EQ(Npy(folder / "samples.npy").content.size(), Npy(folder / "samples.npy").data_offset);
 }
 
 void expect_refusal_that_names(const std::string& path, std::errc code) {
-  Recorder recorder(10);
+  Recorder<Sample> recorder(10);
   recorder.keep(numbered(1));
   try {
     recorder.write_npy(path);
@@ -229,7 +259,7 @@ TEST(SamplesFile, in_a_folder_one_may_not_write_is_an_error_with_the_path) {
   chmod(folder.string().c_str(), 0555);
   const test::ChildEnd end = test::in_child([&path]() -> std::string {
     if (getuid() == 0 && setuid(65534) != 0) return "cannot become nobody";
-    Recorder recorder(10);
+    Recorder<Sample> recorder(10);
     recorder.keep(numbered(1));
     recorder.write_npy(path);
     return "written";
@@ -263,7 +293,7 @@ TEST(SamplesFile, that_could_only_be_written_in_part_is_removed) {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{16'384, 16'384};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return "cannot limit the file size";
-    Recorder recorder(1000);
+    Recorder<Sample> recorder(1000);
     for (std::uint64_t n = 1; n <= 1000; ++n) recorder.keep(numbered(n));
     recorder.write_npy(path);
     return "written";

@@ -95,12 +95,18 @@ class WorkerProcess {
     }
   }
 
-  /// The next event that is no tick; null at the end.
+  /// The next event that is neither a tick nor the news that it measures; null at the end.
   Json next_event() {
     while (const auto line = next_line()) {
       Json event = Json::parse(*line, nullptr, false);
-      if (!event.is_object() || event.value("event", "") != "tick") return event;
-      ticks.push_back(std::move(event));
+      if (!event.is_object()) return event;
+      if (event.value("event", "") == "measuring") {
+        measuring.push_back(std::move(event));
+      } else if (event.value("event", "") == "tick") {
+        ticks.push_back(std::move(event));
+      } else {
+        return event;
+      }
     }
     return nullptr;
   }
@@ -118,6 +124,7 @@ class WorkerProcess {
   bool measured_more_than(std::uint64_t samples) {
     while (const auto line = next_line()) {
       const Json event = Json::parse(*line, nullptr, false);
+      if (event.is_object() && event.value("event", "") == "measuring") continue;
       if (!event.is_object() || event.value("event", "") != "tick") return false;
       ticks.push_back(event);
       if (event.at("phase") == "measuring" && event.at("samples").get<std::uint64_t>() > samples) return true;
@@ -141,7 +148,8 @@ class WorkerProcess {
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] std::string errors() const { return read_file("/proc/self/fd/" + std::to_string(errors_)); }
 
-  std::vector<Json> ticks;  ///< those passed over so far
+  std::vector<Json> ticks;      ///< those passed over so far
+  std::vector<Json> measuring;  ///< likewise
 
  private:
   pid_t pid_ = -1;
@@ -158,7 +166,8 @@ class NullTrial {
     configure = Json::parse(R"({
       "command": "configure",
       "settings": {"transport": "memory", "reliability": "reliable", "reception": "block", "depth": 1, "loan": false,
-                   "one_process": true, "message_bytes": 64, "subscribers": 1, "domain": 0, "interface": "lo",
+                   "one_process": true, "message_bytes": 64, "pattern": "ping-pong", "publishers": 1,
+                   "subscribers": 1, "topics": 1, "workers": 1, "domain": 0, "interface": "lo",
                    "write_timeout_s": 1.0, "native": {}},
       "placement": {"cpus": null, "policy": "other", "priority": 0, "mlock": false, "rt_limit_s": 30},
       "match_timeout_s": 30,

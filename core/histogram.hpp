@@ -1,0 +1,118 @@
+// Stands in for raw records where a long trial outgrows them: fixed memory, every value known to within a bucket.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <middlemark/recorder.hpp>
+
+namespace middlemark {
+
+/// Log-linear: values below 256 have a bucket each, every octave above is divided into 128 of equal width, so a bucket is never
+/// wider than 1/128 of its lower bound. The scheme is Gil Tene's (HdrHistogram, hdrhistogram.org); 128 buckets an octave
+/// lie between its two and three decimal digits, and 57 KiB of counts keep most of the cache for what is measured.
+///
+/// Values of 2^63 and more count as 2^63 - 1. Construction allocates and touches the memory; add() neither allocates, locks
+/// nor throws. One thread writes.
+class Histogram {
+ public:
+  static constexpr unsigned octave_bits = 7;  ///< log2 of the buckets an octave
+  static constexpr std::uint64_t exact_below = std::uint64_t{2} << octave_bits;
+  static constexpr std::uint64_t largest = (std::uint64_t{1} << 63) - 1;
+
+  /// One bucket, as it stands in the file: values v with lower <= v < upper.
+  struct Bucket {
+    static constexpr std::string_view npy_descr = "[('lower_ns', '<u8'), ('upper_ns', '<u8'), ('count', '<u8')]";
+
+    std::uint64_t lower = 0;
+    std::uint64_t upper = 0;
+    std::uint64_t count = 0;
+  };
+  static_assert(sizeof(Bucket) == 24);
+
+  Histogram() : counts_(index_of(largest) + 1) {}
+
+  void add(std::uint64_t value) noexcept {
+    ++counts_[index_of(std::min(value, largest))];
+    ++count_;
+    max_seen_ = std::max(max_seen_, value);
+  }
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  /// The largest value added, exactly as it was given; 0 when there is none.
+  [[nodiscard]] std::uint64_t max_seen() const noexcept { return max_seen_; }
+
+  /// The value of rank ceil(q * count) (nearest rank; q is clamped to 0..1, rank 1 is the smallest): the middle of its bucket, which is
+  /// exact below 256 and off by at most 1/256 above, and never more than max_seen(). Absent when nothing was added.
+  [[nodiscard]] std::optional<std::uint64_t> quantile(double q) const noexcept {
+    if (count_ == 0) return std::nullopt;
+    // 0.07 * 100 is 7.000000000000001: one step down before rounding up keeps the seventh the seventh.
+    const double wanted = std::ceil(std::nextafter(q * static_cast<double>(count_), 0.0));
+    const std::uint64_t rank = wanted >= static_cast<double>(count_) ? count_
+                               : wanted >= 1                         ? static_cast<std::uint64_t>(wanted)
+                                                                     : 1;
+    if (rank == count_) return std::min(max_seen_, largest);
+    std::uint64_t below = 0;
+    for (std::size_t index = 0;; ++index) {
+      below += counts_[index];
+      if (below >= rank) return std::min(lower_of(index) + (width_of(index) - 1) / 2, max_seen_);
+    }
+  }
+
+  void merge(const Histogram& other) noexcept {
+    std::transform(counts_.begin(), counts_.end(), other.counts_.begin(), counts_.begin(), std::plus<>());
+    count_ += other.count_;
+    max_seen_ = std::max(max_seen_, other.max_seen_);
+  }
+
+  /// Visits the buckets that are not empty, from the lowest, as visit(lower, upper, count); upper is exclusive.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t index = 0; index < counts_.size(); ++index) {
+      if (counts_[index] != 0) visit(lower_of(index), lower_of(index) + width_of(index), counts_[index]);
+    }
+  }
+
+  /// Writes the buckets that are not empty: see write_npy_records(). Allocates.
+  void write_npy(const std::string& path) const {
+    std::vector<Bucket> buckets;
+    for_each([&buckets](std::uint64_t lower, std::uint64_t upper, std::uint64_t count) {
+      buckets.push_back({lower, upper, count});
+    });
+    write_npy_records(path, Bucket::npy_descr, buckets.data(), sizeof(Bucket), buckets.size());
+  }
+
+ private:
+  static constexpr std::size_t buckets_per_octave = std::size_t{1} << octave_bits;
+
+  /// A value's leading octave_bits + 1 bits tell its bucket: how far they were shifted, and what is left of them.
+  [[nodiscard]] static constexpr std::size_t index_of(std::uint64_t value) noexcept {
+    if (value < exact_below) return static_cast<std::size_t>(value);
+    const auto shift = static_cast<unsigned>(63 - std::countl_zero(value)) - octave_bits;
+    return (static_cast<std::size_t>(shift) << octave_bits) + static_cast<std::size_t>(value >> shift);
+  }
+  [[nodiscard]] static constexpr unsigned shift_of(std::size_t index) noexcept {
+    return index < exact_below ? 0 : static_cast<unsigned>((index >> octave_bits) - 1);
+  }
+  [[nodiscard]] static constexpr std::uint64_t lower_of(std::size_t index) noexcept {
+    const unsigned shift = shift_of(index);
+    return (static_cast<std::uint64_t>(index) - (std::uint64_t{shift} << octave_bits)) << shift;
+  }
+  [[nodiscard]] static constexpr std::uint64_t width_of(std::size_t index) noexcept {
+    return std::uint64_t{1} << shift_of(index);
+  }
+
+  std::vector<std::uint64_t> counts_;
+  std::uint64_t count_ = 0;
+  std::uint64_t max_seen_ = 0;
+};
+
+}  // namespace middlemark

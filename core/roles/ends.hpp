@@ -1,0 +1,131 @@
+// Where a role's messages leave and arrive: two topics, or one client or server of the middleware's own.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/roles/requests.hpp>
+#include <middlemark/roles/topics.hpp>
+
+namespace middlemark {
+
+template <Adapter A>
+using PublisherOf = decltype(std::declval<A&>().publisher(std::declval<const Topic&>(), 0U));
+template <Adapter A>
+using SubscriberOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
+
+/// A ping's: it receives what it awaits before it sends anything, so its subscriber is made first.
+template <Adapter A>
+class PingTopics {
+ public:
+  PingTopics(A& adapter, const Settings& settings, const PingRequest& request)
+      : incoming_(adapter.subscriber(pong_topic(settings, request.echoing), 0)),
+        outgoing_(adapter.publisher(ping_topic(settings), 0)) {}
+  [[nodiscard]] auto& incoming() noexcept { return incoming_; }
+  [[nodiscard]] auto& outgoing() noexcept { return outgoing_; }
+  [[nodiscard]] static std::size_t peers(const Settings& settings) noexcept { return settings.subscribers; }
+  static constexpr bool native = false;
+
+ private:
+  SubscriberOf<A> incoming_;
+  PublisherOf<A> outgoing_;
+};
+
+/// A client's where the middleware has no request and reply of its own.
+template <Adapter A>
+class ClientTopics {
+ public:
+  ClientTopics(A& adapter, const Settings& settings, const PingRequest& request)
+      : incoming_(adapter.subscriber(reply_topic(settings), request.index)),
+        outgoing_(adapter.publisher(request_topic(settings), request.index)) {}
+  [[nodiscard]] auto& incoming() noexcept { return incoming_; }
+  [[nodiscard]] auto& outgoing() noexcept { return outgoing_; }
+  [[nodiscard]] static std::size_t peers(const Settings& /*settings*/) noexcept { return 1; }
+  static constexpr bool native = false;
+
+ private:
+  SubscriberOf<A> incoming_;
+  PublisherOf<A> outgoing_;
+};
+
+template <class A>
+class NativeClient {
+ public:
+  NativeClient(A& adapter, const Settings& settings, const PingRequest& request)
+      : client_(adapter.client(service_topic(settings), request.index)) {}
+  [[nodiscard]] auto& incoming() noexcept { return client_; }
+  [[nodiscard]] auto& outgoing() noexcept { return client_; }
+  [[nodiscard]] static std::size_t peers(const Settings& /*settings*/) noexcept { return 1; }
+  static constexpr bool native = true;
+
+ private:
+  decltype(std::declval<A&>().client(std::declval<const Topic&>(), 0U)) client_;
+};
+
+/// A pong's; one that does not echo has nothing to send with.
+template <Adapter A>
+class PongTopics {
+ public:
+  PongTopics(A& adapter, const Settings& settings, const PongRequest& request)
+      : incoming_(adapter.subscriber(ping_topic(settings), request.index)) {
+    if (request.echoes) {
+      outgoing_.reset(new PublisherOf<A>(adapter.publisher(pong_topic(settings, request.echoing), request.index)));
+    }
+  }
+  [[nodiscard]] auto& incoming() noexcept { return incoming_; }
+  /// Null: none.
+  [[nodiscard]] auto* outgoing() noexcept { return outgoing_.get(); }
+  [[nodiscard]] std::size_t peers(const Settings& /*settings*/) const noexcept { return outgoing_ ? 1 : 0; }
+  static constexpr bool native = false;
+
+ private:
+  SubscriberOf<A> incoming_;
+  std::unique_ptr<PublisherOf<A>> outgoing_;
+};
+
+/// A server's where the middleware has no request and reply of its own.
+template <Adapter A>
+class ServerTopics {
+ public:
+  ServerTopics(A& adapter, const Settings& settings, const PongRequest& /*request*/)
+      : incoming_(adapter.subscriber(request_topic(settings), 0)),
+        outgoing_(adapter.publisher(reply_topic(settings), 0)) {}
+  [[nodiscard]] auto& incoming() noexcept { return incoming_; }
+  [[nodiscard]] auto* outgoing() noexcept { return &outgoing_; }
+  [[nodiscard]] static std::size_t peers(const Settings& settings) noexcept { return settings.publishers; }
+  static constexpr bool native = false;
+
+ private:
+  SubscriberOf<A> incoming_;
+  PublisherOf<A> outgoing_;
+};
+
+template <class A>
+class NativeServer {
+ public:
+  NativeServer(A& adapter, const Settings& settings, const PongRequest& /*request*/)
+      : server_(adapter.server(service_topic(settings), 0)) {}
+  [[nodiscard]] auto& incoming() noexcept { return server_; }
+  [[nodiscard]] auto* outgoing() noexcept { return &server_; }
+  [[nodiscard]] static std::size_t peers(const Settings& settings) noexcept { return settings.publishers; }
+  static constexpr bool native = true;
+
+ private:
+  decltype(std::declval<A&>().server(std::declval<const Topic&>(), 0U)) server_;
+};
+
+/// The middleware's own words for the last failure at either end; empty: none.
+template <class Incoming, class Outgoing>
+[[nodiscard]] std::string last_error_of(const Incoming& incoming, const Outgoing* outgoing) {
+  std::string text;
+  if constexpr (HasLastError<Outgoing>) {
+    if (outgoing != nullptr) text = outgoing->last_error();
+  }
+  if constexpr (HasLastError<Incoming>) {
+    if (text.empty()) text = incoming.last_error();
+  }
+  return text;
+}
+
+}  // namespace middlemark

@@ -1,0 +1,283 @@
+// The publisher of a stream: sends at its load, keeps when each message was sent and how long publish() took. Hot file: once
+// run() has started nothing here allocates, locks, logs or throws.
+#pragma once
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
+#include <middlemark/histogram.hpp>
+#include <middlemark/message.hpp>
+#include <middlemark/pacer.hpp>
+#include <middlemark/recorder.hpp>
+#include <middlemark/resources.hpp>
+#include <middlemark/roles/ends.hpp>
+#include <middlemark/roles/progress.hpp>
+#include <middlemark/roles/requests.hpp>
+#include <middlemark/roles/topics.hpp>
+
+namespace middlemark {
+
+template <Adapter A>
+class StreamPublisher {
+ public:
+  /// So many publishes in a row that came to nothing mean that nobody takes any more.
+  static constexpr unsigned fruitless_publishes = 5;
+
+  StreamPublisher(A& adapter, const Settings& settings, const PublisherRequest& request, const Clock& clock,
+                  Progress& progress)
+      : settings_(settings),
+        request_(request),
+        clock_(clock),
+        progress_(progress),
+        fills_(request.payload == Payload::filled),
+        // Then a message begins when the one before has been written: one stamp serves both.
+        back_to_back_(!fills_ && !settings.loan && request.load.kind == Load::Kind::max),
+        recorder_(request.kept),
+        pacer_(clock, request.load, settings.reception == Reception::poll),
+        outgoing_(adapter.publisher(stream_topic(settings, request.topic), request.index / settings.topics)) {}
+
+  [[nodiscard]] std::size_t matched() { return outgoing_.matched(); }
+  [[nodiscard]] std::size_t expected() const noexcept {
+    return dealt(settings_.subscribers, settings_.topics, request_.topic);
+  }
+
+  /// The whole of the role, on the calling thread. result() is valid afterwards.
+  void run() {
+    progress_.phase.store(Phase::warm_up, std::memory_order_relaxed);
+    rehearse();
+    if (ended_ == nullptr) {
+      const std::optional<ThreadTimes> before = thread_times();
+      progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
+      progress_.begin_to_measure();
+      measure();
+      count_blocked(before, thread_times());
+    }
+    conclude();
+  }
+
+  [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const Recorder<Sending>& recorder() const noexcept { return recorder_; }
+  [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
+
+ private:
+  struct Instants {
+    std::uint64_t intended = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t written = 0;
+  };
+
+  void rehearse() noexcept {
+    const std::uint64_t begin = clock_.ticks();
+    const std::uint64_t end = begin + clock_.to_ticks(static_cast<std::uint64_t>(request_.warmup_s * 1e9));
+    pacer_.start(begin);
+    written_ = begin;
+    std::uint64_t sequence = 0;
+    while (clock_.ticks() < end) {
+      const std::uint64_t intended = pacer_.next();
+      if (intended >= end) {  // the next one is a measured one
+        pacer_.wait(end, progress_.stop);
+        break;
+      }
+      if (!pacer_.wait(intended, progress_.stop)) break;
+      Instants instants;
+      const Published published = send(Header::make(request_.index, true, ++sequence, intended), false, instants);
+      warmup_messages_ += published == Published::ok ? 1 : 0;
+      if (gives_up(published)) return;
+      if (progress_.stop.requested()) break;
+    }
+    if (progress_.stop.requested()) ended_ = "stopped";
+  }
+
+  void measure() noexcept {
+    const std::uint64_t messages = request_.samples.value_or(std::numeric_limits<std::uint64_t>::max());
+    start_ = clock_.ticks();
+    end_ = start_;
+    written_ = start_;
+    const std::uint64_t limit = start_ + clock_.to_ticks(static_cast<std::uint64_t>(request_.limit_s * 1e9));
+    const std::uint64_t stop_at = request_.duration_s
+                                      ? start_ + clock_.to_ticks(static_cast<std::uint64_t>(*request_.duration_s * 1e9))
+                                      : std::numeric_limits<std::uint64_t>::max();
+    pacer_.start(start_);
+    const bool paced = request_.load.kind != Load::Kind::max;
+    while (attempts_ < messages) {
+      std::uint64_t intended = 0;
+      if (paced) {
+        intended = pacer_.next();
+        if (intended >= std::min(stop_at, limit)) {
+          end_ = std::min(stop_at, limit);
+          pacer_.wait(end_, progress_.stop);
+          ended_ = stop_at <= limit ? "duration" : "limit";
+          break;
+        }
+      }
+      Instants instants;
+      instants.intended = intended;
+      const Published published = send(Header::make(request_.index, false, ++attempts_, intended), paced, instants);
+      if (ended_ != nullptr) {  // stopped while it waited: this one was never attempted
+        --attempts_;
+        break;
+      }
+      keep(published, instants);
+      end_ = instants.written;
+      if (gives_up(published)) break;
+      if (progress_.stop.requested()) ended_ = "stopped";
+      if (end_ >= stop_at) ended_ = "duration";
+      if (end_ >= limit) ended_ = "limit";
+      if (ended_ != nullptr) break;
+    }
+    if (ended_ == nullptr) ended_ = "samples";
+    if (request_.load.kind == Load::Kind::rate) {
+      // Of a number of messages, those that were due by the time it ended, however it ended.
+      const bool early = ended_ != std::string_view("samples") && ended_ != std::string_view("duration");
+      scheduled_ = pacer_.scheduled_until(early ? end_ : std::min(stop_at, limit));
+      if (request_.samples) scheduled_ = early ? std::min(*request_.samples, *scheduled_) : *request_.samples;
+    }
+  }
+
+  /// One message, at its instant when `paced`. Under rate max its instant is when publish() begins.
+  Published send(Header header, bool paced, Instants& instants) noexcept {
+    const std::span<std::byte> message = outgoing_.loan(settings_.message_bytes);
+    if (message.size() != settings_.message_bytes) [[unlikely]] {
+      instants.begin = instants.written = clock_.ticks();
+      return Published::failed;
+    }
+    if (fills_) fill_payload(message, header);
+    if (paced && !pacer_.wait(instants.intended, progress_.stop)) [[unlikely]] {
+      ended_ = "stopped";
+      return Published::failed;
+    }
+    instants.begin = back_to_back_ ? written_ : clock_.ticks();
+    if (!paced && !header.rehearsal()) {
+      instants.intended = instants.begin;
+      header.intended_ticks = instants.begin;
+    }
+    write_header(message, header);
+    const Published published = outgoing_.publish();
+    instants.written = written_ = clock_.ticks();
+    if (paced || header.rehearsal()) pacer_.sent(written_);
+    return published;
+  }
+
+  void keep(Published published, const Instants& instants) noexcept {
+    const std::uint64_t write_ns = clock_.to_ns(instants.written - instants.begin);
+    writing_ns_ += write_ns;
+    Sending record;
+    record.begin_ns = clock_.to_ns(instants.begin - start_);
+    record.late_ns =
+        clamp_ns(instants.begin > instants.intended ? clock_.to_ns(instants.begin - instants.intended) : 0);
+    record.write_ns = absent_ns;
+    if (published == Published::ok) [[likely]] {
+      record.write_ns = clamp_ns(write_ns);
+      if (sent_++ == 0) first_sent_ = instants.begin;
+      last_sent_ = instants.begin;
+      progress_.sent.store(sent_, std::memory_order_relaxed);
+      if (request_.load.kind == Load::Kind::rate && instants.begin - instants.intended > pacer_.period_ticks()) {
+        ++late_sends_;
+      }
+    } else {
+      ++(published == Published::timed_out ? timed_out_ : publish_failed_);
+      progress_.publish_failed.store(timed_out_ + publish_failed_, std::memory_order_relaxed);
+    }
+    progress_.samples.store(attempts_, std::memory_order_relaxed);
+    if (request_.load.kind != Load::Kind::max) {
+      progress_.sleeping_ns.store(clock_.to_ns(pacer_.sleeping_ticks()), std::memory_order_relaxed);
+    }
+    if (!recorder_.keep(record)) [[unlikely]]
+      histogram_.add(write_ns);
+  }
+
+  [[nodiscard]] bool gives_up(Published published) noexcept {
+    if (published == Published::ok) [[likely]] {
+      fruitless_ = 0;
+      return false;
+    }
+    if (published == Published::failed) {  // a middleware that refuses at once must not turn the role into a spinner
+      const timespec pause{0, 10'000'000};
+      nanosleep(&pause, nullptr);
+    }
+    if (++fruitless_ < fruitless_publishes) return false;
+    ended_ = "silent";
+    silent_ = true;
+    return true;
+  }
+
+  /// Neither on a processor nor waiting for one, and not because it waited for an instant.
+  void count_blocked(const std::optional<ThreadTimes>& before, const std::optional<ThreadTimes>& after) noexcept {
+    if (!before || !after) return;
+    const std::uint64_t wall = clock_.to_ns(clock_.ticks() - start_);
+    const std::uint64_t accounted = (after->on_cpu_ns - before->on_cpu_ns) + (after->waiting_ns - before->waiting_ns) +
+                                    clock_.to_ns(pacer_.sleeping_ticks());
+    blocked_ns_ = wall - std::min(wall, accounted);
+  }
+
+  void conclude() {
+    result_.role = "publisher";
+    result_.index = request_.index;
+    result_.topic = request_.topic;
+    result_.samples = recorder_.size();
+    result_.in_histogram = histogram_.count();
+    result_.warmup_samples = warmup_messages_;
+    result_.measured_s = static_cast<double>(clock_.to_ns(end_ - start_)) / 1e9;
+    result_.sent = sent_;
+    result_.timed_out = timed_out_;
+    result_.publish_failed = publish_failed_;
+    if (scheduled_) {
+      result_.scheduled = scheduled_;
+      result_.late_sends = late_sends_;
+      result_.unsent = *scheduled_ - std::min(*scheduled_, attempts_);
+    }
+    result_.blocked_ns = blocked_ns_;
+    result_.pacing_ns = clock_.to_ns(pacer_.pacing_ticks());
+    result_.writing_ns = writing_ns_;
+    result_.first_ns = sent_ > 0 ? clock_.to_monotonic_ns(first_sent_) : 0;
+    result_.last_ns = sent_ > 0 ? clock_.to_monotonic_ns(last_sent_) : 0;
+    result_.first_begin_ns = result_.first_ns;
+    result_.ended = ended_ != nullptr ? ended_ : "stopped";
+    if constexpr (HasLastError<PublisherOf<A>>) result_.last_error = outgoing_.last_error();
+    if (silent_) {
+      result_.error_code = "silent";
+      result_.error_text = "publisher " + std::to_string(request_.index) + ": " + std::to_string(fruitless_) +
+                           " publishes in a row were held up beyond their timeout or refused (" +
+                           std::to_string(sent_) + " messages sent before): nobody takes what is sent";
+    }
+  }
+
+  const Settings settings_;
+  const PublisherRequest request_;
+  const Clock clock_;
+  Progress& progress_;
+  const bool fills_;
+  const bool back_to_back_;
+  Recorder<Sending> recorder_;
+  Histogram histogram_;
+  Pacer pacer_;
+  PublisherOf<A> outgoing_;
+  std::uint64_t start_ = 0;
+  std::uint64_t end_ = 0;
+  std::uint64_t written_ = 0;
+  std::uint64_t first_sent_ = 0;
+  std::uint64_t last_sent_ = 0;
+  std::uint64_t attempts_ = 0;
+  std::uint64_t sent_ = 0;
+  std::uint64_t warmup_messages_ = 0;
+  std::uint64_t timed_out_ = 0;
+  std::uint64_t publish_failed_ = 0;
+  std::uint64_t late_sends_ = 0;
+  std::uint64_t writing_ns_ = 0;
+  std::optional<std::uint64_t> scheduled_;
+  std::optional<std::uint64_t> blocked_ns_;
+  unsigned fruitless_ = 0;
+  bool silent_ = false;
+  const char* ended_ = nullptr;
+  RoleResult result_;
+};
+
+}  // namespace middlemark

@@ -1,0 +1,49 @@
+// How a receiver receives until it is told to stop and has drained: the same for pongs, servers and subscribers.
+#pragma once
+
+#include <time.h>
+
+#include <chrono>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/roles/drain.hpp>
+#include <middlemark/roles/progress.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark {
+
+/// Hands every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why it
+/// ended: complete, quiet, limit or stopped.
+template <class Incoming, class Visitor>
+const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Settings& settings, Progress& progress) {
+  Drain drain(settings.reliability);
+  const auto ended = [&]() noexcept -> const char* {
+    if (!progress.stop.requested()) [[likely]]
+      return nullptr;
+    return drain.ended(progress.expected.load(std::memory_order_relaxed),
+                       progress.received.load(std::memory_order_relaxed));
+  };
+  const char* why = nullptr;
+  switch (settings.reception) {
+    case Reception::poll:
+      while ((why = ended()) == nullptr) incoming.take(visitor);
+      return why;
+    case Reception::block:
+      while ((why = ended()) == nullptr) {
+        if (incoming.wait(std::chrono::milliseconds(50))) incoming.take(visitor);
+      }
+      return why;
+    case Reception::listen:
+      incoming.listen(Listener(visitor));
+      progress.stop.sleep_until_requested();
+      while ((why = ended()) == nullptr) {
+        const timespec pause{0, 1'000'000};
+        nanosleep(&pause, nullptr);
+      }
+      incoming.silence();
+      return why;
+  }
+  return "stopped";
+}
+
+}  // namespace middlemark

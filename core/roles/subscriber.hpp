@@ -1,0 +1,165 @@
+// The subscriber of a stream: counts and keeps what arrives. Hot file: once run() has started nothing here allocates, locks,
+// logs or throws.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
+#include <middlemark/histogram.hpp>
+#include <middlemark/message.hpp>
+#include <middlemark/recorder.hpp>
+#include <middlemark/roles/ends.hpp>
+#include <middlemark/roles/progress.hpp>
+#include <middlemark/roles/reception.hpp>
+#include <middlemark/roles/requests.hpp>
+#include <middlemark/roles/topics.hpp>
+#include <middlemark/sequence.hpp>
+
+namespace middlemark {
+
+template <Adapter A>
+class StreamSubscriber {
+ public:
+  StreamSubscriber(A& adapter, const Settings& settings, const SubscriberRequest& request, const Clock& clock,
+                   Progress& progress)
+      : settings_(settings),
+        request_(request),
+        clock_(clock),
+        progress_(progress),
+        checks_(request.payload == Payload::filled),
+        trackers_(settings.publishers),
+        recorder_(request.kept),
+        incoming_(adapter.subscriber(stream_topic(settings, request.topic), request.index / settings.topics)) {
+    result_.by_source.reserve(trackers_.size());
+  }
+
+  [[nodiscard]] std::size_t matched() {
+    if constexpr (CountsPublishers<SubscriberOf<A>>) return incoming_.publishers_found();
+    return expected();
+  }
+  [[nodiscard]] std::size_t expected() const noexcept {
+    return dealt(settings_.publishers, settings_.topics, request_.topic);
+  }
+
+  /// Receives until it is told to stop and has drained. result() is valid afterwards.
+  void run() {
+    progress_.phase.store(Phase::echoing, std::memory_order_release);
+    const char* const ended = receive_until_stopped(incoming_, *this, settings_, progress_);
+    conclude(ended);
+  }
+
+  [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const Recorder<Arrival>& recorder() const noexcept { return recorder_; }
+  [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
+
+  void operator()(std::span<const std::byte> message) noexcept {
+    const std::uint64_t now = clock_.ticks();
+    if (message.size() != settings_.message_bytes) [[unlikely]] {
+      damaged(is_rehearsal(message) ? 0 : 1);
+      return;
+    }
+    const Header header = read_header(message);
+    const unsigned source = header.source();
+    if (header.rehearsal()) [[unlikely]]
+      return;
+    if (source >= trackers_.size() || source % settings_.topics != request_.topic ||
+        !plausible(trackers_[source], header.sequence())) [[unlikely]] {
+      damaged(1);
+      return;
+    }
+    SequenceTracker& tracker = trackers_[source];
+    switch (tracker.see(header.sequence())) {
+      [[likely]] case SequenceTracker::Verdict::fresh:
+        break;
+      case SequenceTracker::Verdict::reordered:
+        progress_.reordered.store(++reordered_, std::memory_order_relaxed);
+        break;
+      case SequenceTracker::Verdict::duplicate:
+        progress_.duplicated.store(++duplicated_, std::memory_order_relaxed);
+        return;
+    }
+    if (received_++ == 0) [[unlikely]] {
+      first_ticks_ = now;
+      progress_.begin_to_measure();
+    }
+    last_ticks_ = now;
+    if (checks_ && !payload_intact(message, header)) [[unlikely]] {
+      damaged(1);
+    } else {
+      keep(header, now);
+    }
+    // Last: once everything has been counted the role may end.
+    progress_.received.store(received_, std::memory_order_release);
+  }
+
+ private:
+  void keep(const Header& header, std::uint64_t now) noexcept {
+    // Two processors' counters may differ by a little: nothing arrives before it was sent.
+    const std::uint64_t one_way_ns = now > header.intended_ticks ? clock_.to_ns(now - header.intended_ticks) : 0;
+    Arrival record;
+    record.stamp = header.stamp;
+    record.received_ns = clock_.to_monotonic_ns(now);
+    record.one_way_ns = one_way_ns;
+    if (!recorder_.keep(record)) [[unlikely]]
+      histogram_.add(one_way_ns);
+  }
+
+  void damaged(std::uint64_t more) noexcept {
+    damaged_ += more;
+    progress_.damaged.store(damaged_, std::memory_order_relaxed);
+  }
+
+  /// A sequence this far ahead is a damaged header; following it would spoil every count after it.
+  [[nodiscard]] static bool plausible(const SequenceTracker& tracker, std::uint64_t sequence) noexcept {
+    constexpr std::uint64_t plausible_gap = 1'000'000'000;
+    return sequence != 0 && sequence <= tracker.highest() + plausible_gap;
+  }
+
+  void conclude(const char* ended) {
+    result_.role = "subscriber";
+    result_.index = request_.index;
+    result_.topic = request_.topic;
+    result_.samples = recorder_.size();
+    result_.in_histogram = histogram_.count();
+    result_.received = received_;
+    result_.duplicated = duplicated_;
+    result_.reordered = reordered_;
+    result_.damaged = damaged_;
+    for (const SequenceTracker& tracker : trackers_) result_.by_source.push_back(tracker.unique());
+    result_.first_ns = received_ > 0 ? clock_.to_monotonic_ns(first_ticks_) : 0;
+    result_.last_ns = received_ > 0 ? clock_.to_monotonic_ns(last_ticks_) : 0;
+    all_.merge(histogram_);
+    for (const Arrival& arrival : recorder_.samples()) all_.add(arrival.one_way_ns);
+    if (all_.count() > 0) {
+      result_.one_way_p50_ns = all_.quantile(0.5);
+      result_.one_way_p99_ns = all_.quantile(0.99);
+      result_.one_way_max_ns = all_.max_seen();
+    }
+    result_.ended = ended;
+    if constexpr (HasLastError<SubscriberOf<A>>) result_.last_error = incoming_.last_error();
+  }
+
+  const Settings settings_;
+  const SubscriberRequest request_;
+  const Clock clock_;
+  Progress& progress_;
+  const bool checks_;
+  std::vector<SequenceTracker> trackers_;  // by source
+  Recorder<Arrival> recorder_;
+  Histogram histogram_;  // of what came after the recorder was full
+  Histogram all_;        // made of both at the end
+  SubscriberOf<A> incoming_;
+  std::uint64_t received_ = 0;
+  std::uint64_t duplicated_ = 0;
+  std::uint64_t reordered_ = 0;
+  std::uint64_t damaged_ = 0;
+  std::uint64_t first_ticks_ = 0;
+  std::uint64_t last_ticks_ = 0;
+  RoleResult result_;
+};
+
+}  // namespace middlemark

@@ -1,0 +1,124 @@
+// When each message is due: the open-loop schedule of a load, computed and never measured. Hot file: next() neither allocates,
+// locks, logs nor throws.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <middlemark/load.hpp>
+
+namespace middlemark {
+
+/// Intended instants in ticks of the sender's clock. A rate is absolute: message i (from 0) is due at start + i * period,
+/// kept with 64 binary digits behind the point, so that no number of messages makes it drift by a tick; a Poisson process
+/// has its first arrival one gap after the start. A late message never moves those after it.
+class Schedule {
+ public:
+  Schedule(const Load& load, double ticks_per_second) noexcept
+      : load_(load),
+        recovery_(static_cast<std::uint64_t>(std::clamp(load.recovery_s * ticks_per_second, 0.0, longest))) {
+    if (load_.kind != Load::Kind::rate) return;
+    // long double: its 64 digits (112 on ARM) divide more precisely than any schedule is long.
+    const long double period = static_cast<long double>(ticks_per_second) / static_cast<long double>(load_.rate_hz);
+    const long double possible = period > 0 ? std::min<long double>(period, longest) : 0.0L;
+    mean_ticks_ = static_cast<double>(possible);
+    period_ = std::max<Fixed>(1, static_cast<Fixed>(std::ldexp(possible, point) + 0.5L));
+  }
+
+  /// Begins anew at `ticks`; the same arrivals are drawn again.
+  void start(std::uint64_t ticks) noexcept {
+    start_ = ticks;
+    offset_ = 0;
+    random_ = load_.seed;
+    first_ = true;
+    in_burst_ = 0;
+  }
+
+  /// When the next message is due. Max: `now`. Rate: see above, whatever `now`. Burst: the first one's first at the start, that of
+  /// every other `recovery` after `now`, and the rest of a burst `now`, which is when the publish before returned.
+  [[nodiscard]] std::uint64_t next(std::uint64_t now) noexcept {
+    switch (load_.kind) {
+      case Load::Kind::max:
+        break;
+      case Load::Kind::rate:
+        if (load_.poisson) {
+          offset_ += gap();
+        } else if (!first_) {
+          offset_ += period_;
+        }
+        first_ = false;
+        return start_ + rounded(offset_);
+      case Load::Kind::burst: {
+        const bool begins = in_burst_ == 0;
+        if (++in_burst_ >= load_.burst) in_burst_ = 0;
+        if (!begins) break;
+        return std::exchange(first_, false) ? start_ : now + recovery_;
+      }
+    }
+    return now;
+  }
+
+  [[nodiscard]] Load::Kind kind() const noexcept { return load_.kind; }
+  /// The mean of a rate's periods; 0 for max and burst.
+  [[nodiscard]] std::uint64_t period_ticks() const noexcept { return static_cast<std::uint64_t>(mean_ticks_); }
+
+  /// How many instants of a rate lie in [start, end), whether they were told yet or not; absent for max and burst, which
+  /// follow the publishing. Exact: divided out for periodic arrivals, and drawn again for a Poisson process, which takes
+  /// some 20 ns an instant.
+  [[nodiscard]] std::optional<std::uint64_t> scheduled_until(std::uint64_t end) const noexcept {
+    if (load_.kind != Load::Kind::rate) return std::nullopt;
+    if (end <= start_) return 0;
+    if (!load_.poisson) {
+      const Fixed before =
+          (static_cast<Fixed>(end - start_) << point) - half;  // offsets below it round to less than end
+      return static_cast<std::uint64_t>((before - 1) / period_ + 1);
+    }
+    Schedule again = *this;
+    again.start(start_);
+    std::uint64_t instants = 0;
+    while (again.next(0) < end) ++instants;
+    return instants;
+  }
+
+ private:
+  using Fixed = unsigned __int128;
+
+  static constexpr int point = 64;  ///< binary digits of a Fixed behind the point
+  static constexpr Fixed half = Fixed{1} << (point - 1);
+  static constexpr double longest = 0x1p56;  ///< ticks: months; a gap of 37 such periods, the longest drawn, still fits
+
+  [[nodiscard]] static constexpr std::uint64_t rounded(Fixed ticks) noexcept {
+    return static_cast<std::uint64_t>((ticks + half) >> point);
+  }
+
+  /// Exponentially distributed with the mean of a period, by inversion.
+  [[nodiscard]] Fixed gap() noexcept {
+    const double uniform = static_cast<double>((draw() >> 11) + 1) * 0x1p-53;  // (0, 1]
+    return static_cast<Fixed>(-std::log(uniform) * mean_ticks_ * 0x1p64);
+  }
+
+  /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014): 8 bytes of state, so no
+  /// refill delays a message as the Mersenne Twister's does.
+  [[nodiscard]] std::uint64_t draw() noexcept {
+    random_ += 0x9E3779B97F4A7C15ULL;
+    std::uint64_t mixed = random_;
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBULL;
+    return mixed ^ (mixed >> 31);
+  }
+
+  Load load_;
+  std::uint64_t recovery_;
+  double mean_ticks_ = 0;
+  Fixed period_ = 1;
+  std::uint64_t start_ = 0;
+  Fixed offset_ = 0;
+  std::uint64_t random_ = 0;
+  bool first_ = true;
+  std::uint64_t in_burst_ = 0;  ///< messages of the present burst told so far; 0: the next begins one
+};
+
+}  // namespace middlemark

@@ -1,0 +1,140 @@
+#include <middlemark/session.hpp>
+
+#include <fmt/format.h>
+
+namespace middlemark {
+
+std::string Session::waiting_for() {
+  std::string missing;
+  // All are asked, those that lead first: what is missing is told whole.
+  std::vector<Role*> order;
+  for (const bool senders : {true, false}) {
+    for (const auto& role : roles_) {
+      if (role->sends() == senders) order.push_back(role.get());
+    }
+  }
+  for (Role* const role : order) {
+    const std::size_t found = role->matched();
+    const std::size_t expected = role->expected();
+    if (found >= expected) continue;
+    const bool writes = role->part != Role::Part::drains;
+    missing += fmt::format("{}{} found {} of {} {}", missing.empty() ? "" : "; ", role->name(), found, expected,
+                           writes ? "subscribers" : "publishers");
+  }
+  return missing;
+}
+
+void Session::start() {
+  running_.store(static_cast<int>(roles_.size()));
+  for (const auto& role : roles_) sending_ += role->sends() ? 1 : 0;
+  for (const auto& role : roles_) {
+    if (!role->sends()) launch(*role);
+  }
+  for (const auto& role : roles_) {  // who sends must find every receiver in its loop
+    // Sleeping, not yielding: this thread may be above the role in priority and on its processor.
+    while (!role->sends() && role->progress.phase.load(std::memory_order_acquire) == Phase::waiting) {
+      const timespec pause{0, 50'000};
+      nanosleep(&pause, nullptr);
+    }
+  }
+  for (const auto& role : roles_) {
+    if (role->sends()) launch(*role);
+  }
+}
+
+void Session::launch(Role& role) {
+  role.progress.wake = Wake(wake_);
+  threads_.emplace_back([this, &role] { run(role); });
+}
+
+void Session::run(Role& role) noexcept {
+  pthread_setname_np(pthread_self(), role.name().substr(0, 15).c_str());
+  role.progress.thread_id.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  try {
+    // The control thread, this thread's parent, may have gone one step up; the role keeps what was asked for.
+    if (role.cpu) pin_thread(*role.cpu);
+    raise_priority(configuration_.placement, 0);
+    role.run();
+  } catch (...) {
+    {
+      const std::lock_guard lock(failure_mutex_);
+      if (!failure_) failure_ = std::current_exception();
+    }
+    for (const auto& other : roles_) other->progress.stop.request();  // they would only find out that nobody answers
+  }
+  role.progress.phase.store(Phase::ended, std::memory_order_release);
+  if (role.sends() && sending_.fetch_sub(1) == 1) stop_receivers();
+  if (running_.fetch_sub(1) == 1) role.progress.wake();
+  dismissed_.wait(false);  // a thread that has gone cannot be asked what it cost
+}
+
+void Session::join() noexcept {
+  dismissed_.store(true);
+  dismissed_.notify_all();
+  threads_.clear();
+}
+
+/// In one process receivers end with the last of those that send, and know from them what they may still wait for.
+void Session::stop_receivers() noexcept {
+  for (const auto& receiver : roles_) {
+    if (receiver->sends()) continue;
+    std::uint64_t expected = nothing_expected;
+    for (const auto& sender : roles_) {
+      const bool same_topic = sender->kind != "publisher" || sender->index % configuration_.settings.topics ==
+                                                                 receiver->index % configuration_.settings.topics;
+      if (sender->sends() && same_topic) expected += sender->progress.sent.load(std::memory_order_relaxed);
+    }
+    if (receiver->part != Role::Part::drains) expected = nothing_expected;
+    receiver->progress.expected.store(expected, std::memory_order_relaxed);
+    receiver->progress.stop.request();
+  }
+}
+
+void Session::request_stop(std::uint64_t expected) noexcept {
+  bool sends = false;
+  for (const auto& role : roles_) {
+    if (!role->sends()) continue;
+    role->progress.stop.request();
+    sends = true;
+  }
+  if (sends && running_.load() > 0) return;  // the last of them stops the receivers
+  for (const auto& role : roles_) {
+    role->progress.expected.store(expected, std::memory_order_relaxed);
+    role->progress.stop.request();
+  }
+}
+
+void Session::drain_wake() const noexcept {
+  std::uint64_t wakes = 0;
+  [[maybe_unused]] const auto taken = read(wake_, &wakes, sizeof wakes);
+}
+
+bool Session::measures() const noexcept {
+  for (const auto& role : roles_) {
+    if (role->progress.measures.load(std::memory_order_acquire)) return true;
+  }
+  return false;
+}
+
+std::vector<RoleResult> Session::conclude() {
+  join();
+  if (failure_) std::rethrow_exception(failure_);
+  std::vector<RoleResult> results;
+  for (const bool senders : {true, false}) {
+    for (const auto& role : roles_) {
+      if (role->sends() != senders) continue;
+      role->keep();
+      results.push_back(role->result());
+    }
+  }
+  return results;
+}
+
+const Role& Session::leading() const noexcept {
+  for (const auto& role : roles_) {
+    if (role->sends()) return *role;
+  }
+  return *roles_.front();
+}
+
+}  // namespace middlemark

@@ -1,0 +1,360 @@
+// Streams over every adapter that is not a middleware, driven as the roles drive it: several publishers to several subscribers,
+// full buffers, messages that a timeout cuts, and calls that must come back.
+#include <middlemark/adapter.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <middlemark/message.hpp>
+
+#include "null/adapter.hpp"
+#include "shm/adapter.hpp"
+#include "support/temporary_folder.hpp"
+#include "tcp/adapter.hpp"
+#include "udp/adapter.hpp"
+#include "uds/adapter.hpp"
+
+namespace middlemark {
+namespace {
+
+using namespace std::chrono_literals;
+
+Settings stream_settings(const std::string& scratch, const Description& about, Reception reception,
+                         Reliability reliability, std::size_t message_bytes) {
+  static int trials = 0;
+  Settings settings;
+  settings.pattern = Pattern::stream;
+  settings.transport = about.transports.front().name;
+  settings.reception = reception;
+  settings.reliability = reliability;
+  settings.message_bytes = message_bytes;
+  settings.depth = 8;
+  settings.write_timeout = 20s;  // nothing but a test's own stall holds a publisher up
+  settings.scope = "mmtest_" + std::to_string(getpid()) + "_" + std::to_string(++trials);
+  settings.scratch = scratch;
+  return settings;
+}
+
+/// What one subscriber has seen, by publisher.
+struct Seen {
+  std::map<unsigned, std::vector<std::uint64_t>> sequences;
+  std::size_t damaged = 0;
+  std::size_t bytes = 0;
+
+  void operator()(std::span<const std::byte> message) noexcept {
+    const Header header = read_header(message);
+    if (message.size() != bytes || !payload_intact(message, header)) ++damaged;
+    sequences[header.source()].push_back(header.sequence());
+  }
+  [[nodiscard]] std::size_t total() const {
+    std::size_t all = 0;
+    for (const auto& [source, list] : sequences) all += list.size();
+    return all;
+  }
+  [[nodiscard]] bool in_order() const {
+    for (const auto& [source, list] : sequences) {
+      for (std::size_t i = 1; i < list.size(); ++i) {
+        if (list[i] <= list[i - 1]) return false;
+      }
+    }
+    return true;
+  }
+};
+
+template <class Outgoing>
+Published publish(Outgoing& outgoing, std::size_t bytes, unsigned source, std::uint64_t sequence) {
+  const std::span<std::byte> message = outgoing.loan(bytes);
+  const Header header = Header::make(source, false, sequence, 0);
+  fill_payload(message, header);
+  write_header(message, header);
+  return outgoing.publish();
+}
+
+template <class A>
+using OutgoingOf = decltype(std::declval<A&>().publisher(std::declval<const Topic&>(), 0U));
+template <class A>
+using IncomingOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
+
+/// A topic with all of its endpoints, matched; each with an adapter of its own, or all with one as in one process.
+template <class A>
+struct Stream {
+  Stream(Settings asked, unsigned publishers, unsigned subscribers, bool one_process) {
+    asked.publishers = publishers;
+    asked.subscribers = subscribers;
+    asked.one_process = one_process;
+    asked.workers = one_process ? 1 : publishers + subscribers;
+    const Topic topic{asked.scope + "_stream0", asked.message_bytes, publishers, subscribers};
+    for (unsigned i = 0; i < asked.workers; ++i) adapters.push_back(std::make_unique<A>(asked));
+    std::size_t next = 0;
+    const auto adapter = [&]() -> A& { return *adapters[one_process ? 0 : next++]; };
+    for (unsigned i = 0; i < subscribers; ++i) {
+      incoming.emplace_back(new IncomingOf<A>(adapter().subscriber(topic, i)));
+    }
+    for (unsigned i = 0; i < publishers; ++i) {
+      outgoing.emplace_back(new OutgoingOf<A>(adapter().publisher(topic, i)));
+    }
+    for (const auto& each : outgoing) {
+      while (each->matched() < subscribers) std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  std::vector<std::unique_ptr<A>> adapters;
+  std::vector<std::unique_ptr<IncomingOf<A>>> incoming;
+  std::vector<std::unique_ptr<OutgoingOf<A>>> outgoing;
+};
+
+/// Takes as a role does, until `enough` messages were seen or `over` says so.
+template <class Incoming>
+void receive(Incoming& incoming, Seen& seen, Reception reception, std::size_t enough, const std::atomic<bool>& over) {
+  for (std::size_t total = 0; total < enough && !over;) {
+    if (reception == Reception::poll) {
+      const std::size_t visits = incoming.take(seen);
+      if (visits == 0) std::this_thread::yield();
+      total += visits;
+    } else if (incoming.wait(50ms)) {
+      total += incoming.take(seen);
+    }
+  }
+}
+
+using ReliableAdapters = testing::Types<SharedMemory, UnixSocket, Tcp, Null>;
+using BestEffortAdapters = testing::Types<SharedMemory, Udp, Null>;
+using StreamSockets = testing::Types<UnixSocket, Tcp>;
+
+class Names {
+ public:
+  template <class A>
+  static std::string GetName(int /*index*/) {
+    return A::describe().name;
+  }
+};
+
+template <class A>
+class AnyStream : public testing::Test {
+ protected:
+  const test::TemporaryFolder scratch;
+
+  [[nodiscard]] Settings settings(Reception reception, Reliability reliability, std::size_t bytes) const {
+    return stream_settings(scratch.string(), A::describe(), reception, reliability, bytes);
+  }
+};
+
+template <class A>
+class ReliableStream : public AnyStream<A> {};
+TYPED_TEST_SUITE(ReliableStream, ReliableAdapters, Names);
+
+template <class A>
+class BestEffortStream : public AnyStream<A> {};
+TYPED_TEST_SUITE(BestEffortStream, BestEffortAdapters, Names);
+
+template <class A>
+class SocketStream : public AnyStream<A> {};
+TYPED_TEST_SUITE(SocketStream, StreamSockets, Names);
+
+struct Load {
+  unsigned publishers;
+  unsigned subscribers;
+  std::size_t bytes;
+  std::uint64_t messages;  // of each publisher
+};
+
+template <class A>
+std::vector<Seen> flood(const Settings& settings, const Load& load, bool one_process) {
+  Stream<A> stream(settings, load.publishers, load.subscribers, one_process);
+  std::vector<Seen> seen(load.subscribers);
+  std::atomic<bool> over = false;
+  {
+    std::vector<std::jthread> receivers;
+    for (unsigned i = 0; i < load.subscribers; ++i) {
+      seen[i].bytes = load.bytes;
+      receivers.emplace_back(
+          [&, i] { receive(*stream.incoming[i], seen[i], settings.reception, load.publishers * load.messages, over); });
+    }
+    {
+      std::vector<std::jthread> senders;
+      for (unsigned p = 0; p < load.publishers; ++p) {
+        senders.emplace_back([&, p] {
+          for (std::uint64_t n = 1; n <= load.messages; ++n) {
+            EXPECT_EQ(publish(*stream.outgoing[p], load.bytes, p, n), Published::ok);
+          }
+        });
+      }
+    }
+    if (settings.reliability == Reliability::best_effort) {
+      std::this_thread::sleep_for(200ms);  // for what is under way; how much came is no matter
+      over = true;
+    }
+  }
+  return seen;
+}
+
+TYPED_TEST(ReliableStream, brings_every_message_of_every_publisher_to_every_subscriber_once_and_in_order) {
+  for (const Reception reception : {Reception::block, Reception::poll}) {
+    for (const bool one_process : {false, true}) {
+      for (const Load& load : {Load{1, 1, 64, 20'000}, Load{3, 2, 64, 3'000}, Load{3, 2, 100'000, 60}}) {
+        const Settings settings = this->settings(reception, Reliability::reliable, load.bytes);
+        for (const Seen& seen : flood<TypeParam>(settings, load, one_process)) {
+          EXPECT_EQ(seen.total(), load.publishers * load.messages);
+          EXPECT_EQ(seen.sequences.size(), load.publishers);
+          EXPECT_TRUE(seen.in_order());
+          EXPECT_EQ(seen.damaged, 0U);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(BestEffortStream, never_fails_to_publish_and_never_delivers_twice_out_of_order_or_in_part) {
+  for (const Reception reception : {Reception::block, Reception::poll}) {
+    for (const Load& load : {Load{3, 2, 64, 5'000}, Load{3, 2, 100'000, 60}}) {
+      const Settings settings = this->settings(reception, Reliability::best_effort, load.bytes);
+      for (const Seen& seen : flood<TypeParam>(settings, load, false)) {
+        EXPECT_EQ(seen.sequences.size(), load.publishers) << "something came from each";
+        EXPECT_TRUE(seen.in_order());
+        EXPECT_EQ(seen.damaged, 0U);
+      }
+    }
+  }
+}
+
+/// Its publishers end after the subscriber, so a take() or wait() that wants to see the end of them never returns.
+template <class A>
+void leave_while_publishers_never_rest(const Settings& settings) {
+  Stream<A> stream(settings, 2, 1, false);
+  auto& incoming = *stream.incoming[0];
+  const bool polls = settings.reception == Reception::poll;
+  std::atomic<bool> over = false;
+  std::vector<std::jthread> senders;
+  for (unsigned p = 0; p < 2; ++p) {
+    senders.emplace_back([&, p] {
+      for (std::uint64_t n = 1; !over; ++n) publish(*stream.outgoing[p], settings.message_bytes, p, n);
+    });
+  }
+  Seen seen;
+  seen.bytes = settings.message_bytes;
+  while (seen.sequences.size() < 2 || seen.total() < 2'000) {
+    if (polls || incoming.wait(50ms)) incoming.take(seen);
+  }
+  over = true;
+  const std::jthread lets_the_senders_end([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      if (incoming.take(seen) == 0) std::this_thread::sleep_for(1ms);
+    }
+  });
+  senders.clear();
+  EXPECT_EQ(seen.sequences.size(), 2U);
+}
+
+TYPED_TEST(ReliableStream, lets_a_subscriber_go_while_its_publishers_never_rest) {
+  for (const Reception reception : {Reception::block, Reception::poll}) {
+    leave_while_publishers_never_rest<TypeParam>(this->settings(reception, Reliability::reliable, 16));
+  }
+}
+
+TYPED_TEST(BestEffortStream, lets_a_subscriber_go_while_its_publishers_never_rest) {
+  for (const std::size_t bytes : {std::size_t{16}, std::size_t{200'000}}) {
+    for (const Reception reception : {Reception::block, Reception::poll}) {
+      leave_while_publishers_never_rest<TypeParam>(this->settings(reception, Reliability::best_effort, bytes));
+    }
+  }
+}
+
+TYPED_TEST(ReliableStream, holds_a_publisher_up_for_its_timeout_and_goes_on_whole_when_the_subscriber_does) {
+  for (const Reception reception : {Reception::block, Reception::poll}) {
+    for (const std::size_t bytes : {std::size_t{64}, std::size_t{1'000'000}}) {
+      Settings settings = this->settings(reception, Reliability::reliable, bytes);
+      settings.write_timeout = 20ms;
+      Stream<TypeParam> stream(settings, 1, 2, false);
+      std::uint64_t sequence = 0;
+      std::vector<std::uint64_t> sent;
+      for (unsigned held_up = 0; held_up < 3;) {  // nobody reads
+        const Published outcome = publish(*stream.outgoing[0], bytes, 0, ++sequence);
+        ASSERT_NE(outcome, Published::failed);
+        if (outcome == Published::ok) sent.push_back(sequence);
+        held_up += outcome == Published::timed_out ? 1 : 0;
+      }
+      const std::uint64_t last = sequence + 5;
+      std::vector<Seen> seen(2);
+      std::vector<std::jthread> receivers;
+      for (unsigned i = 0; i < 2; ++i) {
+        seen[i].bytes = bytes;
+        receivers.emplace_back([&, i] {
+          const auto has_last = [&] { return !seen[i].sequences[0].empty() && seen[i].sequences[0].back() == last; };
+          while (!has_last()) {
+            if (reception == Reception::poll || stream.incoming[i]->wait(50ms)) stream.incoming[i]->take(seen[i]);
+          }
+        });
+      }
+      while (sequence < last) {
+        ++sequence;
+        while (publish(*stream.outgoing[0], bytes, 0, sequence) != Published::ok) {
+        }
+        sent.push_back(sequence);
+      }
+      receivers.clear();
+      for (Seen& each : seen) {
+        EXPECT_EQ(each.damaged, 0U);
+        EXPECT_TRUE(std::ranges::is_sorted(each.sequences[0]));
+        // What timed out may have come all the same; what was sent must have.
+        EXPECT_TRUE(std::ranges::includes(each.sequences[0], sent));
+      }
+    }
+  }
+}
+
+TYPED_TEST(BestEffortStream, drops_what_finds_a_full_buffer_without_a_word) {
+  constexpr std::uint64_t messages = 20'000;
+  const Settings settings = this->settings(Reception::block, Reliability::best_effort, 1'000);
+  Stream<TypeParam> stream(settings, 1, 1, false);
+  for (std::uint64_t n = 1; n <= messages; ++n) {
+    ASSERT_EQ(publish(*stream.outgoing[0], 1'000, 0, n), Published::ok);
+  }
+  Seen seen;
+  seen.bytes = 1'000;
+  while (stream.incoming[0]->wait(50ms)) stream.incoming[0]->take(seen);
+  ASSERT_FALSE(seen.sequences[0].empty());
+  EXPECT_EQ(seen.sequences[0].front(), 1U) << "it is the new one that is dropped";
+  EXPECT_LT(seen.total(), messages);
+  EXPECT_TRUE(seen.in_order());
+  EXPECT_EQ(seen.damaged, 0U);
+}
+
+TYPED_TEST(SocketStream, reads_the_others_on_when_a_publisher_stops_in_the_middle_of_a_message) {
+  constexpr std::size_t bytes = 4'000'000;
+  for (const Reception reception : {Reception::block, Reception::poll}) {
+    Settings settings = this->settings(reception, Reliability::reliable, bytes);
+    settings.write_timeout = 10ms;
+    Stream<TypeParam> stream(settings, 2, 1, false);
+    std::uint64_t cut = 1;
+    while (publish(*stream.outgoing[0], bytes, 0, cut) == Published::ok) ++cut;  // and never again
+    std::atomic<bool> over = false;
+    std::jthread other([&] {
+      for (std::uint64_t n = 1; n <= 10; ++n) {
+        while (publish(*stream.outgoing[1], bytes, 1, n) != Published::ok && !over) {
+        }
+      }
+    });
+    Seen seen;
+    seen.bytes = bytes;
+    while (seen.sequences[1].empty() || seen.sequences[1].back() != 10) {
+      if (reception == Reception::poll || stream.incoming[0]->wait(50ms)) stream.incoming[0]->take(seen);
+    }
+    over = true;
+    EXPECT_EQ(seen.damaged, 0U);
+    EXPECT_EQ(seen.sequences[0].size(), cut - 1);
+  }
+}
+
+}  // namespace
+}  // namespace middlemark

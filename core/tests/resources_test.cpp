@@ -1,0 +1,403 @@
+#include <middlemark/resources.hpp>
+
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <middlemark/placement.hpp>
+
+#include "support/burden.hpp"
+#include "support/child.hpp"
+
+namespace middlemark {
+namespace {
+
+using namespace std::chrono_literals;
+using test::burn;
+using test::Mapping;
+using test::mib;
+using test::ms;
+using test::now_ns;
+
+void name_this_thread(const std::string& name) { ASSERT_EQ(pthread_setname_np(pthread_self(), name.c_str()), 0); }
+
+/// A thread of a name that has done its work when the constructor returns, and then stays until the end of the scope.
+class Parked {
+ public:
+  Parked(const std::string& name, std::function<void()> work)
+      : thread_([this, name, work = std::move(work)] {
+          name_this_thread(name);
+          tid_ = gettid();
+          work();
+          done_.count_down();
+          leave_.wait();
+        }) {
+    done_.wait();
+  }
+  ~Parked() { leave_.count_down(); }
+  Parked(const Parked&) = delete;
+  Parked& operator=(const Parked&) = delete;
+
+  [[nodiscard]] pid_t tid() const { return tid_; }
+
+ private:
+  std::latch done_{1};
+  std::latch leave_{1};
+  std::atomic<pid_t> tid_{0};
+  std::jthread thread_;
+};
+
+std::vector<ThreadUse> named(const Resources& resources, const std::string& name) {
+  std::vector<ThreadUse> found;
+  for (const ThreadUse& thread : resources.threads) {
+    if (thread.name == name) found.push_back(thread);
+  }
+  return found;
+}
+
+std::uint64_t processor_ns(const Resources& resources) { return resources.user_ns + resources.system_ns; }
+
+bool kernel_tells_waiting() { return thread_times().has_value(); }
+
+TEST(Resources, a_thread_that_burns_a_known_amount_of_processor_shows_with_it_under_its_name) {
+  ResourceReader reader;
+  const Resources before = reader.read();
+  const std::uint64_t began = now_ns(CLOCK_MONOTONIC);
+  const Parked burner("burner", [] { burn(200 * ms); });
+  const Resources after = reader.read();
+  const std::uint64_t wall = now_ns(CLOCK_MONOTONIC) - began;
+
+  EXPECT_TRUE(named(before, "burner").empty());
+  const auto found = named(after, "burner");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].tid, burner.tid());
+  EXPECT_GE(found[0].cpu_ns, 200 * ms);
+  EXPECT_LE(found[0].cpu_ns, wall);
+  EXPECT_EQ(found[0].waiting_ns.has_value(), kernel_tells_waiting());
+  EXPECT_GE(processor_ns(after) - processor_ns(before) + 2000, 200 * ms);  // getrusage cuts to microseconds, twice
+}
+
+TEST(Resources, what_the_program_itself_burns_is_user_time) {
+  const auto end = test::in_child([]() -> std::string {
+    burn(200 * ms);
+    const Resources used = ResourceReader().read();
+    return used.user_ns > used.system_ns ? "user" : "system";
+  });
+  EXPECT_EQ(end.said(), "user");
+}
+
+TEST(Resources, what_the_kernel_does_for_the_program_is_system_time) {
+  const auto end = test::in_child([]() -> std::string {
+    const std::uint64_t until = now_ns(CLOCK_THREAD_CPUTIME_ID) + 200 * ms;
+    while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until) Mapping(4 * mib).touch();
+    const Resources used = ResourceReader().read();
+    return used.user_ns > used.system_ns ? "user" : "system";
+  });
+  EXPECT_EQ(end.said(), "system");
+}
+
+/// In how many of 200 steps the account of a thread moved on, when the thread itself is seen to have moved on in each.
+int kept_up(const std::atomic<std::uint64_t>& steps_of_thread, const std::function<std::uint64_t()>& account_ns) {
+  int moved = 0;
+  std::uint64_t last = account_ns();
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t step = steps_of_thread;
+    while (steps_of_thread == step) std::this_thread::yield();
+    const std::uint64_t next = account_ns();
+    moved += next > last ? 1 : 0;
+    last = next;
+  }
+  return moved;
+}
+
+TEST(Resources, a_running_thread_is_counted_up_to_the_reading_and_not_to_the_last_tick) {
+  const std::vector<int> cpus = placed({}).cpus;
+  std::atomic<bool> over{false};
+  std::atomic<pid_t> tid{0};
+  std::atomic<std::uint64_t> steps{0};
+  std::jthread runner([&] {
+    pin_thread(cpus.front());
+    tid = gettid();
+    while (!over) ++steps;
+  });
+  std::jthread([&] {
+    pin_thread(cpus.back());  // apart, where there are two: a switch between them would bring the account up as well
+    while (tid == 0) std::this_thread::yield();
+    ResourceReader reader;
+    const auto from_all = [&] {
+      const Resources now = reader.read();
+      return std::ranges::find(now.threads, tid.load(), &ThreadUse::tid)->cpu_ns;
+    };
+    // Not 200: what a hypervisor took away may be subtracted later, which stops the account for an instant.
+    EXPECT_GE(kept_up(steps, from_all), 180);
+    const auto by_id = [&] { return thread_times(tid).value_or(ThreadTimes{}).on_cpu_ns; };
+    EXPECT_GE(kept_up(steps, by_id), kernel_tells_waiting() ? 180 : 0);
+  }).join();
+  over = true;
+}
+
+TEST(Resources, memory_is_resident_once_it_is_touched_and_the_peak_stays_when_it_is_given_back) {
+  ResourceReader reader;
+  const Resources before = reader.read();
+  Mapping memory(64 * mib);
+  ASSERT_TRUE(memory.mapped());
+  const Resources reserved = reader.read();
+  memory.touch();
+  const Resources touched = reader.read();
+  memory.unmap();
+  const Resources after = reader.read();
+
+  EXPECT_LE(reserved.rss_bytes, before.rss_bytes + 4 * mib);
+  EXPECT_GE(touched.rss_bytes, before.rss_bytes + 60 * mib);
+  EXPECT_LE(touched.rss_bytes, before.rss_bytes + 68 * mib);
+  EXPECT_GE(touched.peak_rss_bytes, touched.rss_bytes);
+  EXPECT_LE(after.rss_bytes, touched.rss_bytes - 60 * mib);
+  EXPECT_GE(after.peak_rss_bytes, before.rss_bytes + 60 * mib);
+}
+
+TEST(Resources, the_first_touch_of_every_page_is_a_minor_fault) {
+  ResourceReader reader;
+  Mapping memory(64 * mib);
+  ASSERT_TRUE(memory.mapped());
+  const Resources before = reader.read();
+  memory.touch();
+  const Resources after = reader.read();
+  memory.touch();
+  const Resources again = reader.read();
+
+  EXPECT_GE(after.minor_faults - before.minor_faults, memory.pages());
+  EXPECT_LE(again.minor_faults - after.minor_faults, memory.pages() / 2);
+}
+
+TEST(Resources, every_sleep_is_a_voluntary_context_switch) {
+  ResourceReader reader;
+  const Resources before = reader.read();
+  const Parked sleeper("sleeper", [] {
+    for (int i = 0; i < 50; ++i) std::this_thread::sleep_for(1ms);
+  });
+  EXPECT_GE(reader.read().voluntary - before.voluntary, 50U);
+}
+
+TEST(Resources, a_thread_that_is_pushed_off_its_processor_is_an_involuntary_context_switch) {
+  ResourceReader reader;
+  const Resources before = reader.read();
+  const int cpu = placed({}).cpus.back();
+  // On one processor neither sees the other's move before it is pushed away, for neither ever waits.
+  std::atomic<int> turn{0};
+  const auto play = [&](int own) {
+    pin_thread(cpu);
+    for (int move = own; move < 10; move += 2) {
+      while (turn.load() != move) {
+      }
+      turn.store(move + 1);
+    }
+  };
+  {
+    std::jthread even(play, 0);
+    std::jthread odd(play, 1);
+  }
+  // The start of either and the end of the other need no pushing.
+  EXPECT_GE(reader.read().involuntary - before.involuntary, 8U);
+}
+
+TEST(Resources, a_name_with_spaces_and_parentheses_is_read_whole) {
+  ResourceReader reader;
+  const Parked odd("odd) name (x", [] { burn(1 * ms); });
+  const auto found = named(reader.read(), "odd) name (x");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].tid, odd.tid());
+  EXPECT_GE(found[0].cpu_ns, 1 * ms);
+}
+
+TEST(Resources, a_name_of_two_lines_cannot_pass_for_the_resident_memory) {
+  const auto end = test::in_child([] {
+    name_this_thread("x\nVmRSS:\t7 kB");
+    const Resources used = ResourceReader().read();
+    return used.threads.at(0).name + ", " + (used.rss_bytes > 7 * 1024 ? "true" : "forged");
+  });
+  EXPECT_EQ(end.said(), "x\nVmRSS:\t7 kB, true");
+}
+
+TEST(Resources, every_thread_is_listed_once) {
+  ResourceReader reader;
+  const std::size_t before = reader.read().threads.size();
+  std::vector<std::unique_ptr<Parked>> threads;
+  for (int i = 0; i < 40; ++i) threads.push_back(std::make_unique<Parked>("thread " + std::to_string(i), [] {}));
+  const Resources all = reader.read();
+  EXPECT_EQ(all.threads.size(), before + threads.size());
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(named(all, "thread " + std::to_string(i)).size(), 1U) << i;
+  EXPECT_EQ(all.threads.front().tid, getpid());
+}
+
+TEST(Resources, threads_that_come_and_go_do_not_disturb_a_reading) {
+  ResourceReader reader;
+  std::atomic<bool> over{false};
+  std::jthread source([&over] {
+    while (!over) {
+      std::vector<std::jthread> brief;
+      for (int i = 0; i < 4; ++i) brief.emplace_back([] { name_this_thread("brief"); });
+    }
+  });
+  std::size_t seen = 0;
+  for (int i = 0; i < 100'000 && (i < 500 || seen == 0); ++i) seen += named(reader.read(), "brief").size();
+  over = true;
+  EXPECT_GT(seen, 0U);
+}
+
+TEST(Resources, a_thread_that_has_ended_leaves_no_descriptor_behind) {
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  ResourceReader reader;
+  const std::size_t threads = reader.read().threads.size();
+  const auto before = descriptors();
+  {
+    const Parked first("first", [] {});
+    const Parked second("second", [] {});
+    EXPECT_EQ(reader.read().threads.size(), threads + 2);
+  }
+  EXPECT_EQ(reader.read().threads.size(), threads);
+  EXPECT_EQ(descriptors(), before);
+}
+
+TEST(Resources, a_thread_that_changes_its_name_is_listed_under_the_new_one) {
+  ResourceReader reader;
+  const Parked changing("first name", [&reader] {
+    EXPECT_EQ(named(reader.read(), "first name").size(), 1U);
+    name_this_thread("second name");
+  });
+  const Resources after = reader.read();
+  EXPECT_TRUE(named(after, "first name").empty());
+  EXPECT_EQ(named(after, "second name").size(), 1U);
+}
+
+TEST(Resources, a_thread_that_has_ended_stays_in_the_totals_and_is_told_apart) {
+  ResourceReader reader;
+  const Resources before = reader.read();
+  {
+    const Parked brief("brief", [] { burn(200 * ms); });
+  }
+  const Resources after = reader.read();
+
+  EXPECT_TRUE(named(after, "brief").empty());
+  // A reading takes time itself, so the ended threads' share is true to some of that.
+  EXPECT_GE(after.ended_threads_ns() + 10 * ms, before.ended_threads_ns() + 200 * ms);
+  std::uint64_t living = 0;
+  for (const ThreadUse& thread : after.threads) living += thread.cpu_ns;
+  EXPECT_EQ(living + after.ended_threads_ns(), processor_ns(after));
+}
+
+TEST(Resources, threads_that_live_are_not_taken_for_ended_ones) {
+  ResourceReader reader;
+  const Resources before = reader.read();
+  const Parked burner("burner", [] { burn(200 * ms); });
+  EXPECT_LT(reader.read().ended_threads_ns(), before.ended_threads_ns() + 100 * ms);
+}
+
+TEST(Resources, what_the_threads_have_beyond_the_rounded_totals_is_no_ended_thread) {
+  Resources used;
+  used.user_ns = 1000;
+  used.system_ns = 1000;
+  used.threads = {{1, "a", 1500, 0}, {2, "b", 1400, 0}};
+  EXPECT_EQ(used.ended_threads_ns(), 0U);
+  used.system_ns = 4000;
+  EXPECT_EQ(used.ended_threads_ns(), 2100U);
+}
+
+TEST(Resources, a_message_names_them_as_the_protocol_does) {
+  Resources used;
+  used.rss_bytes = 1;
+  used.peak_rss_bytes = 2;
+  used.user_ns = 3;
+  used.system_ns = 4;
+  used.voluntary = 5;
+  used.involuntary = 6;
+  used.minor_faults = 7;
+  used.major_faults = 8;
+  used.threads = {{9, "recv", 10, 11}, {12, "odd) name (x", 13, {}}};
+  EXPECT_EQ(to_json(used), nlohmann::json::parse(R"({
+    "rss_bytes": 1, "peak_rss_bytes": 2, "user_ns": 3, "system_ns": 4, "voluntary": 5, "involuntary": 6, "minor_faults": 7,
+    "major_faults": 8, "threads": [{"tid": 9, "name": "recv", "cpu_ns": 10}, {"tid": 12, "name": "odd) name (x", "cpu_ns": 13}]
+  })"));
+}
+
+TEST(ThreadTimes, the_calling_thread_sees_what_it_burned_to_the_instant) {
+  if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
+  const auto on_cpu_ns = [] { return thread_times().value().on_cpu_ns; };
+  const std::uint64_t before = on_cpu_ns();
+  burn(50 * ms);
+  const std::uint64_t after = on_cpu_ns();
+  EXPECT_GE(after - before, 50 * ms);
+  int moved = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t first = on_cpu_ns();
+    moved += on_cpu_ns() > first ? 1 : 0;
+  }
+  EXPECT_GE(moved, 180);
+}
+
+TEST(ThreadTimes, what_is_left_of_the_wall_clock_was_slept) {
+  if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
+  const auto left_of = [](const std::function<void()>& work) {
+    const ThreadTimes before = thread_times().value();
+    const std::uint64_t began = now_ns(CLOCK_MONOTONIC);
+    work();
+    const std::uint64_t wall = now_ns(CLOCK_MONOTONIC) - began;
+    const ThreadTimes after = thread_times().value();
+    return static_cast<double>(wall) - static_cast<double>(after.on_cpu_ns - before.on_cpu_ns) -
+           static_cast<double>(after.waiting_ns - before.waiting_ns);
+  };
+  EXPECT_GE(left_of([] { std::this_thread::sleep_for(200ms); }), 190.0 * ms);
+  EXPECT_LE(left_of([] { burn(200 * ms); }), 100.0 * ms);
+}
+
+TEST(ThreadTimes, of_two_that_want_one_processor_one_waits_for_the_other) {
+  if (!kernel_tells_waiting()) GTEST_SKIP() << "this kernel keeps no schedstat";
+  const int cpu = placed({}).cpus.back();
+  std::atomic<int> begun{0};
+  std::array<std::uint64_t, 2> waited{};
+  const auto work = [&](std::size_t which) {
+    pin_thread(cpu);
+    begun.fetch_add(1);
+    while (begun.load() < 2) {
+    }
+    const ThreadTimes before = thread_times().value();
+    burn(100 * ms);
+    waited.at(which) = thread_times()->waiting_ns - before.waiting_ns;
+  };
+  {
+    std::jthread first(work, 0);
+    std::jthread second(work, 1);
+  }
+  EXPECT_GE(std::max(waited[0], waited[1]), 50 * ms);
+}
+
+TEST(ThreadTimes, of_a_thread_that_has_ended_or_is_another_process_nothing_is_told) {
+  pid_t ended = 0;
+  std::jthread([&ended] { ended = gettid(); }).join();
+  EXPECT_FALSE(thread_times(ended).has_value());
+  EXPECT_FALSE(thread_times(getppid()).has_value());
+}
+
+}  // namespace
+}  // namespace middlemark

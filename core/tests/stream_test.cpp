@@ -1,0 +1,206 @@
+// Streams over a real adapter in one process: what is sent arrives, is counted where it belongs, and keeps to its schedule.
+#include <middlemark/session.hpp>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "shm/adapter.hpp"
+#include "support/stream.hpp"
+
+namespace middlemark {
+namespace {
+
+using test::Results;
+using test::run_stream;
+using test::StreamTrial;
+using test::TemporaryFolder;
+
+/// The records of a .npy file.
+template <class Record>
+std::vector<Record> records(const TemporaryFolder& folder, const std::string& name) {
+  std::ifstream file(folder / name, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::uint16_t header = 0;
+  if (bytes.size() < 10) return {};
+  std::memcpy(&header, bytes.data() + 8, sizeof header);
+  const std::size_t begin = 10U + header;
+  std::vector<Record> found((bytes.size() - begin) / sizeof(Record));
+  std::memcpy(found.data(), bytes.data() + begin, found.size() * sizeof(Record));
+  return found;
+}
+
+using Shape = std::tuple<Reception, unsigned, unsigned, unsigned>;
+
+class Stream : public testing::TestWithParam<Shape> {};
+
+TEST_P(Stream, brings_everything_to_every_subscriber_of_its_topic_once_and_whole) {
+  const auto [reception, publishers, subscribers, topics] = GetParam();
+  StreamTrial trial(reception, 200);
+  trial.settings.publishers = publishers;
+  trial.settings.subscribers = subscribers;
+  trial.settings.topics = topics;
+  trial.publisher.samples = 300;
+  const TemporaryFolder folder;
+  const Results results = run_stream<SharedMemory>(trial, folder);
+  ASSERT_EQ(results.publishers.size(), publishers);
+  ASSERT_EQ(results.subscribers.size(), subscribers);
+  for (const RoleResult& publisher : results.publishers) {
+    EXPECT_EQ(publisher.sent, 300U);
+    EXPECT_EQ(publisher.ended, "samples");
+    EXPECT_EQ(publisher.timed_out + publisher.publish_failed, 0U);
+    EXPECT_FALSE(publisher.scheduled) << "nothing was scheduled";
+  }
+  for (const RoleResult& subscriber : results.subscribers) {
+    const unsigned topic = subscriber.index % topics;
+    const std::uint64_t expected = 300U * dealt(publishers, topics, topic);
+    EXPECT_EQ(subscriber.topic, topic);
+    EXPECT_EQ(subscriber.received, expected);
+    EXPECT_EQ(subscriber.ended, "complete");
+    EXPECT_EQ(subscriber.duplicated + subscriber.reordered + subscriber.damaged, 0U);
+    for (unsigned source = 0; source < publishers; ++source) {
+      EXPECT_EQ(subscriber.by_source.at(source), source % topics == topic ? 300U : 0U);
+    }
+    EXPECT_EQ(records<Arrival>(folder, "subscriber-" + std::to_string(subscriber.index) + ".npy").size(), expected);
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Shape>& info) {
+  const auto& [reception, publishers, subscribers, topics] = info.param;
+  return std::string(reception == Reception::poll ? "poll" : "block") + "_" + std::to_string(publishers) + "_to_" +
+         std::to_string(subscribers) + "_on_" + std::to_string(topics);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shm, Stream,
+                         testing::Values(Shape{Reception::poll, 1, 1, 1}, Shape{Reception::block, 1, 1, 1},
+                                         Shape{Reception::block, 1, 4, 1}, Shape{Reception::block, 3, 1, 1},
+                                         Shape{Reception::block, 3, 2, 1}, Shape{Reception::block, 3, 3, 2}),
+                         name_of);
+
+TEST(PacedStream, sends_nothing_before_its_instant_and_as_much_as_is_due) {
+  StreamTrial trial(Reception::block);
+  trial.publisher.load = {.kind = Load::Kind::rate, .rate_hz = 2000};
+  trial.publisher.samples.reset();
+  trial.publisher.duration_s = 0.2;
+  const TemporaryFolder folder;
+  const Results results = run_stream<SharedMemory>(trial, folder);
+  const RoleResult& publisher = results.publishers.at(0);
+  EXPECT_EQ(publisher.scheduled, 400U);
+  EXPECT_EQ(publisher.sent + publisher.unsent.value(), 400U);
+  const auto sent = records<Sending>(folder, "publisher-0.npy");
+  ASSERT_EQ(sent.size(), publisher.sent);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    // Instants are half a millisecond apart; begin − late is the instant, to the rounding of each to a ns.
+    EXPECT_NEAR(static_cast<double>(sent[i].begin_ns) - sent[i].late_ns, 500'000.0 * static_cast<double>(i), 2.0);
+  }
+}
+
+TEST(PacedStream, a_stall_of_the_publisher_counts_against_the_messages_it_delayed) {
+  StreamTrial trial(Reception::block);
+  trial.publisher.load = {.kind = Load::Kind::rate, .rate_hz = 1000};
+  trial.publisher.samples = 400;
+  // A ring of two slots and a subscriber that takes nothing for a while would stall it; a publisher that is simply
+  // slower than its rate does as well.
+  trial.publisher.load.rate_hz = 1e9;
+  const TemporaryFolder folder;
+  const Results results = run_stream<SharedMemory>(trial, folder);
+  const RoleResult& publisher = results.publishers.at(0);
+  EXPECT_EQ(publisher.scheduled, 400U);
+  EXPECT_GT(publisher.late_sends.value(), 300U) << "nobody sends every nanosecond";
+  const auto sent = records<Sending>(folder, "publisher-0.npy");
+  const auto arrived = records<Arrival>(folder, "subscriber-0.npy");
+  ASSERT_EQ(arrived.size(), 400U);
+  for (const Arrival& arrival : arrived) {
+    const std::uint64_t sequence = arrival.stamp & Header::sequence_mask;
+    EXPECT_GE(arrival.one_way_ns + 1000, sent.at(sequence - 1).late_ns) << "the one-way time began at the instant";
+  }
+}
+
+TEST(PacedStream, poisson_arrivals_of_one_seed_are_the_same_again) {
+  std::vector<std::vector<std::uint64_t>> instants;
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    StreamTrial trial(Reception::block);
+    trial.publisher.load = {.kind = Load::Kind::rate, .rate_hz = 5000, .poisson = true, .seed = 7};
+    trial.publisher.samples = 100;
+    const TemporaryFolder folder;
+    static_cast<void>(run_stream<SharedMemory>(trial, folder));
+    std::vector<std::uint64_t>& own = instants.emplace_back();
+    for (const Sending& sent : records<Sending>(folder, "publisher-0.npy")) own.push_back(sent.begin_ns - sent.late_ns);
+  }
+  ASSERT_EQ(instants[0].size(), 100U);
+  for (std::size_t i = 0; i < 100; ++i)
+    EXPECT_NEAR(static_cast<double>(instants[0][i]), static_cast<double>(instants[1][i]), 5000);
+  EXPECT_NE(instants[0][1] - instants[0][0], instants[0][2] - instants[0][1]);
+}
+
+TEST(BurstStream, rests_between_bursts) {
+  StreamTrial trial(Reception::block);
+  trial.publisher.load = {.kind = Load::Kind::burst, .burst = 10, .recovery_s = 0.01};
+  trial.publisher.samples = 50;
+  const TemporaryFolder folder;
+  const Results results = run_stream<SharedMemory>(trial, folder);
+  EXPECT_EQ(results.subscribers.at(0).received, 50U);
+  const auto sent = records<Sending>(folder, "publisher-0.npy");
+  ASSERT_EQ(sent.size(), 50U);
+  for (std::size_t burst = 1; burst < 5; ++burst) {
+    EXPECT_GE(sent[burst * 10].begin_ns - sent[burst * 10 - 1].begin_ns, 10'000'000U);
+  }
+}
+
+TEST(Stream, what_outgrows_the_records_is_in_the_histogram) {
+  StreamTrial trial(Reception::block);
+  trial.publisher.samples = 500;
+  trial.kept = 200;
+  const TemporaryFolder folder;
+  const Results results = run_stream<SharedMemory>(trial, folder);
+  EXPECT_EQ(results.subscribers.at(0).received, 500U);
+  EXPECT_EQ(results.subscribers.at(0).samples, 200U);
+  EXPECT_EQ(results.subscribers.at(0).in_histogram, 300U);
+  EXPECT_EQ(results.publishers.at(0).in_histogram, 300U);
+  std::uint64_t counted = 0;
+  for (const auto& bucket : records<Histogram::Bucket>(folder, "subscriber-0.histogram.npy")) counted += bucket.count;
+  EXPECT_EQ(counted, 300U);
+  EXPECT_EQ(records<Arrival>(folder, "subscriber-0.npy").size(), 200U);
+}
+
+TEST(Stream, ends_when_it_is_stopped_and_still_brings_what_was_sent) {
+  StreamTrial trial(Reception::block);
+  trial.publisher.samples = 1'000'000'000;
+  const TemporaryFolder folder;
+  AdapterSession<SharedMemory> session(trial.configuration(folder.string()), test::calibrated_clock());
+  ASSERT_EQ(session.waiting_for(), "");
+  session.start();
+  while (!session.measures()) sched_yield();
+  session.request_stop();
+  while (!session.ended()) sched_yield();
+  const Results results = test::sorted(session.conclude());
+  EXPECT_EQ(results.publishers.at(0).ended, "stopped");
+  EXPECT_GT(results.publishers.at(0).sent, 0U);
+  EXPECT_EQ(results.subscribers.at(0).received, results.publishers.at(0).sent);
+}
+
+TEST(Stream, one_way_times_are_those_of_the_records) {
+  StreamTrial trial(Reception::block);
+  trial.publisher.load = {.kind = Load::Kind::rate, .rate_hz = 10'000};
+  trial.publisher.samples = 1000;
+  const TemporaryFolder folder;
+  const Results results = run_stream<SharedMemory>(trial, folder);
+  auto arrived = records<Arrival>(folder, "subscriber-0.npy");
+  ASSERT_EQ(arrived.size(), 1000U);
+  std::ranges::sort(arrived, {}, &Arrival::one_way_ns);
+  const auto within = [](std::uint64_t told, std::uint64_t exact) {
+    EXPECT_NEAR(static_cast<double>(told), static_cast<double>(exact), 0.008 * static_cast<double>(exact) + 1);
+  };
+  within(results.subscribers[0].one_way_p50_ns.value(), arrived[499].one_way_ns);
+  within(results.subscribers[0].one_way_p99_ns.value(), arrived[989].one_way_ns);
+  EXPECT_EQ(results.subscribers[0].one_way_max_ns, arrived[999].one_way_ns);
+}
+
+}  // namespace
+}  // namespace middlemark

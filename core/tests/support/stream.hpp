@@ -1,0 +1,95 @@
+// A whole stream or request/reply within this process, through the session that a worker uses.
+#pragma once
+
+#include <time.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <middlemark/session.hpp>
+
+#include "support/temporary_folder.hpp"
+#include "support/trial.hpp"
+
+namespace middlemark::test {
+
+/// What a trial asks for; publishers, subscribers and topics are those of the settings.
+struct StreamTrial {
+  Settings settings;
+  PublisherRequest publisher;
+  std::uint64_t kept = 1'000'000;
+
+  explicit StreamTrial(Reception reception, std::size_t message_bytes = 64)
+      : settings(trial_settings(reception, message_bytes)) {
+    settings.pattern = Pattern::stream;
+    settings.depth = std::nullopt;
+    settings.workers = 1;
+    publisher.samples = 1000;
+    publisher.warmup_s = 0.01;
+    publisher.limit_s = 60;
+  }
+
+  [[nodiscard]] Configuration configuration(const std::string& folder) const {
+    Configuration made;
+    made.settings = settings;
+    for (unsigned i = 0; i < settings.subscribers; ++i) {
+      SubscriberRequest subscriber;
+      subscriber.index = i;
+      subscriber.topic = i % settings.topics;
+      subscriber.payload = publisher.payload;
+      subscriber.kept = kept;
+      subscriber.samples_path = folder + "/subscriber-" + std::to_string(i) + ".npy";
+      made.subscribers.push_back(subscriber);
+    }
+    for (unsigned i = 0; i < settings.publishers; ++i) {
+      PublisherRequest one = publisher;
+      one.index = i;
+      one.topic = i % settings.topics;
+      one.kept = kept;
+      one.samples_path = folder + "/publisher-" + std::to_string(i) + ".npy";
+      made.publishers.push_back(one);
+    }
+    return made;
+  }
+};
+
+struct Results {
+  std::vector<RoleResult> publishers;
+  std::vector<RoleResult> subscribers;
+  std::vector<RoleResult> clients;
+  std::vector<RoleResult> servers;
+};
+
+[[nodiscard]] inline Results sorted(const std::vector<RoleResult>& results) {
+  Results sorted;
+  for (const RoleResult& result : results) {
+    if (result.role == "publisher") sorted.publishers.push_back(result);
+    if (result.role == "subscriber") sorted.subscribers.push_back(result);
+    if (result.role == "client") sorted.clients.push_back(result);
+    if (result.role == "server") sorted.servers.push_back(result);
+  }
+  return sorted;
+}
+
+/// Runs a session to its end.
+[[nodiscard]] inline Results run_to_the_end(Session& session) {
+  EXPECT_EQ(session.waiting_for(), "");
+  session.start();
+  while (!session.ended()) {
+    const timespec pause{0, 200'000};
+    nanosleep(&pause, nullptr);
+  }
+  return sorted(session.conclude());
+}
+
+template <Adapter A>
+[[nodiscard]] Results run_stream(const StreamTrial& trial, const TemporaryFolder& folder) {
+  AdapterSession<A> session(trial.configuration(folder.string()), calibrated_clock());
+  return run_to_the_end(session);
+}
+
+}  // namespace middlemark::test
