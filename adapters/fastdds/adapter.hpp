@@ -56,8 +56,10 @@ class FastDds {
     add(fastdds::Carrier::udp, "udp", {}, {1, 2});
     add(fastdds::Carrier::tcp, "tcp", {}, {2});
     for (const fastdds::Key& key : fastdds::keys()) description.native.emplace(key.name, key.text);
-    description.native.emplace("publish_mode",
-                               "synchronous (default): publish sends; asynchronous: a thread of Fast DDS's own sends");
+    description.native.emplace(
+        std::string(fastdds::property_prefix) + "*",
+        "a property of Fast DDS's, given to the participant and to every writer and reader; Fast "
+        "DDS does not say whether it knows it");
     return description;
   }
 
@@ -74,12 +76,19 @@ class FastDds {
   FastDds& operator=(const FastDds&) = delete;
 
   fastdds::FastDdsPublisher publisher(const Topic& topic, unsigned /*index*/) {
-    return {*publisher_, topic_of(topic), fastdds::writer_qos(settings_, options_), topic, settings_.loan, readers_};
+    return {*publisher_, topic_of(topic), fastdds::writer_qos(settings_, options_), topic, settings_, readers_};
   }
 
   fastdds::FastDdsSubscriber subscriber(const Topic& topic, unsigned /*index*/) {
-    return {*subscriber_, topic_of(topic),     fastdds::reader_qos(settings_, options_, topic.publishers),
-            topic,        settings_.reception, readers_};
+    const bool overwritten = options_.carrier == fastdds::Carrier::data_sharing && settings_.depth.has_value();
+    return {*subscriber_,
+            topic_of(topic),
+            fastdds::reader_qos(settings_, options_, topic.publishers),
+            topic,
+            settings_.reception,
+            options_,
+            overwritten,
+            readers_};
   }
 
   [[nodiscard]] std::vector<std::string> notes() const { return fastdds::notes(settings_, options_); }
@@ -124,6 +133,7 @@ class FastDds {
 
   void close() {
     if (participant_ == nullptr) return;
+    if (options_.carrier == fastdds::Carrier::tcp) return;  // leave(), at the end of main(), ends the process with it
     participant_->delete_contained_entities();
     factory().delete_participant(participant_);
     participant_ = nullptr;
@@ -139,5 +149,6 @@ class FastDds {
 };
 
 static_assert(Adapter<FastDds>);
+static_assert(CountsPublishers<fastdds::FastDdsSubscriber>);
 
 }  // namespace middlemark

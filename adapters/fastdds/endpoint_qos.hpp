@@ -19,7 +19,9 @@ namespace middlemark::fastdds {
   return {static_cast<std::int32_t>(whole.count()), static_cast<std::uint32_t>((time - whole).count())};
 }
 
-/// What writers and readers have in common; `depth` counts messages of one end.
+inline constexpr const char* flow_controller = "middlemark";
+
+/// What writers and readers have in common; `messages` is what the history of this end holds.
 template <class Qos>
 [[nodiscard]] Qos endpoint_qos(const Settings& settings, const Options& options, std::uint32_t messages) {
   namespace dds = eprosima::fastdds::dds;
@@ -28,18 +30,21 @@ template <class Qos>
       settings.reliability == Reliability::reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
   qos.reliability().max_blocking_time = duration(settings.write_timeout);
   qos.durability().kind = dds::VOLATILE_DURABILITY_QOS;
-  std::int32_t most = options.keep_all_samples;
+  const auto most = static_cast<std::int32_t>(std::min<std::uint32_t>(messages, INT32_MAX));
   if (settings.depth) {
     qos.history().kind = dds::KEEP_LAST_HISTORY_QOS;
-    qos.history().depth = static_cast<std::int32_t>(messages);
-    most = qos.history().depth;
+    qos.history().depth = most;
   } else {
     qos.history().kind = dds::KEEP_ALL_HISTORY_QOS;
   }
   qos.resource_limits().max_instances = 1;
   qos.resource_limits().max_samples = most;
   qos.resource_limits().max_samples_per_instance = most;
-  qos.resource_limits().allocated_samples = std::min({most, options.keep_all_samples, default_allocated_samples});
+  qos.resource_limits().allocated_samples = static_cast<std::int32_t>(options.allocated_samples);
+  qos.resource_limits().extra_samples = static_cast<std::int32_t>(options.extra_samples);
+  qos.endpoint().history_memory_policy =
+      static_cast<eprosima::fastrtps::rtps::MemoryManagementPolicy_t>(options.history_memory);
+  for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   if (options.carrier == Carrier::data_sharing) {
     qos.data_sharing().on("");  // ON, not AUTO: what cannot be shared must fail and not go another way
   } else {
@@ -51,18 +56,30 @@ template <class Qos>
 [[nodiscard]] inline eprosima::fastdds::dds::DataWriterQos writer_qos(const Settings& settings,
                                                                       const Options& options) {
   namespace dds = eprosima::fastdds::dds;
-  auto qos = endpoint_qos<dds::DataWriterQos>(settings, options, settings.depth.value_or(0));
+  auto qos = endpoint_qos<dds::DataWriterQos>(settings, options, settings.depth.value_or(options.writer_samples));
   qos.publish_mode().kind = options.asynchronous ? dds::ASYNCHRONOUS_PUBLISH_MODE : dds::SYNCHRONOUS_PUBLISH_MODE;
-  qos.reliable_writer_qos().times.heartbeatPeriod = duration(options.heartbeat);
-  qos.reliable_writer_qos().disable_heartbeat_piggyback = !options.piggyback;
+  if (options.flow_controlled) qos.publish_mode().flow_controller_name = flow_controller;
+  auto& reliable = qos.reliable_writer_qos();
+  reliable.times.heartbeatPeriod = duration(options.heartbeat);
+  reliable.times.nackResponseDelay = duration(options.nack_response);
+  reliable.times.nackSupressionDuration = duration(options.nack_suppression);
+  reliable.disable_heartbeat_piggyback = !options.piggyback;
+  if (options.positive_acks_off.count() > 0) {
+    reliable.disable_positive_acks.enabled = true;
+    reliable.disable_positive_acks.duration = duration(options.positive_acks_off);
+  }
   return qos;
 }
 
-/// The depth counts per publisher: replies of several pongs must not push each other out of one reader's history.
+/// The depth counts per publisher: they share one history of a reader, and must not push each other's messages out.
 [[nodiscard]] inline eprosima::fastdds::dds::DataReaderQos reader_qos(const Settings& settings, const Options& options,
                                                                       unsigned publishers) {
   namespace dds = eprosima::fastdds::dds;
-  return endpoint_qos<dds::DataReaderQos>(settings, options, settings.depth.value_or(0) * std::max(1U, publishers));
+  const std::uint32_t messages = settings.depth ? *settings.depth * std::max(1U, publishers) : options.reader_samples;
+  auto qos = endpoint_qos<dds::DataReaderQos>(settings, options, messages);
+  qos.reliable_reader_qos().times.heartbeatResponseDelay = duration(options.heartbeat_response);
+  qos.reliable_reader_qos().disable_positive_ACKs.enabled = options.positive_acks_off.count() > 0;
+  return qos;
 }
 
 }  // namespace middlemark::fastdds

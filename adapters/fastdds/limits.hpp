@@ -55,17 +55,19 @@ inline void check_shared_memory(const Settings& settings, const Options& options
   std::vector<std::string> all;
   const std::uint64_t granted = kernel_limit("/proc/sys/net/core/rmem_max");
   if (options.carrier == Carrier::udp && granted != 0 && options.socket_buffer > granted) {
-    all.push_back("the kernel grants receive buffers of " + std::to_string(granted) + " bytes where " +
-                  std::to_string(options.socket_buffer) +
-                  " were asked for: fragments are dropped and, if reliable, sent again; sysctl -w net.core.rmem_max=" +
-                  std::to_string(options.socket_buffer));
+    all.push_back(
+        "the kernel grants receive buffers of " + std::to_string(granted) + " bytes where " +
+        std::to_string(options.socket_buffer) +
+        " were asked for: what does not fit is dropped and, if reliable, sent again; sysctl -w net.core.rmem_max=" +
+        std::to_string(options.socket_buffer));
   }
+  const std::uint32_t publishers = publishers_of_a_topic(settings);
   if (!settings.depth) {
-    all.push_back("keep-all is bounded to " + std::to_string(options.keep_all_samples) + " messages on each side");
-  }
-  if (settings.depth && settings.subscribers > 1) {
-    all.push_back("the depth counts per publisher: the reader of the replies keeps " +
-                  std::to_string(std::uint64_t{*settings.depth} * settings.subscribers) + " messages");
+    all.push_back("keep-all is bounded to " + std::to_string(options.writer_samples) + " messages at a writer and " +
+                  std::to_string(options.reader_samples) + " at a reader");
+  } else if (publishers > 1) {
+    all.push_back("the depth counts per publisher: a reader that has " + std::to_string(publishers) +
+                  " of them keeps " + std::to_string(std::uint64_t{*settings.depth} * publishers) + " messages");
   }
   return all;
 }

@@ -2,4 +2,8 @@
 
 #include <middlemark/worker.hpp>
 
-int main(int argc, char** argv) { return middlemark::run_worker<middlemark::FastDds>(argc, argv); }
+#include "tcp_exit.hpp"
+
+int main(int argc, char** argv) {
+  return middlemark::fastdds::leave(middlemark::run_worker<middlemark::FastDds>(argc, argv));
+}

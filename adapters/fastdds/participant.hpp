@@ -15,6 +15,7 @@
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/log/Log.hpp>
+#include <fastdds/rtps/flowcontrol/FlowControllerDescriptor.hpp>
 #include <fastdds/rtps/transport/TCPv4TransportDescriptor.h>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
@@ -24,6 +25,7 @@
 
 #include <middlemark/settings.hpp>
 
+#include "endpoint_qos.hpp"
 #include "options.hpp"
 #include "return_code.hpp"
 #include "tcp_ports.hpp"
@@ -116,11 +118,23 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
   dds::DomainParticipantQos qos;
   qos.name(settings.scope.c_str());
   qos.transport().use_builtin_transports = false;
+  qos.allocation().send_buffers.preallocated_number = options.send_buffers;
+  qos.allocation().send_buffers.dynamic = options.send_buffers_dynamic;
+  for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
+  if (options.flow_controlled) {
+    auto controller = std::make_shared<rtps::FlowControllerDescriptor>();
+    controller->name = flow_controller;
+    controller->max_bytes_per_period = static_cast<std::int32_t>(options.flow_bytes);
+    controller->period_ms = options.flow_period_ms;
+    controller->scheduler = static_cast<rtps::FlowControllerSchedulerPolicy>(options.flow_scheduler);
+    qos.flow_controllers().push_back(std::move(controller));
+  }
   const auto use = [&qos](auto transport) { qos.transport().user_transports.push_back(std::move(transport)); };
   const auto common = [&](auto& transport, const std::string& address) {
     transport.interfaceWhiteList.push_back(address);
     transport.sendBufferSize = options.socket_buffer;
     transport.receiveBufferSize = options.socket_buffer;
+    transport.maxMessageSize = options.packet;
   };
   switch (options.carrier) {
     case Carrier::shm:
@@ -128,6 +142,7 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
       auto transport = std::make_shared<rtps::SharedMemTransportDescriptor>();
       transport->segment_size(options.segment);
       transport->port_queue_capacity(options.queue);
+      transport->max_message_size(options.packet);
       use(transport);
       break;
     }
@@ -135,6 +150,7 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
     case Carrier::udp: {
       auto transport = std::make_shared<rtps::UDPv4TransportDescriptor>();
       common(*transport, address_of(settings.interface));
+      transport->non_blocking_send = options.udp_non_blocking;
       use(transport);
       break;
     }

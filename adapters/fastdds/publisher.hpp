@@ -1,6 +1,7 @@
 // A DataWriter behind the contract's Publisher.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,8 +23,14 @@ namespace middlemark::fastdds {
 class FastDdsPublisher {
  public:
   FastDdsPublisher(dds::Publisher& parent, dds::Topic& topic, const dds::DataWriterQos& qos, const Topic& asked,
-                   bool loan, const Readers& readers)
-      : parent_(parent), readers_(readers), bytes_(asked.message_bytes), loan_(loan), buffer_(loan ? 0 : bytes_) {
+                   const Settings& settings, const Readers& readers)
+      : parent_(parent),
+        readers_(readers),
+        bytes_(asked.message_bytes),
+        loan_(settings.loan),
+        waits_(settings.reliability == Reliability::reliable && !settings.depth),
+        timeout_(settings.write_timeout),
+        buffer_(loan_ ? 0 : bytes_) {
     writer_ = parent.create_datawriter(&topic, qos, nullptr, dds::StatusMask::none());
     if (writer_ == nullptr) {
       throw AdapterError("fastdds: cannot create the writer of " + asked.name + ": " + Logged::errors());
@@ -54,13 +61,19 @@ class FastDdsPublisher {
 
   [[nodiscard]] Published publish() noexcept {
     void* const sample = loan_ ? loaned_ : buffer_.data();
-    const ReturnCode_t code = writer_->write(sample, dds::HANDLE_NIL);
-    if (code == ReturnCode_t::RETCODE_OK) [[likely]] {
-      loaned_ = nullptr;
-      return Published::ok;
+    const auto until = waits_ ? std::chrono::steady_clock::now() + timeout_ : std::chrono::steady_clock::time_point{};
+    for (;;) {
+      const ReturnCode_t code = writer_->write(sample, dds::HANDLE_NIL);
+      if (code == ReturnCode_t::RETCODE_OK) [[likely]] {
+        loaned_ = nullptr;
+        return Published::ok;
+      }
+      const bool timed_out = code == ReturnCode_t::RETCODE_TIMEOUT;
+      // A full history says so before max_blocking_time has passed when an acknowledgement wakes it for nothing.
+      if (timed_out && waits_ && std::chrono::steady_clock::now() < until) continue;
+      failed_write_ = code();
+      return timed_out ? Published::timed_out : Published::failed;
     }
-    failed_write_ = code();
-    return code == ReturnCode_t::RETCODE_TIMEOUT ? Published::timed_out : Published::failed;
   }
 
   /// Counts nobody before the readers of this process have found their writers: discovery is not one event, and what is
@@ -85,6 +98,8 @@ class FastDdsPublisher {
   dds::DataWriter* writer_ = nullptr;
   std::size_t bytes_;
   bool loan_;
+  bool waits_;  ///< for acknowledgements when the history is full
+  std::chrono::nanoseconds timeout_;
   std::vector<std::byte> buffer_;
   void* loaned_ = nullptr;
   std::uint32_t failed_write_ = 0;

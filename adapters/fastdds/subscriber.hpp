@@ -2,6 +2,7 @@
 // memory.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include <middlemark/adapter.hpp>
 
 #include "endpoint_qos.hpp"
+#include "options.hpp"
 #include "participant.hpp"
 #include "readers.hpp"
 #include "return_code.hpp"
@@ -33,8 +35,13 @@ class FastDdsSubscriber {
  public:
   /// Makes the reader itself, because the reader is given the address of this object.
   FastDdsSubscriber(dds::Subscriber& parent, dds::Topic& topic, const dds::DataReaderQos& qos, const Topic& asked,
-                    Reception reception, Readers& readers)
-      : parent_(parent), readers_(readers), bytes_(asked.message_bytes), callback_(*this) {
+                    Reception reception, const Options& options, bool overwritten, Readers& readers)
+      : parent_(parent),
+        readers_(readers),
+        bytes_(asked.message_bytes),
+        samples_per_read_(options.samples_per_read),
+        overwritten_(overwritten),
+        callback_(*this) {
     const bool listening = reception == Reception::listen;
     reader_ = parent.create_datareader(&topic, qos, listening ? &callback_ : nullptr,
                                        listening ? dds::StatusMask::data_available() : dds::StatusMask::none());
@@ -65,27 +72,22 @@ class FastDdsSubscriber {
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     std::size_t visited = 0;
-    for (;;) {
-      const ReturnCode_t code = reader_->take(samples_, infos_);
-      if (code != ReturnCode_t::RETCODE_OK) {
-        if (code != ReturnCode_t::RETCODE_NO_DATA) [[unlikely]]
-          failed_take_ = code();
-        return visited;
-      }
-      const dds::LoanableCollection::size_type count = infos_.length();
-      for (dds::LoanableCollection::size_type i = 0; i < count; ++i) {
-        if (!infos_[i].valid_data) continue;
-        visitor(std::span<const std::byte>(&samples_[i], bytes_));
-        ++visited;
-      }
-      reader_->return_loan(samples_, infos_);
-      // One read brings at most this many; fewer means that there were no more.
-      if (count < samples_per_read) return visited;
-    }
+    unsigned reads = 0;
+    do {
+      more_ = read(visitor, visited);
+    } while (more_ && ++reads < reads_per_take);
+    return visited;
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
-    return wait_set_.wait(active_, duration(timeout)) == ReturnCode_t::RETCODE_OK;
+    return more_ || wait_set_.wait(active_, duration(timeout)) == ReturnCode_t::RETCODE_OK;
+  }
+
+  /// Publishers this reader has found.
+  [[nodiscard]] std::size_t publishers_found() {
+    dds::SubscriptionMatchedStatus status;
+    if (reader_->get_subscription_matched_status(status) != ReturnCode_t::RETCODE_OK) return 0;
+    return static_cast<std::size_t>(std::max(0, status.current_count));
   }
 
   void listen(Listener listener) {
@@ -104,9 +106,29 @@ class FastDdsSubscriber {
     return failed_take_ == 0 ? std::string() : "DataReader::take: " + text_of(failed_take_);
   }
 
-  static constexpr dds::LoanableCollection::size_type samples_per_read = 32;
+  static constexpr unsigned reads_per_take = 8;
 
  private:
+  /// One read and its visits; true when there may be more.
+  template <class Visitor>
+  [[nodiscard]] bool read(Visitor& visitor, std::size_t& visited) noexcept {
+    const ReturnCode_t code = reader_->take(samples_, infos_, samples_per_read_);
+    if (code != ReturnCode_t::RETCODE_OK) {
+      if (code != ReturnCode_t::RETCODE_NO_DATA) [[unlikely]]
+        failed_take_ = code();
+      return false;
+    }
+    const dds::LoanableCollection::size_type count = infos_.length();
+    for (dds::LoanableCollection::size_type i = 0; i < count; ++i) {
+      if (!infos_[i].valid_data) continue;
+      if (overwritten_ && !reader_->is_sample_valid(&samples_[i], &infos_[i])) continue;
+      visitor(std::span<const std::byte>(&samples_[i], bytes_));
+      ++visited;
+    }
+    reader_->return_loan(samples_, infos_);
+    return count == samples_per_read_;
+  }
+
   class Callback final : public dds::DataReaderListener {
    public:
     explicit Callback(FastDdsSubscriber& subscriber) : subscriber_(subscriber) {}
@@ -116,16 +138,21 @@ class FastDdsSubscriber {
     FastDdsSubscriber& subscriber_;
   };
 
-  /// On the thread that delivers, which holds the reader's mutex: no two calls at a time.
+  /// On the thread that delivers, which holds the reader's mutex: no two calls at a time, and nothing arrives during one.
   void call() noexcept {
     calls_.fetch_add(1);
-    if (listening_.load()) take(*listener_);
+    std::size_t visited = 0;
+    while (listening_.load() && read(*listener_, visited)) {
+    }
     calls_.fetch_sub(1);
   }
 
   dds::Subscriber& parent_;
   Readers& readers_;
   std::size_t bytes_;
+  dds::LoanableCollection::size_type samples_per_read_;
+  bool overwritten_;  ///< the writer may reuse a message's memory under the reader
+  bool more_ = false;
   Callback callback_;
   std::optional<Listener> listener_;
   std::atomic<bool> listening_{false};

@@ -25,6 +25,8 @@
 
 #include <middlemark/settings.hpp>
 
+#include "tcp_exit.hpp"
+
 namespace middlemark::fastdds {
 
 /// `count` different ports of `address` that are free now. Fast DDS 2.9 cannot listen on port 0 and say which it got.
@@ -56,12 +58,19 @@ class TcpPlace {
   /// Waits until the place before is open.
   TcpPlace(const Settings& settings, const std::string& address)
       : prefix_(settings.scratch + "/" + settings.scope + "_fastdds_tcp_") {
-    agree(free_tcp_ports(address, settings.one_process ? 1 : settings.subscribers + 1));
-    while (!create(name("place"))) {
+    agree(free_tcp_ports(address, settings.workers));
+    int own = -1;
+    while ((own = create(name("place", place_))) < 0) {
       if (++place_ == ports_.size()) {
         throw AdapterError("fastdds: tcp: all " + std::to_string(place_) + " places in " + prefix_ + "* are taken",
                            "a trial's scratch folder must not be used twice");
       }
+    }
+    flock(own, LOCK_EX);  // before anybody can connect
+    TcpExit& at_exit = tcp_exit().emplace();
+    at_exit.own = own;
+    for (std::size_t other = 0; other < ports_.size(); ++other) {
+      if (other != place_) at_exit.others.push_back(name("place", other));
     }
     if (place_ > 0) await_open(place_ - 1);
   }
@@ -72,10 +81,12 @@ class TcpPlace {
   }
 
   /// To be called when this process listens.
-  void open() const { create(name("open")); }
+  void open() const { ::close(create(name("open", place_))); }
 
  private:
-  [[nodiscard]] std::string name(const char* what) const { return prefix_ + what + std::to_string(place_); }
+  [[nodiscard]] std::string name(const char* what, std::size_t place) const {
+    return prefix_ + what + std::to_string(place);
+  }
 
   [[noreturn]] static void fail(const std::string& path, int error) {
     throw AdapterError("fastdds: tcp: " + path + ": " + std::strerror(error),
@@ -99,19 +110,21 @@ class TcpPlace {
     if (ports_.size() != proposal.size()) fail(agreed, EINVAL);
   }
 
-  static bool create(const std::string& path) {
+  /// The file's descriptor; negative when somebody else made it.
+  [[nodiscard]] static int create(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (descriptor < 0 && errno != EEXIST) fail(path, errno);
-    if (descriptor >= 0) ::close(descriptor);
-    return descriptor >= 0;
+    return descriptor;
   }
 
   void await_open(std::size_t place) const {
-    const std::string path = prefix_ + "open" + std::to_string(place);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const std::string path = name("open", place);
+    const auto patience = std::chrono::seconds(10 + place / 4);  // each of those before waited likewise
+    const auto deadline = std::chrono::steady_clock::now() + patience;
     while (access(path.c_str(), F_OK) != 0) {
       if (std::chrono::steady_clock::now() > deadline) {
-        throw AdapterError("fastdds: tcp: the process before this one did not open its port within 10 s (" + path + ")",
+        throw AdapterError("fastdds: tcp: the process before this one did not open its port within " +
+                               std::to_string(patience.count()) + " s (" + path + ")",
                            "see what the other workers of the trial said");
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,12 @@ class Run:
             assert self.children() == [], f"left behind: {[_read(pid, 'cmdline') for pid in self.children()]}"
         return Ended(self.process.returncode, out, err, seconds, folder)
 
+    def interrupted(self, timeout_s: float = 60.0) -> tuple[int, str]:
+        """Wait for the end of a run that may not have begun yet: its exit code and what it said."""
+        _, err = self.process.communicate(timeout=timeout_s)
+        assert self.children() == []
+        return self.process.returncode, err
+
     def kill(self) -> None:
         """End it and all that it started; for when a test has failed."""
         for pid in marked(self.mark):
@@ -131,14 +137,19 @@ class Bench:
         return str(path)
 
     def start(
-        self, *arguments: str, environment: Mapping[str, str] | None = None, out: Path | None = None, **popen: Any
+        self,
+        *arguments: str,
+        command: Sequence[str] = (sys.executable, "-W", "error", "-m", "middlemark"),
+        environment: Mapping[str, str] | None = None,
+        out: Path | None = None,
+        **popen: Any,
     ) -> Run:
         """Start `middlemark ARGUMENTS`; `run` keeps its results in a folder of this place."""
         mark = secrets.token_hex(8)
         self.out = out or self.folder / f"runs-{len(self.runs)}"
         where = ["--out", str(self.out)] if arguments[0] == "run" and "--out" not in arguments else []
         process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "middlemark", *arguments, *where],
+            [*command, *arguments, *where],
             **{
                 "stdin": subprocess.DEVNULL,
                 "stdout": subprocess.PIPE,

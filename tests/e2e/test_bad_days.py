@@ -93,6 +93,16 @@ def test_every_count_is_a_doubt_with_the_row(counted: Ended, name: str) -> None:
     assert codes <= expected | {"pong-received-nothing"}
 
 
+@pytest.mark.parametrize("echo", ["all", "first"])
+def test_damage_that_several_pongs_and_the_ping_find_counts_once_a_pong(bench: Bench, echo: str) -> None:
+    script = sweep("damaged", 'at = "ping"\ndamage = "4"', f'subscribers = 3\necho = "{echo}"')
+    cell = bench.run("run", bench.suite(COMMON + script), "--format", "json").cells["damaged"]
+    assert cell["damaged"] == 3, "one message reached three pongs"
+    [told] = [warning["text"] for warning in cell["warnings"] if warning["code"] == "damaged"]
+    assert told.startswith("3 of 300 messages")
+    assert "the ping found 1 and the pongs 3, and 1 of these may be the same" in told
+
+
 def test_a_run_with_doubtful_rows_is_measured(counted: Ended) -> None:
     assert counted.code == 0
 

@@ -1,6 +1,7 @@
 """Folders that cannot be written, disks that fill up, output that nobody takes."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -79,6 +80,22 @@ def test_samples_that_do_not_fit_on_the_disk_cost_their_trial_and_name_the_file(
     assert str(disk) in doubt["text"]
     assert ".npy" in doubt["text"]
     assert "No space left on device" in doubt["text"]
+    assert ended.code == 1, "not all that was asked for has a result"
+    assert f"{6 - cell['trials']} of 6 trials could not be kept: " in ended.err
+    assert re.search(rf"could not be kept: .*{disk}\S+/samples/\d+\.npy: No space left on device", ended.err)
+    assert "--out DIR" in ended.err
+
+
+def test_samples_that_vanish_before_they_are_shown_are_told_like_those_that_were_never_kept(bench: Bench) -> None:
+    run = bench.start("run", *ONE, "--samples", "200", "--trials", "10", "--format", "json")
+    until(lambda: run.trials() >= 1)
+    first = run.folder / "samples" / "00000.npy"
+    first.unlink()
+    ended = run.ended()
+    assert ended.code == 1
+    assert "1 of 10 trials could not be kept: " in ended.err
+    assert str(first) in ended.err
+    assert ended.document["cells"][0]["trials"] == 9
 
 
 def test_a_disk_that_fills_up_ends_the_run_with_its_path_and_the_results_so_far(bench: Bench, mount: Mount) -> None:
@@ -92,6 +109,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_its_path_and_the_results_so_far(
     assert ended.code == 1
     assert "trials.jsonl: No space left on device" in ended.err
     assert str(disk) in ended.err
+    assert "--out DIR" in ended.err
     [cell] = ended.document["cells"]
     assert cell["trials"] >= 2
     assert cell["samples"] == 200 * cell["trials"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -164,6 +165,20 @@ def test_a_killed_launcher_takes_its_workers_along_and_leaves_a_shorter_run(benc
     listed = bench.run_leaving("list", "runs", str(run.out)).out
     assert "killed" in listed
     assert f"{run.trials()} of 1000 trials" in listed
+
+
+def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> None:
+    run = bench.start("run", bench.suite(suite(trials=1000)), "--format", "json")
+    until(lambda: run.trials() >= 2)
+    listed = bench.run_leaving("list", "runs", str(run.out)).out
+    until(run.measuring)
+    workers = run.workers("null")
+    assert re.search(r" [1-9]\d* of 1000 trials, running$", listed, re.MULTILINE)
+    os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher for a while must not pass for it
+    run.signal(signal.SIGKILL)
+    run.process.wait()
+    assert re.search(r" of 1000 trials, killed$", bench.run_leaving("list", "runs", str(run.out)).out, re.MULTILINE)
+    run.kill()
 
 
 def test_the_next_run_clears_away_what_a_killed_launcher_left(bench: Bench) -> None:

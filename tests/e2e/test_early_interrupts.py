@@ -1,0 +1,112 @@
+"""Ctrl-C before anything has begun: the command ends without a word, however early, and whatever Python was doing."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from product import ROOT, Bench, Run, until
+
+WAYS = {
+    "./middlemark": [str(ROOT / "middlemark")],
+    "python -m middlemark": [sys.executable, "-m", "middlemark"],
+    # What pip writes into bin/middlemark.
+    "installed": [sys.executable, "-c", "import sys; from middlemark.cli import main; sys.exit(main())"],
+}
+ONE = ["run", "--adapter", "null", "--transport", "memory", "--size", "64", "--pin", "off", "--trials", "1", "--quiet"]
+INTERRUPTED = (130, -signal.SIGINT)
+"""A shell shows both as 130."""
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> list[str]:
+    return WAYS[request.param]
+
+
+def started(bench: Bench, way: list[str], *arguments: str, first_on_path: Path | None = None) -> Run:
+    def listen() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in a terminal, wherever these tests run
+
+    path = os.pathsep.join(str(each) for each in (first_on_path, ROOT / "src") if each)
+    environment = {"MIDDLEMARK_SETUP": "off", "PYTHONPATH": path}
+    return bench.start(*arguments, command=way, environment=environment, preexec_fn=listen)
+
+
+@pytest.mark.usefixtures("null_worker")
+def test_an_interrupt_at_any_early_instant_ends_the_command_without_a_traceback(bench: Bench, way: list[str]) -> None:
+    for instant_ms in range(0, 151, 10):
+        run = started(bench, way, *ONE, "--duration", "2s")
+        # Of the shell that `./middlemark` begins as, bash decides: it drops an interrupt that its child did not die of.
+        until(lambda run=run: "python" in os.readlink(f"/proc/{run.process.pid}/exe"))
+        ours = in_our_hands_after(run, instant_ms / 1000)
+        run.signal(signal.SIGINT)
+        code, err = run.interrupted()
+        if ours:
+            assert code in INTERRUPTED, f"after {instant_ms} ms: {err}"
+            assert len(err.splitlines()) <= 1, f"after {instant_ms} ms: {err}"
+        # While Python itself starts, its handler may print a traceback or swallow the interrupt: nobody can help it.
+        assert str(ROOT / "src" / "middlemark") not in err, f"after {instant_ms} ms: {err}"
+
+
+def in_our_hands_after(run: Run, seconds: float) -> bool:
+    """Wait; tell whether ``main()`` has by then taken SIGINT from Python's handler, or Python has not begun."""
+    until_s = time.monotonic() + seconds
+    seen: list[bool] = [False]
+    while True:
+        caught = caught_by_process(run.process.pid)
+        if caught != seen[-1]:
+            seen.append(caught)
+        if time.monotonic() >= until_s:
+            return seen != [False, True]
+        time.sleep(0.0005)
+
+
+def caught_by_process(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1)
+
+
+INTERRUPTING = {
+    "a module": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n",
+    # An exception is printed and swallowed there.
+    "a destructor": (
+        "import os, signal\n"
+        "class Last:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        [None for _ in range(1000)]\n"
+        "Last()\n"
+    ),
+}
+
+
+@pytest.mark.usefixtures("null_worker")
+@pytest.mark.parametrize("where", INTERRUPTING)
+@pytest.mark.parametrize("imported", ["click", "msgspec", "asyncio", "numpy"])
+def test_an_interrupt_while_anything_is_imported_ends_the_command_without_a_word(
+    bench: Bench, way: list[str], imported: str, where: str
+) -> None:
+    modules = bench.folder / "modules"
+    modules.mkdir()
+    (modules / f"{imported}.py").write_text(INTERRUPTING[where] + "raise SystemExit('the interrupt was swallowed')\n")
+    run = started(bench, way, *ONE, "--duration", "50ms", "--warmup", "10ms", first_on_path=modules)
+    code, err = run.interrupted()
+    assert code in INTERRUPTED
+    assert err == ""
+
+
+def test_a_command_that_was_told_to_ignore_interrupts_does(bench: Bench, way: list[str]) -> None:
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as nohup and a shell's background jobs do
+
+    environment = {"MIDDLEMARK_SETUP": "off", "PYTHONPATH": str(ROOT / "src")}
+    run = bench.start("list", "suites", command=way, environment=environment, preexec_fn=ignore)
+    while run.process.poll() is None:
+        run.signal(signal.SIGINT)
+        time.sleep(0.005)
+    ended = run.ended()
+    assert ended.code == 0
+    assert "first-look" in ended.out
