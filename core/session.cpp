@@ -13,13 +13,14 @@ std::string Session::waiting_for() {
       if (role->sends() == senders) order.push_back(role.get());
     }
   }
+  const auto ask = [&missing](const Role& role, std::size_t found, std::size_t expected, const char* what) {
+    if (found >= expected) return;
+    missing += fmt::format("{}{} found {} of {} {}", missing.empty() ? "" : "; ", role.name(), found, expected, what);
+  };
   for (Role* const role : order) {
-    const std::size_t found = role->matched();
-    const std::size_t expected = role->expected();
-    if (found >= expected) continue;
-    const bool writes = role->part != Role::Part::drains;
-    missing += fmt::format("{}{} found {} of {} {}", missing.empty() ? "" : "; ", role->name(), found, expected,
-                           writes ? "subscribers" : "publishers");
+    ask(*role, role->matched(), role->expected(), "subscribers");
+    const Found publishers = role->publishers();
+    ask(*role, publishers.found, publishers.expected, "publishers");
   }
   return missing;
 }

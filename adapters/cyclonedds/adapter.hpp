@@ -4,6 +4,7 @@
 #include <dds/dds.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,8 +12,11 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/library.hpp>
 
-#include "domain_xml.hpp"
+#include "domain.hpp"
 #include "entity.hpp"
+#include "history.hpp"
+#include "native.hpp"
+#include "notes.hpp"
 #include "octets.hpp"
 #include "publisher.hpp"
 #include "roudi.hpp"
@@ -22,14 +26,12 @@ namespace middlemark {
 
 class CycloneDds {
  public:
-  explicit CycloneDds(const Settings& settings) : settings_(settings) {
-    refuse_what_cannot_be_done(settings);
-    const std::string configuration = cyclonedds::xml(cyclonedds::domain_elements(settings));
-    const auto id = static_cast<dds_domainid_t>(settings.domain);
-    domain_ = cyclonedds::Entity(dds_create_domain(id, configuration.c_str()),
-                                 "the domain " + std::to_string(id) + " cannot be opened with " + configuration);
-    participant_ = cyclonedds::Entity(dds_create_participant(id, nullptr, nullptr), "dds_create_participant");
-  }
+  explicit CycloneDds(const Settings& settings)
+      : settings_(checked(settings)),
+        native_(settings),
+        domain_(settings, native_),
+        participant_(dds_create_participant(static_cast<dds_domainid_t>(settings.domain), nullptr, nullptr),
+                     "dds_create_participant") {}
 
   [[nodiscard]] static Description describe() {
     const LoadedLibrary library = loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
@@ -59,6 +61,7 @@ class CycloneDds {
     description.transports = {udp, shm, intraprocess};
     description.residue = cyclonedds::roudi_residue();
     for (const cyclonedds::NativeKey& key : cyclonedds::native_keys) description.native[key.path] = key.text;
+    description.native["Domain/*"] = cyclonedds::any_path_text;
     return description;
   }
 
@@ -70,40 +73,32 @@ class CycloneDds {
   [[nodiscard]] cyclonedds::Publisher publisher(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic(topic);
     cyclonedds::Entity writer(
-        dds_create_writer(participant_.get(), type, cyclonedds::endpoint_qos(settings_, 1).get(), nullptr),
+        dds_create_writer(participant_.get(), type, cyclonedds::writer_qos(settings_, native_).get(), nullptr),
         "dds_create_writer for " + topic.name);
     require_shared_memory(writer, "writer", topic);
-    return cyclonedds::Publisher(std::move(writer), topic.message_bytes, settings_.loan);
+    return cyclonedds::Publisher(std::move(writer), topic.message_bytes, settings_.loan,
+                                 native_.batches() ? std::optional(native_.flush_after()) : std::nullopt);
   }
 
   [[nodiscard]] cyclonedds::Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic(topic);
-    cyclonedds::Entity reader(dds_create_reader(participant_.get(), type,
-                                                cyclonedds::endpoint_qos(settings_, topic.publishers).get(), nullptr),
-                              "dds_create_reader for " + topic.name);
+    cyclonedds::Entity reader(
+        dds_create_reader(participant_.get(), type, cyclonedds::reader_qos(settings_, native_, topic.publishers).get(),
+                          nullptr),
+        "dds_create_reader for " + topic.name);
     require_shared_memory(reader, "reader", topic);
     const auto access = shares_memory() ? cyclonedds::Access::in_place : cyclonedds::Access::copied;
     return cyclonedds::Subscriber(std::move(reader), topic.message_bytes, access, settings_.reception);
   }
 
   [[nodiscard]] std::vector<std::string> notes() const {
-    std::vector<std::string> notes;
-    const std::uint64_t limit = cyclonedds::receive_buffer_limit();
-    if (settings_.transport == "udp" && settings_.message_bytes > limit) {
-      notes.push_back("a message of " + std::to_string(settings_.message_bytes) +
-                      " bytes is larger than a socket may buffer (net.core.rmem_max = " + std::to_string(limit) +
-                      "): best effort loses it, reliable sends parts of it again after Internal/NackDelay; 'sysctl -w "
-                      "net.core.rmem_max=" +
-                      std::to_string(2 * settings_.message_bytes) + "' makes room");
-    }
-    return notes;
+    return cyclonedds::notes(settings_, native_, domain_.warnings());
   }
 
  private:
   [[nodiscard]] bool shares_memory() const noexcept { return settings_.transport == "shm"; }
 
-  static void refuse_what_cannot_be_done(const Settings& settings) {
-    cyclonedds::check_native(settings.native);
+  static const Settings& checked(const Settings& settings) {
     if (settings.transport == "shm") {
       if (!settings.depth)
         throw AdapterError("cyclonedds: shm: with keep-all history Cyclone DDS would fall back to UDP");
@@ -111,6 +106,7 @@ class CycloneDds {
     } else if (settings.loan) {
       throw AdapterError("cyclonedds: " + settings.transport + ": only shm has memory to lend");
     }
+    return settings;
   }
 
   /// The participant takes the topic with it.
@@ -141,11 +137,14 @@ class CycloneDds {
   }
 
   const Settings settings_;
-  cyclonedds::Entity domain_;
+  const cyclonedds::Native native_;
+  cyclonedds::Domain domain_;
   cyclonedds::Entity participant_;
 };
 
 static_assert(Adapter<CycloneDds>);
 static_assert(HasCompanions<CycloneDds>);
+static_assert(HasNotes<CycloneDds>);
+static_assert(CountsPublishers<cyclonedds::Subscriber>);
 
 }  // namespace middlemark

@@ -5,7 +5,6 @@
 #include <dds/ddsc/dds_loan_api.h>
 
 #include <atomic>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -43,29 +42,6 @@ class Entity {
  private:
   dds_entity_t entity_ = 0;
 };
-
-struct DeleteQos {
-  void operator()(dds_qos_t* qos) const noexcept { dds_delete_qos(qos); }
-};
-using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
-
-/// For readers and writers alike, so that they always match. `sources` writers share a reader's history, because a type
-/// without a key has one instance: their messages would push out each other's.
-[[nodiscard]] inline Qos endpoint_qos(const Settings& settings, unsigned sources) {
-  Qos qos(dds_create_qos());
-  dds_qset_reliability(
-      qos.get(), settings.reliability == Reliability::reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
-      settings.write_timeout.count());
-  if (settings.depth) {
-    dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(*settings.depth * sources));
-  } else {
-    dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
-  }
-  dds_qset_durability(qos.get(), DDS_DURABILITY_VOLATILE);
-  // A writer that leaves would otherwise send a disposal after its last message.
-  dds_qset_writer_data_lifecycle(qos.get(), false);
-  return qos;
-}
 
 /// The last failure after the start. Written on a hot path, put into words once it is asked for.
 class LastFailure {

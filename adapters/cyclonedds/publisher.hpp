@@ -3,7 +3,9 @@
 
 #include <dds/dds.h>
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,14 +14,17 @@
 #include <middlemark/adapter.hpp>
 
 #include "entity.hpp"
+#include "flusher.hpp"
 
 namespace middlemark::cyclonedds {
 
 class Publisher {
  public:
-  /// `lends`: every message is written into a chunk of iceoryx's.
-  Publisher(Entity writer, std::size_t bytes, bool lends)
-      : writer_(std::move(writer)), bytes_(bytes), lends_(lends), own_(lends ? 0 : bytes) {}
+  /// `lends`: every message is written into a chunk of iceoryx's. `flush_after`: the writer gathers small messages.
+  Publisher(Entity writer, std::size_t bytes, bool lends, std::optional<std::chrono::nanoseconds> flush_after)
+      : writer_(std::move(writer)), bytes_(bytes), lends_(lends), own_(lends ? 0 : bytes) {
+    if (flush_after) flusher_.emplace(writer_.get(), *flush_after);
+  }
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
   ~Publisher() {
@@ -63,6 +68,7 @@ class Publisher {
   std::vector<std::byte> own_;
   void* lent_ = nullptr;
   LastFailure failure_;
+  std::optional<Flusher> flusher_;
 };
 
 }  // namespace middlemark::cyclonedds

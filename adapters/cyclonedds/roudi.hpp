@@ -21,8 +21,8 @@
 
 namespace middlemark::cyclonedds {
 
-/// Messages visited by one take at most: each keeps its chunk until the take ends.
-inline constexpr std::uint32_t take_batch = 8;
+/// Messages read by one dds_takecdr at most: each keeps its chunk until all have been visited.
+inline constexpr std::uint32_t chunks_taken_at_once = 8;
 
 /// iceoryx's limit is 256 chunks held by a reader; one is kept for the message on its way into a full history.
 inline constexpr std::uint32_t iceoryx_most_depth = 255;
@@ -43,15 +43,24 @@ inline constexpr std::uint64_t chunk_alignment = 32;  // RouDi refuses other siz
                                                   std::uint64_t depth) {
   const std::uint64_t writer = 2;  // the one being filled, and the one sent last
   const std::uint64_t reader =
-      2 * depth + 1 + std::min<std::uint64_t>(depth, take_batch);  // queue, history, on the way, taken
+      2 * depth + 1 + std::min<std::uint64_t>(depth, chunks_taken_at_once);  // queue, history, on the way, taken
   return publishers * writer + subscribers * reader;
 }
 
 [[nodiscard]] inline Pool pool_for(const Settings& settings) {
   constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30;
-  const std::uint64_t peers = settings.subscribers;
-  const auto chunks_at = [peers](std::uint64_t depth) {  // one topic there, one back
-    return chunks_held(1, peers, depth) + chunks_held(peers, 1, depth * peers);
+  const auto chunks_at = [&settings](std::uint64_t depth) {
+    const std::uint64_t publishers = settings.publishers;
+    const std::uint64_t subscribers = settings.subscribers;
+    switch (settings.pattern) {
+      case Pattern::ping_pong:  // one topic there, one back
+        return chunks_held(1, subscribers, depth) + chunks_held(subscribers, 1, depth * subscribers);
+      case Pattern::request_reply:
+        return chunks_held(publishers, 1, depth * publishers) + chunks_held(1, publishers, depth);
+      case Pattern::stream:  // the publishers of a topic, rounded up: they are dealt out over the topics
+        return chunks_held(publishers, subscribers, depth * ((publishers + settings.topics - 1) / settings.topics));
+    }
+    return std::uint64_t{0};
   };
   Pool pool;
   pool.chunk_bytes =

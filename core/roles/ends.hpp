@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/roles/requests.hpp>
@@ -37,7 +38,7 @@ template <Adapter A>
 class ClientTopics {
  public:
   ClientTopics(A& adapter, const Settings& settings, const PingRequest& request)
-      : incoming_(adapter.subscriber(reply_topic(settings), request.index)),
+      : incoming_(adapter.subscriber(reply_topic(settings, request.index), 0)),
         outgoing_(adapter.publisher(request_topic(settings), request.index)) {}
   [[nodiscard]] auto& incoming() noexcept { return incoming_; }
   [[nodiscard]] auto& outgoing() noexcept { return outgoing_; }
@@ -74,8 +75,9 @@ class PongTopics {
     }
   }
   [[nodiscard]] auto& incoming() noexcept { return incoming_; }
-  /// Null: none.
-  [[nodiscard]] auto* outgoing() noexcept { return outgoing_.get(); }
+  /// Where the reply to a message of `source` leaves; null: nowhere.
+  [[nodiscard]] PublisherOf<A>* outgoing(unsigned /*source*/) noexcept { return outgoing_.get(); }
+  [[nodiscard]] std::size_t matched() { return outgoing_ ? outgoing_->matched() : 0; }
   [[nodiscard]] std::size_t peers(const Settings& /*settings*/) const noexcept { return outgoing_ ? 1 : 0; }
   static constexpr bool native = false;
 
@@ -89,16 +91,26 @@ template <Adapter A>
 class ServerTopics {
  public:
   ServerTopics(A& adapter, const Settings& settings, const PongRequest& /*request*/)
-      : incoming_(adapter.subscriber(request_topic(settings), 0)),
-        outgoing_(adapter.publisher(reply_topic(settings), 0)) {}
+      : incoming_(adapter.subscriber(request_topic(settings), 0)) {
+    for (unsigned client = 0; client < settings.publishers; ++client) {
+      outgoing_.emplace_back(new PublisherOf<A>(adapter.publisher(reply_topic(settings, client), 0)));
+    }
+  }
   [[nodiscard]] auto& incoming() noexcept { return incoming_; }
-  [[nodiscard]] auto* outgoing() noexcept { return &outgoing_; }
+  [[nodiscard]] PublisherOf<A>* outgoing(unsigned source) noexcept {
+    return source < outgoing_.size() ? outgoing_[source].get() : nullptr;
+  }
+  [[nodiscard]] std::size_t matched() {
+    std::size_t found = 0;
+    for (const auto& each : outgoing_) found += each->matched();
+    return found;
+  }
   [[nodiscard]] static std::size_t peers(const Settings& settings) noexcept { return settings.publishers; }
   static constexpr bool native = false;
 
  private:
   SubscriberOf<A> incoming_;
-  PublisherOf<A> outgoing_;
+  std::vector<std::unique_ptr<PublisherOf<A>>> outgoing_;  // by client
 };
 
 template <class A>
@@ -107,13 +119,32 @@ class NativeServer {
   NativeServer(A& adapter, const Settings& settings, const PongRequest& /*request*/)
       : server_(adapter.server(service_topic(settings), 0)) {}
   [[nodiscard]] auto& incoming() noexcept { return server_; }
-  [[nodiscard]] auto* outgoing() noexcept { return &server_; }
+  [[nodiscard]] auto* outgoing(unsigned /*source*/) noexcept { return &server_; }
+  [[nodiscard]] std::size_t matched() { return server_.matched(); }
   [[nodiscard]] static std::size_t peers(const Settings& settings) noexcept { return settings.publishers; }
   static constexpr bool native = true;
 
  private:
   decltype(std::declval<A&>().server(std::declval<const Topic&>(), 0U)) server_;
 };
+
+/// Publishers that a subscriber has found, of those there are. Where the middleware does not tell, none are awaited.
+struct Found {
+  std::size_t found = 0;
+  std::size_t expected = 0;
+};
+
+template <class Incoming>
+[[nodiscard]] Found publishers_found(Incoming& incoming, std::size_t expected) {
+  if constexpr (CountsPublishers<Incoming>) return {incoming.publishers_found(), expected};
+  return {};
+}
+
+template <class Ends>
+[[nodiscard]] Found publishers_of(Ends& ends, std::size_t expected) {
+  if constexpr (Ends::native) return {};
+  return publishers_found(ends.incoming(), expected);
+}
 
 /// The middleware's own words for the last failure at either end; empty: none.
 template <class Incoming, class Outgoing>

@@ -61,6 +61,7 @@ class Ping {
 
   [[nodiscard]] std::size_t matched() { return ends_.outgoing().matched(); }
   [[nodiscard]] std::size_t expected() const noexcept { return Ends::peers(settings_); }
+  [[nodiscard]] Found publishers() { return publishers_of(ends_, request_.client ? 1 : request_.echoing); }
 
   /// The whole of the role, on the calling thread. result() is valid afterwards.
   void run() {
@@ -77,7 +78,7 @@ class Ping {
   static Replies replies(const Clock& clock, const Settings& settings, const PingRequest& request) {
     const bool check = request.payload == Payload::filled;
     if (!request.client) return Replies(clock, request.echoing, settings.message_bytes, check);
-    return Replies(clock, request.index, settings.publishers, settings.message_bytes, check);
+    return Replies(clock, 1, settings.message_bytes, check, request.index);
   }
 
   void measure() noexcept {

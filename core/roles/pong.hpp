@@ -32,16 +32,9 @@ class Pong {
     result_.by_source.reserve(trackers_.size());
   }
 
-  /// Without a publisher of its own it waits to find the ping's, where the middleware tells.
-  [[nodiscard]] std::size_t matched() {
-    if (ends_.outgoing() != nullptr) return ends_.outgoing()->matched();
-    if constexpr (finds_publishers) return ends_.incoming().publishers_found();
-    return 0;
-  }
-  [[nodiscard]] std::size_t expected() const noexcept {
-    const std::size_t peers = ends_.peers(settings_);
-    return peers == 0 && finds_publishers ? 1 : peers;
-  }
+  [[nodiscard]] std::size_t matched() { return ends_.matched(); }
+  [[nodiscard]] std::size_t expected() const noexcept { return ends_.peers(settings_); }
+  [[nodiscard]] Found publishers() { return publishers_of(ends_, request_.serves ? settings_.publishers : 1); }
 
   /// Echoes until it is told to stop; one that does not echo drains first. result() is valid afterwards.
   void run() {
@@ -58,15 +51,14 @@ class Pong {
       return;
     }
     const Header header = read_header(message);
-    if (ends_.outgoing() != nullptr) reply(message, header);
+    if (auto* const outgoing = ends_.outgoing(header.source())) reply(*outgoing, message, header);
     account(message, header);
   }
 
  private:
-  static constexpr bool finds_publishers = CountsPublishers<SubscriberOf<A>> && !Ends::native;
-
-  void reply(std::span<const std::byte> message, const Header& header) noexcept {
-    const std::span<std::byte> answer = ends_.outgoing()->loan(message.size());
+  template <class Outgoing>
+  void reply(Outgoing& outgoing, std::span<const std::byte> message, const Header& header) noexcept {
+    const std::span<std::byte> answer = outgoing.loan(message.size());
     if (answer.size() != message.size()) [[unlikely]] {
       ++publish_failed_;
       return;
@@ -75,7 +67,7 @@ class Pong {
       std::memcpy(answer.data() + header_bytes, message.data() + header_bytes, message.size() - header_bytes);
     }
     write_header(answer, request_.serves ? header : header.from(request_.index));
-    if (ends_.outgoing()->publish() == Published::ok) [[likely]] {
+    if (outgoing.publish() == Published::ok) [[likely]] {
       echoed_ += header.rehearsal() ? 0 : 1;
     } else {
       ++publish_failed_;
@@ -120,7 +112,7 @@ class Pong {
     result_.damaged = damaged_;
     result_.publish_failed = publish_failed_;
     result_.ended = "stopped";
-    result_.last_error = last_error_of(ends_.incoming(), ends_.outgoing());
+    result_.last_error = last_error_of(ends_.incoming(), ends_.outgoing(0));
   }
 
   const Settings settings_;

@@ -48,6 +48,7 @@ class StreamPublisher {
   [[nodiscard]] std::size_t expected() const noexcept {
     return dealt(settings_.subscribers, settings_.topics, request_.topic);
   }
+  [[nodiscard]] static Found publishers() noexcept { return {}; }
 
   /// The whole of the role, on the calling thread. result() is valid afterwards.
   void run() {

@@ -21,14 +21,14 @@ namespace middlemark {
 class Replies {
  public:
   /// `sources` pongs reply to each message of `message_bytes`; `check` compares every byte with what was written.
-  Replies(const Clock& clock, unsigned sources, std::size_t message_bytes, bool check)
-      : clock_(clock), message_bytes_(message_bytes), check_(check), answered_(sources, no_key), trackers_(sources) {}
-  /// One client of several: the replies carry its number, and those to the others pass by here too.
-  Replies(const Clock& clock, unsigned client, unsigned clients, std::size_t message_bytes, bool check)
-      : Replies(clock, 1, message_bytes, check) {
-    client_ = client;
-    clients_ = clients;
-  }
+  /// Theirs are the sources from `first_source` on: a client's one reply carries the client's own number.
+  Replies(const Clock& clock, unsigned sources, std::size_t message_bytes, bool check, unsigned first_source = 0)
+      : clock_(clock),
+        message_bytes_(message_bytes),
+        check_(check),
+        first_source_(first_source),
+        answered_(sources, no_key),
+        trackers_(sources) {}
 
   // ---- the ping's side
 
@@ -77,9 +77,9 @@ class Replies {
     }
     const Header header = read_header(message);
     const std::uint64_t key = key_of(header);
-    const unsigned source = header.source() - client_;
+    const unsigned source = header.source() - first_source_;
     if (source >= trackers_.size()) [[unlikely]] {
-      damaged_ += header.rehearsal() || header.source() < clients_ ? 0 : 1;
+      damaged_ += header.rehearsal() ? 0 : 1;
       return;
     }
     if (key != awaited_.load(std::memory_order_acquire) || answered_[source] == key) [[unlikely]] {
@@ -135,7 +135,8 @@ class Replies {
       ++damaged_;
       return;
     }
-    if (trackers_[header.source() - client_].see(header.sequence()) == SequenceTracker::Verdict::duplicate) return;
+    if (trackers_[header.source() - first_source_].see(header.sequence()) == SequenceTracker::Verdict::duplicate)
+      return;
     ++late_;
     if (check_ && !payload_intact(message, header)) ++damaged_;
   }
@@ -149,8 +150,8 @@ class Replies {
   Clock clock_;
   std::size_t message_bytes_;
   bool check_;
-  unsigned client_ = 0;   // the first source
-  unsigned clients_ = 0;  // sources below this are other clients'; 0: there are none
+  unsigned first_source_;
+
   bool intact_ = true;
   std::vector<std::uint64_t> answered_;  // per source: the key it last answered in time
   std::vector<SequenceTracker> trackers_;

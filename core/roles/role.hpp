@@ -31,9 +31,11 @@ class Role {
   Role(const Role&) = delete;
   Role& operator=(const Role&) = delete;
 
-  /// Peers found so far, and those there must be before the start.
+  /// Peers found so far, and those there must be before the start: subscribers of what it publishes, and publishers of what it
+  /// subscribes to.
   [[nodiscard]] virtual std::size_t matched() = 0;
   [[nodiscard]] virtual std::size_t expected() const = 0;
+  [[nodiscard]] virtual Found publishers() = 0;
   /// The whole of the role, on the calling thread.
   virtual void run() = 0;
   /// Memory that holds its samples, and is none of the middleware's.
@@ -70,6 +72,7 @@ class CallerRole final : public Role {
         caller_(adapter, settings, request, clock, progress) {}
   std::size_t matched() override { return caller_.matched(); }
   std::size_t expected() const override { return caller_.expected(); }
+  Found publishers() override { return caller_.publishers(); }
   void run() override { caller_.run(); }
   std::size_t kept_bytes() const override { return caller_.recorder().capacity() * sizeof(Sample); }
   void keep() const override { caller_.recorder().write_npy(path_); }
@@ -90,6 +93,7 @@ class AnswererRole final : public Role {
         answerer_(adapter, settings, request, progress) {}
   std::size_t matched() override { return answerer_.matched(); }
   std::size_t expected() const override { return answerer_.expected(); }
+  Found publishers() override { return answerer_.publishers(); }
   void run() override { answerer_.run(); }
   const RoleResult& result() const override { return answerer_.result(); }
 
@@ -109,6 +113,7 @@ class StreamRole final : public Role {
         end_(adapter, settings, request, clock, progress) {}
   std::size_t matched() override { return end_.matched(); }
   std::size_t expected() const override { return end_.expected(); }
+  Found publishers() override { return end_.publishers(); }
   void run() override { end_.run(); }
   std::size_t kept_bytes() const override {
     return end_.recorder().capacity() * sizeof(typename decltype(end_.recorder().samples())::value_type);

@@ -37,12 +37,10 @@ class StreamSubscriber {
     result_.by_source.reserve(trackers_.size());
   }
 
-  [[nodiscard]] std::size_t matched() {
-    if constexpr (CountsPublishers<SubscriberOf<A>>) return incoming_.publishers_found();
-    return expected();
-  }
-  [[nodiscard]] std::size_t expected() const noexcept {
-    return dealt(settings_.publishers, settings_.topics, request_.topic);
+  [[nodiscard]] static std::size_t matched() noexcept { return 0; }
+  [[nodiscard]] static std::size_t expected() noexcept { return 0; }
+  [[nodiscard]] Found publishers() {
+    return publishers_found(incoming_, dealt(settings_.publishers, settings_.topics, request_.topic));
   }
 
   /// Receives until it is told to stop and has drained. result() is valid afterwards.

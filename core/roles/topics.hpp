@@ -22,9 +22,10 @@ namespace middlemark {
   return {settings.scope + "_request", settings.message_bytes, settings.publishers, 1};
 }
 
-/// The server → every client: each sees all replies and passes over those of the others.
-[[nodiscard]] inline Topic reply_topic(const Settings& settings) {
-  return {settings.scope + "_reply", settings.message_bytes, 1, settings.publishers};
+/// The server → one client. On a topic that all clients share, replies would push each other out of a shallow history, and a
+/// client that has ended would hold up the others'.
+[[nodiscard]] inline Topic reply_topic(const Settings& settings, unsigned client) {
+  return {settings.scope + "_reply" + std::to_string(client), settings.message_bytes, 1, 1};
 }
 
 /// Both ways, where the middleware has request and reply of its own.

@@ -202,7 +202,7 @@ std::vector<Seen> flood(const Settings& settings, const Load& load, bool one_pro
 TYPED_TEST(ReliableStream, brings_every_message_of_every_publisher_to_every_subscriber_once_and_in_order) {
   for (const Reception reception : {Reception::block, Reception::poll}) {
     for (const bool one_process : {false, true}) {
-      for (const Load& load : {Load{1, 1, 64, 20'000}, Load{3, 2, 64, 3'000}, Load{3, 2, 100'000, 60}}) {
+      for (const Load& load : {Load{1, 1, 64, 5'000}, Load{3, 2, 64, 1'000}, Load{3, 2, 100'000, 60}}) {
         const Settings settings = this->settings(reception, Reliability::reliable, load.bytes);
         for (const Seen& seen : flood<TypeParam>(settings, load, one_process)) {
           EXPECT_EQ(seen.total(), load.publishers * load.messages);

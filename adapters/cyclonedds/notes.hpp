@@ -1,0 +1,51 @@
+// What the engineer should know of how a trial's settings were carried out.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <middlemark/settings.hpp>
+
+#include "domain_xml.hpp"
+#include "history.hpp"
+#include "native.hpp"
+
+namespace middlemark::cyclonedds {
+
+[[nodiscard]] inline std::vector<std::string> notes(const Settings& settings, const Native& native,
+                                                    const std::vector<std::string>& warnings) {
+  std::vector<std::string> all;
+  const std::uint64_t limit = receive_buffer_limit();
+  if (settings.transport == "udp" && settings.message_bytes > limit) {
+    all.push_back("a message of " + std::to_string(settings.message_bytes) +
+                  " bytes is larger than a socket may buffer (net.core.rmem_max = " + std::to_string(limit) +
+                  "): best effort loses it, reliable sends parts of it again after Internal/NackDelay; 'sysctl -w "
+                  "net.core.rmem_max=" +
+                  std::to_string(2 * settings.message_bytes) + "' makes room");
+  }
+  if (const auto asked = static_cast<std::uint64_t>(native.receive_buffer_bytes().value_or(0));
+      asked > limit && limit > 0) {
+    all.push_back("the kernel grants receive buffers of " + std::to_string(limit) + " bytes where " +
+                  std::to_string(asked) + " were asked for: 'sysctl -w net.core.rmem_max=" + std::to_string(asked) +
+                  "'");
+  }
+  // Of the reader with the most: a stream's, the server's, or the ping's, which every pong writes to.
+  const std::uint64_t topics = settings.pattern == Pattern::stream ? settings.topics : 1;
+  const std::uint64_t writers = settings.pattern == Pattern::ping_pong ? settings.subscribers : settings.publishers;
+  const std::uint64_t sources = (writers + topics - 1) / topics;
+  const ReaderHistory history(settings, sources);
+  if (!settings.depth) {
+    all.push_back("keep-all is bounded to " + std::to_string(history.messages) +
+                  " messages waiting in a reader: beyond, a reliable writer is held up and best effort loses");
+  } else if (history.bounded) {
+    all.push_back("a reader keeps " + std::to_string(history.messages) + " messages where the depth of " +
+                  std::to_string(*settings.depth) + " asks for " + std::to_string(*settings.depth * sources) +
+                  ": all readers together keep to a quarter of the machine's memory");
+  }
+  for (const std::string& warning : warnings) all.push_back("Cyclone DDS says: " + warning);
+  return all;
+}
+
+}  // namespace middlemark::cyclonedds

@@ -1,0 +1,85 @@
+// Request and reply in one process: over two topics where the adapter has nothing of its own, and its own form where it has.
+#include <middlemark/session.hpp>
+
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "null/adapter.hpp"
+#include "shm/adapter.hpp"
+#include "support/stream.hpp"
+
+namespace middlemark {
+namespace {
+
+using test::calibrated_clock;
+using test::Results;
+using test::TemporaryFolder;
+using test::trial_settings;
+
+Configuration calls(Settings settings, unsigned clients, const TemporaryFolder& folder) {
+  settings.pattern = Pattern::request_reply;
+  settings.publishers = clients;
+  settings.workers = 1;
+  Configuration made;
+  made.settings = settings;
+  PongRequest server;
+  server.serves = true;
+  made.pongs.push_back(server);
+  for (unsigned i = 0; i < clients; ++i) {
+    PingRequest client = test::samples_request(200);
+    client.client = true;
+    client.index = i;
+    client.samples_path = folder / ("client-" + std::to_string(i) + ".npy");
+    made.pings.push_back(client);
+  }
+  return made;
+}
+
+template <Adapter A>
+Results call(const Settings& settings, unsigned clients) {
+  const TemporaryFolder folder;
+  AdapterSession<A> session(calls(settings, clients, folder), calibrated_clock());
+  return test::run_to_the_end(session);
+}
+
+void expect_every_request_answered_once(const Results& results, unsigned clients, bool native) {
+  ASSERT_EQ(results.clients.size(), clients);
+  ASSERT_EQ(results.servers.size(), 1U);
+  for (const RoleResult& client : results.clients) {
+    EXPECT_EQ(client.ended, "samples") << client.error_text;
+    EXPECT_EQ(client.sent, 200U);
+    EXPECT_EQ(client.samples, 200U);
+    EXPECT_EQ(client.lost + client.late + client.duplicated + client.reordered + client.damaged, 0U)
+        << "client " << client.index;
+    EXPECT_EQ(client.native, native);
+  }
+  const RoleResult& server = results.servers[0];
+  EXPECT_EQ(server.received, 200U * clients);
+  EXPECT_EQ(server.echoed, 200U * clients);
+  EXPECT_EQ(server.damaged + server.duplicated + server.publish_failed, 0U);
+  EXPECT_EQ(server.native, native);
+}
+
+class Calls : public testing::TestWithParam<std::tuple<Reception, unsigned>> {};
+
+TEST_P(Calls, over_two_topics_each_client_hears_its_own_replies) {
+  const auto [reception, clients] = GetParam();
+  expect_every_request_answered_once(call<SharedMemory>(trial_settings(reception), clients), clients, false);
+}
+
+TEST_P(Calls, of_the_adapters_own_form_are_answered_one_by_one) {
+  const auto [reception, clients] = GetParam();
+  Settings settings = trial_settings(reception);
+  settings.transport = "memory";
+  expect_every_request_answered_once(call<Null>(settings, clients), clients, true);
+}
+
+// Polling with more roles than processors would only show how long a slice of the scheduler is.
+INSTANTIATE_TEST_SUITE_P(Clients, Calls,
+                         testing::Values(std::tuple{Reception::poll, 1U}, std::tuple{Reception::block, 1U},
+                                         std::tuple{Reception::block, 3U}));
+
+}  // namespace
+}  // namespace middlemark
