@@ -76,7 +76,7 @@ class Ring {
   explicit Ring(std::size_t bytes)
       : bytes_(bytes),
         slot_bytes_((sizeof(Slot) + bytes + line - 1) / line * line),
-        slots_(std::bit_floor(std::max<std::size_t>(4, cheap_bytes / slot_bytes_))) {
+        slots_(std::bit_floor(std::max<std::size_t>(4, ring_bytes / slot_bytes_))) {
     memory_ = static_cast<std::byte*>(mmap(nullptr, 2 * line + slots_ * slot_bytes_, PROT_READ | PROT_WRITE,
                                            MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
   }
@@ -123,7 +123,7 @@ class Ring {
  private:
   static constexpr std::size_t line = 64;
   static constexpr std::uint64_t slice = 4096;
-  static constexpr std::size_t cheap_bytes = std::size_t{128} << 10;
+  static constexpr std::size_t ring_bytes = std::size_t{16} << 10;  // of slots, as in the shm adapter
 
   static double seconds() {
     timespec now{};

@@ -1,17 +1,44 @@
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from course import VARIANTS, Course, Measured, contenders, found
+from contender import contenders, found
+from course import Course, Measured
+from variants import CALLS, ROUND_TRIPS, STREAMS, Variant, offered
 
 from middlemark.launch import residue
+from middlemark.plan.cell import Cell
+
+
+def _of(variants: Mapping[str, Variant], wanted: Callable[[Cell], bool] = lambda _: True) -> list[object]:
+    """Return each contender with each variant that it offers, of those wanted."""
+    return [
+        pytest.param((who, name), id=f"{who.name}-{name}")
+        for who in contenders()
+        for name, cell in offered(variants, who).items()
+        if wanted(cell)
+    ]
+
+
+def _loses_nothing(cell: Cell) -> bool:
+    return cell.reliability == "reliable" and cell.depth is None
+
+
+TRIALS: Mapping[str, Callable[[], list[object]]] = {
+    "trial": lambda: _of(ROUND_TRIPS),
+    "any_stream": lambda: _of(STREAMS),
+    "lossless": lambda: _of(STREAMS, _loses_nothing),
+    "lossy": lambda: _of(STREAMS, lambda cell: not _loses_nothing(cell)),
+    "paced": lambda: _of(STREAMS, lambda cell: cell.rate != "max"),
+    "any_call": lambda: _of(CALLS),
+}
+"""By fixture: what it is parametrised with."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "trial" in metafunc.fixturenames:
-        offered = [(who, name) for who in contenders() for name, cell in VARIANTS.items() if cell(who) is not None]
-        metafunc.parametrize("trial", offered, ids=[f"{who.name}-{name}" for who, name in offered], indirect=True)
+    for fixture in TRIALS.keys() & set(metafunc.fixturenames):
+        metafunc.parametrize(fixture, TRIALS[fixture](), indirect=True)
     if "contender" in metafunc.fixturenames:
         metafunc.parametrize("contender", contenders(), ids=lambda who: who.name)
     if "worker" in metafunc.fixturenames:
@@ -44,16 +71,59 @@ def course(tmp_path_factory: pytest.TempPathFactory, scratch: Path) -> Course:
 
 @pytest.fixture
 def trial(request: pytest.FixtureRequest, course: Course) -> Measured:
-    """One trial of one variant of one transport, shared by all tests."""
-    who, variant = request.param
-    there = course.measured(who, variant)
-    assert there is not None
-    return there
+    """One trial of one variant of round trips over one transport, shared by all tests."""
+    return course.measured(*request.param)
+
+
+@pytest.fixture
+def any_stream(request: pytest.FixtureRequest, course: Course) -> Measured:
+    """One trial of one variant of streams over one transport."""
+    return course.measured(*request.param)
+
+
+@pytest.fixture
+def any_call(request: pytest.FixtureRequest, course: Course) -> Measured:
+    """One trial of one variant of request and reply over one transport."""
+    return course.measured(*request.param)
+
+
+def _with_figures(trial: Measured, held_by: str) -> Measured:
+    if trial.outcome.failed is not None:
+        pytest.skip(f"the trial failed, which fails {held_by}: {trial.outcome.failed.text}")
+    return trial
 
 
 @pytest.fixture
 def measured(trial: Measured) -> Measured:
-    """The same, of a trial that has figures to look at."""
-    if trial.outcome.failed is not None:
-        pytest.skip(f"the trial failed, which fails test_the_trial_succeeds: {trial.outcome.failed.text}")
-    return trial
+    """A trial of round trips that has figures to look at."""
+    return _with_figures(trial, "test_the_trial_succeeds")
+
+
+@pytest.fixture
+def stream(any_stream: Measured) -> Measured:
+    """A stream that has figures to look at."""
+    return _with_figures(any_stream, "test_the_stream_succeeds")
+
+
+@pytest.fixture
+def lossless(request: pytest.FixtureRequest, course: Course) -> Measured:
+    """One that is reliable and keeps all: the publisher waits rather than lose."""
+    return _with_figures(course.measured(*request.param), "test_the_stream_succeeds")
+
+
+@pytest.fixture
+def lossy(request: pytest.FixtureRequest, course: Course) -> Measured:
+    """One of which nobody promised to deliver everything."""
+    return _with_figures(course.measured(*request.param), "test_the_stream_succeeds")
+
+
+@pytest.fixture
+def paced(request: pytest.FixtureRequest, course: Course) -> Measured:
+    """One that was sent at a rate."""
+    return _with_figures(course.measured(*request.param), "test_the_stream_succeeds")
+
+
+@pytest.fixture
+def calls(any_call: Measured) -> Measured:
+    """Requests and replies that have figures to look at."""
+    return _with_figures(any_call, "test_every_call_is_answered")

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from contender import found
 from conversation import Conversation
-from course import found
 
 from middlemark.workers.absent import HOW_TO_GET
 from middlemark.workers.description import Worker

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from course import Contender, Course, Measured
+from contender import Contender
+from course import Course, Measured
 
 from middlemark.launch.channel import WorkerProcess
 from middlemark.launch.outcome import TrialOutcome
@@ -77,7 +78,7 @@ async def killed(course: Course, contender: Contender, started: Started, role: s
             struck = True
             loop.call_later(0.2, os.kill, started.pids[role], signal.SIGKILL)
 
-    return await course.trial(contender, contender.cell(), ENDLESS, tick)
+    return (await course.observe(contender, contender.cell(), ENDLESS, tick)).outcome
 
 
 @pytest.mark.parametrize("role", ["ping", "pong 0"])
@@ -93,7 +94,7 @@ def test_a_killed_worker_costs_its_trial_and_nothing_else(
     assert outcome.failed.text.startswith(f"{role} (pid {started.pids[role]}) was ended by SIGKILL (signal 9)")
     assert started.gone()
 
-    after = asyncio.run(course.trial(contender, contender.cell(), Limits(samples=50, warmup_s=0.02)))
+    after = course.measure(contender, contender.cell(), Limits(samples=50, warmup_s=0.02)).outcome
     assert after.failed is None
     assert after.samples == 50
     assert started.gone()
@@ -103,7 +104,7 @@ def test_a_killed_worker_costs_its_trial_and_nothing_else(
 def test_a_trial_that_is_cancelled_leaves_nothing(contender: Contender, course: Course, started: Started) -> None:
     async def cancelled() -> None:
         ticked = asyncio.Event()
-        trial = asyncio.create_task(course.trial(contender, contender.cell(), ENDLESS, lambda _: ticked.set()))
+        trial = asyncio.create_task(course.observe(contender, contender.cell(), ENDLESS, lambda _: ticked.set()))
         await asyncio.wait_for(ticked.wait(), 60)
         trial.cancel()
         with pytest.raises(asyncio.CancelledError):

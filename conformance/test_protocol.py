@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from contender import Contender
 from conversation import Conversation, one_process
-from course import Contender
 
 from middlemark.plan.cell import Cell
 from middlemark.stats.samples import load

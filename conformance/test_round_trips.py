@@ -1,12 +1,15 @@
 """What must be true of every round trip that is reported, over every transport, at every size and in every mode."""
 
 import numpy as np
-from course import DURATION_S, REPLY_TIMEOUT_S, Measured
+from course import Measured
+from variants import DURATION_S, REPLY_TIMEOUT_S
 
 from middlemark.stats.samples import NOT_MEASURED
 
 TOLERANCE_NS = 1_000
 """The stamp of a polling take is read early; a stamp may be that much off."""
+ROUNDING_NS = 3
+"""Instants are kept in the clock's ticks, and differences of them are rounded to ns."""
 
 
 def echoing(measured: Measured) -> int:
@@ -56,6 +59,16 @@ def test_time_goes_forward(measured: Measured) -> None:
     assert ends[-1] <= (measured.outcome.measured_s or 0) * 1e9 + TOLERANCE_NS
 
 
+def test_messages_at_a_rate_are_due_at_instants_of_one_schedule(measured: Measured) -> None:
+    rate, samples = measured.cell.rate, measured.samples
+    if isinstance(rate, str):
+        assert (samples["late_ns"] == 0).all(), "nothing is due at rate max"
+        return
+    intended = samples["begin_ns"].astype(np.int64) - samples["late_ns"].astype(np.int64)
+    due = np.arange(len(samples)) * 1e9 / rate
+    assert (np.abs(intended - due) <= ROUNDING_NS).all()
+
+
 def test_a_round_trip_holds_its_first_reply(measured: Measured) -> None:
     samples = measured.samples
     assert (samples["first_reply_ns"] > 0).all()
@@ -102,10 +115,16 @@ def test_it_ends_on_time(measured: Measured) -> None:
 
 
 def test_it_exits_cleanly_and_nothing_is_doubted(measured: Measured) -> None:
-    # Nobody waits for a pong that does not echo: it may be behind when it is told to stop.
-    behind = {"loss", "pong-received-nothing"} if measured.cell.echo == "first" else set()
-    doubts = [doubt for doubt in measured.outcome.warnings if doubt.code not in behind]
-    assert [f"{doubt.code}: {doubt.text}" for doubt in doubts] == []
+    assert measured.doubts == {}
+
+
+def test_every_pong_receives_every_message_also_one_that_does_not_echo(measured: Measured) -> None:
+    assert measured.heard is not None
+    counts = measured.outcome.counts
+    assert counts is not None
+    pongs = measured.heard.receivers
+    assert [pong["received"] for pong in pongs] == [counts.sent] * measured.cell.subscribers
+    assert sum(pong["echoed"] for pong in pongs) == counts.received
 
 
 def test_discovery_and_the_clock_are_reported(measured: Measured) -> None:

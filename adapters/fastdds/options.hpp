@@ -99,6 +99,11 @@ struct Options {
     nack_suppression = milliseconds("nack_suppression_ms", 0);
     heartbeat_response = milliseconds("heartbeat_response_delay_ms", 5);
     positive_acks_off = milliseconds("positive_acks_off_ms", 0);
+    if (positive_acks_off.count() > 0 && !settings.depth) {
+      // Fast DDS 2.9 aborts, or never takes a full history's messages for received.
+      throw AdapterError("fastdds: native: positive_acks_off_ms: a keep-all history is emptied by acknowledgements",
+                         "choose a history depth, or leave the key out");
+    }
     send_buffers = native.get("send_buffers", 0);
     send_buffers_dynamic = native.get("send_buffers_dynamic", 0) != 0;
     history_memory = native.get("history_memory", 1);
@@ -125,9 +130,12 @@ struct Options {
       return std::clamp(keep_all_memory / (ends * sample), least, most);
     };
     writer_samples = native.get("max_samples", fitting(writers, 4, default_max_samples));
-    reader_samples = static_cast<std::uint32_t>(native.has("max_samples")
-                                                    ? std::uint64_t{writer_samples} * writers
-                                                    : fitting(readers, 4 * writers, default_max_samples * writers));
+    // A data-sharing reader keeps no messages of its own, and 2.9's listener can spin for ever, beyond the reader's end,
+    // on one that a full history refused.
+    const bool holds_all = native.has("max_samples") || carrier == Carrier::data_sharing;
+    reader_samples =
+        static_cast<std::uint32_t>(holds_all ? std::uint64_t{writer_samples} * writers
+                                             : fitting(readers, 4 * writers, default_max_samples * writers));
     allocated_samples =
         native.get("allocated_samples", std::min({writer_samples, reader_samples, default_allocated_samples}));
     const std::uint64_t least = settings.depth ? *settings.depth : std::min(writer_samples, reader_samples);

@@ -6,6 +6,7 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -110,7 +111,7 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
   // Each announcement is an attempt to connect. By default there are five, 100 ms apart, and then one every three
   // seconds. Not closer than that: an attempt that meets a peer between listening and being ready may end in a second
   // race of Fast DDS's.
-  wire.builtin.discovery_config.initial_announcements.count = 100;
+  wire.builtin.discovery_config.initial_announcements.count = std::max(100U, 10 * settings.workers);
 }
 
 [[nodiscard]] inline dds::DomainParticipantQos participant_qos(const Settings& settings, const Options& options,

@@ -39,6 +39,9 @@ class FastDdsPublisher {
 
   ~FastDdsPublisher() {
     if (loaned_ != nullptr) writer_->discard_loan(loaned_);
+    // Fast DDS 2.9 takes a writer's history apart while a heartbeat may still go through it, which then never ends.
+    std::size_t removed = 0;
+    writer_->clear_history(&removed);
     parent_.delete_datawriter(writer_);
   }
   FastDdsPublisher(const FastDdsPublisher&) = delete;

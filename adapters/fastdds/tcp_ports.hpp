@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -29,27 +30,42 @@
 
 namespace middlemark::fastdds {
 
-/// `count` different ports of `address` that are free now. Fast DDS 2.9 cannot listen on port 0 and say which it got.
+/// The first port that the kernel may give to an outgoing connection.
+[[nodiscard]] inline unsigned first_ephemeral_port() {
+  unsigned first = 32'768;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
+  return first;
+}
+
+/// `count` different ports of `address` that are free now. Fast DDS 2.9 cannot listen on port 0 and say which it got. Not
+/// those of outgoing connections: until a process listens on its port another one's connection may have it.
 [[nodiscard]] inline std::vector<std::uint16_t> free_tcp_ports(const std::string& address, std::size_t count) {
+  constexpr unsigned first = 10'000;
+  const unsigned last = std::max(first_ephemeral_port(), first + 1024);
+  const unsigned begin = static_cast<unsigned>(getpid()) * 67;  // trials that run side by side begin at different ones
   std::vector<int> sockets;
   std::vector<std::uint16_t> ports;
   int error = 0;
-  for (std::size_t i = 0; i < count && error == 0; ++i) {
+  for (unsigned tried = 0; ports.size() < count && tried < last - first; ++tried) {
     sockaddr_in where{};
     where.sin_family = AF_INET;
+    where.sin_port = htons(static_cast<std::uint16_t>(first + (begin + tried) % (last - first)));
     inet_pton(AF_INET, address.c_str(), &where.sin_addr);
-    socklen_t length = sizeof where;
-    auto* const generic = reinterpret_cast<sockaddr*>(&where);
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (descriptor < 0 || bind(descriptor, generic, length) != 0 || getsockname(descriptor, generic, &length) != 0) {
+    if (descriptor < 0 || bind(descriptor, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
       error = errno;
+      if (descriptor >= 0) ::close(descriptor);
+      if (descriptor < 0 || error != EADDRINUSE) break;
+      continue;
     }
-    if (descriptor >= 0) sockets.push_back(descriptor);
+    sockets.push_back(descriptor);
     ports.push_back(ntohs(where.sin_port));
   }
   for (const int descriptor : sockets) ::close(descriptor);
-  if (error != 0) throw AdapterError("fastdds: tcp: no free port on " + address + ": " + std::strerror(error));
-  return ports;
+  if (ports.size() == count) return ports;
+  throw AdapterError("fastdds: tcp: " + address + " has " + std::to_string(ports.size()) + " free ports from " +
+                     std::to_string(first) + " to " + std::to_string(last - 1) + " where " + std::to_string(count) +
+                     " are needed: " + std::strerror(error));
 }
 
 /// This process's place among those of the trial.

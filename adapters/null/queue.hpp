@@ -14,20 +14,23 @@ namespace middlemark::null {
 
 class Queue {
  public:
-  static constexpr std::uint64_t slots = 16;
-
-  Queue(const std::string& name, std::size_t message_bytes)
-      : slot_bytes_(message_bytes + sizeof(std::uint64_t)), segment_(name, header_bytes + slots * slot_bytes_) {}
+  /// `slots` messages may wait; the same on both sides.
+  Queue(const std::string& name, std::size_t message_bytes, std::uint64_t slots)
+      : slots_(slots), slot_bytes_(slot_bytes(message_bytes)), segment_(name, header_bytes + slots * slot_bytes_) {}
   ~Queue() { segment_.unlink(); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
+
+  [[nodiscard]] static constexpr std::size_t slot_bytes(std::size_t message_bytes) noexcept {
+    return message_bytes + sizeof(std::uint64_t);
+  }
 
   [[nodiscard]] std::atomic<std::uint64_t>& attached() const noexcept { return word(0); }
 
   /// False when the queue is full.
   bool push(std::span<const std::byte> message) noexcept {
     const std::uint64_t at = word(1).load(std::memory_order_relaxed);
-    if (at - word(2).load(std::memory_order_acquire) == slots) return false;
+    if (at - word(2).load(std::memory_order_acquire) == slots_) return false;
     const std::uint64_t bytes = message.size();
     std::memcpy(slot(at), &bytes, sizeof bytes);
     std::memcpy(slot(at) + sizeof bytes, message.data(), message.size());
@@ -35,18 +38,18 @@ class Queue {
     return true;
   }
 
+  /// Visits what was there when it was called.
   template <class Visitor>
   std::size_t drain(Visitor&& visitor) noexcept {
-    std::size_t visits = 0;
-    for (std::uint64_t at = word(2).load(std::memory_order_relaxed); at != word(1).load(std::memory_order_acquire);
-         ++at) {
+    const std::uint64_t first = word(2).load(std::memory_order_relaxed);
+    const std::uint64_t end = word(1).load(std::memory_order_acquire);
+    for (std::uint64_t at = first; at != end; ++at) {
       std::uint64_t bytes = 0;
       std::memcpy(&bytes, slot(at), sizeof bytes);
       visitor(std::span<const std::byte>(slot(at) + sizeof bytes, bytes));
       word(2).store(at + 1, std::memory_order_release);
-      ++visits;
     }
-    return visits;
+    return end - first;
   }
 
   [[nodiscard]] bool empty() const noexcept {
@@ -61,9 +64,10 @@ class Queue {
         reinterpret_cast<std::atomic<std::uint64_t>*>(segment_.memory() + index * sizeof(std::uint64_t)));
   }
   [[nodiscard]] std::byte* slot(std::uint64_t number) const noexcept {
-    return segment_.memory() + header_bytes + (number % slots) * slot_bytes_;
+    return segment_.memory() + header_bytes + (number % slots_) * slot_bytes_;
   }
 
+  std::uint64_t slots_;
   std::size_t slot_bytes_;
   shared_memory::Segment segment_;
 };

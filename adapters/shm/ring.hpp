@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <span>
 #include <string>
+
+#include <middlemark/futex.hpp>
 
 #include "shared_memory/segment.hpp"
 
@@ -35,7 +38,7 @@ class OwnMessage {
   std::unique_ptr<std::byte[], Free> memory_;
 };
 
-/// Where things are in a ring's segment. The same on every side, from the topic alone.
+/// Where things are in a ring's segment. The same on every side, from topic and settings alone.
 struct RingLayout {
   std::size_t message_bytes = 0;
   std::size_t subscribers = 1;
@@ -43,12 +46,15 @@ struct RingLayout {
   std::size_t payload_offset = 0;
   std::size_t slot_bytes = 0;
 
-  static constexpr std::size_t most_bytes = std::size_t{1} << 29;
-  static constexpr std::size_t cheap_bytes = 8192;
+  /// Slots that nobody asked for: as many as take `bytes`, but at least `least`.
+  struct Roomy {
+    std::size_t bytes;
+    std::size_t least;
+  };
 
-  /// At least `depth` messages may wait; fewer when they would take more than 512 MiB. A small message gets more slots than
-  /// that: the publisher looks at the subscribers' cursors, another transfer between the processors, only once a round.
-  [[nodiscard]] static RingLayout of(std::size_t message_bytes, std::size_t subscribers, std::size_t depth) noexcept {
+  /// At least `depth` messages may wait; fewer when the slots would take more than `most_bytes`.
+  [[nodiscard]] static RingLayout of(std::size_t message_bytes, std::size_t subscribers, std::size_t depth,
+                                     const Roomy& roomy, std::size_t most_bytes) noexcept {
     RingLayout layout;
     layout.message_bytes = message_bytes;
     layout.subscribers = subscribers;
@@ -56,13 +62,53 @@ struct RingLayout {
     layout.payload_offset = message_bytes <= 1024 ? sizeof(std::uint64_t) : line;
     layout.slot_bytes = (layout.payload_offset + message_bytes + line - 1) / line * line;
     const std::size_t most = std::max<std::size_t>(2, std::bit_floor(most_bytes / layout.slot_bytes));
-    const std::size_t cheap = std::bit_floor(std::max<std::size_t>(2, cheap_bytes / layout.slot_bytes));
+    const std::size_t cheap = std::bit_floor(std::max(roomy.least, roomy.bytes / layout.slot_bytes));
     layout.slots = std::min(std::bit_ceil(std::max(depth + 1, cheap)), most);
     return layout;
   }
+  /// Messages that may wait: one slot is always the publisher's to write in.
+  [[nodiscard]] std::size_t depth() const noexcept { return slots - 1; }
+  [[nodiscard]] std::size_t room_offset() const noexcept { return sizeof(std::uint64_t); }
   [[nodiscard]] std::size_t cursors_offset() const noexcept { return line; }
-  [[nodiscard]] std::size_t slots_offset() const noexcept { return line * (1 + subscribers); }
+  /// On a pair of lines: processors fetch the other one too, and a small message has both to itself.
+  [[nodiscard]] std::size_t slots_offset() const noexcept {
+    return (line * (1 + subscribers) + 2 * line - 1) / (2 * line) * (2 * line);
+  }
   [[nodiscard]] std::size_t total_bytes() const noexcept { return slots_offset() + slots * slot_bytes; }
+};
+
+/// A word to sleep on, in shared memory, that is only rung while somebody sleeps.
+class Bell {
+ public:
+  explicit Bell(std::byte* memory) noexcept : words_(std::launder(reinterpret_cast<Words*>(memory))) {}
+
+  /// Sleeps unless `ready` is true already; at most `timeout` (> 0), and may wake for nothing.
+  template <class Ready>
+  void sleep_unless(Ready&& ready, std::chrono::nanoseconds timeout) const noexcept {
+    const std::uint32_t heard = words_->rings.load(std::memory_order_acquire);
+    words_->sleeping.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // `sleeping` before the look at what is ready
+    if (!ready()) futex_wait(words_->rings, heard, timeout, FutexScope::shared);
+    words_->sleeping.store(0, std::memory_order_relaxed);
+  }
+
+  /// After what the sleeper looks at has been written.
+  void ring() const noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // what was written before the look at `sleeping`
+    if (words_->sleeping.load(std::memory_order_relaxed) == 0) return;
+    // Until the sleeper runs again every further call would be a system call. A sleeper that has come back meanwhile and
+    // sleeps anew is woken by what follows.
+    words_->sleeping.store(0, std::memory_order_relaxed);
+    words_->rings.fetch_add(1, std::memory_order_release);
+    futex_wake(words_->rings, 1, FutexScope::shared);
+  }
+
+ private:
+  struct Words {
+    std::atomic<std::uint32_t> rings;
+    std::atomic<std::uint32_t> sleeping;
+  };
+  Words* words_;
 };
 
 /// A view of the ring; publisher and subscribers each have their own.
@@ -72,6 +118,8 @@ class Ring {
       : layout_(layout), mask_(layout.slots - 1), segment_(name, layout.total_bytes()) {}
 
   [[nodiscard]] std::atomic<std::uint32_t>& attached() const noexcept { return at<std::atomic<std::uint32_t>>(0); }
+  /// Wakes the publisher when there is room again.
+  [[nodiscard]] Bell room() const noexcept { return Bell(segment_.memory() + layout_.room_offset()); }
   /// Messages subscriber `index` is done with.
   [[nodiscard]] std::atomic<std::uint64_t>& cursor(std::size_t index) const noexcept {
     return at<std::atomic<std::uint64_t>>(layout_.cursors_offset() + index * line);
@@ -111,17 +159,14 @@ class Ring {
 /// What wakes one blocked subscriber, whichever of its publishers has something.
 class Doorbell {
  public:
-  explicit Doorbell(const std::string& name) : segment_(name, line) {}
+  explicit Doorbell(const std::string& name) : segment_(name, line), bell_(segment_.memory()) {}
 
-  [[nodiscard]] std::atomic<std::uint32_t>& rings() const noexcept { return word(0); }
-  [[nodiscard]] std::atomic<std::uint32_t>& sleeping() const noexcept { return word(sizeof(std::uint32_t)); }
+  [[nodiscard]] const Bell& bell() const noexcept { return bell_; }
   void unlink() const noexcept { segment_.unlink(); }
 
  private:
-  [[nodiscard]] std::atomic<std::uint32_t>& word(std::size_t offset) const noexcept {
-    return *std::launder(reinterpret_cast<std::atomic<std::uint32_t>*>(segment_.memory() + offset));
-  }
   Segment segment_;
+  Bell bell_;
 };
 
 }  // namespace middlemark::shm

@@ -27,6 +27,7 @@ class Udp {
                          " is not from " + std::to_string(least_datagram_bytes) + " to " +
                          std::to_string(udp::datagram_limit));
     }
+    sockets::allow_many_descriptors();
   }
 
   [[nodiscard]] static Description describe() {

@@ -85,8 +85,10 @@ class Publisher {
     return socket;
   }
 
+  /// A device without room drops the datagram, as a receiver without room does: no failure of a best effort.
   bool send_whole(int fd) noexcept {
     while (send(fd, memory_.data(), memory_.size(), 0) < 0) {
+      if (errno == ENOBUFS) return true;
       if (errno != EINTR) return false;
     }
     return true;
@@ -97,6 +99,8 @@ class Publisher {
       const int count = sendmmsg(fd, &(*datagrams_)[done], static_cast<unsigned>(datagrams_->size() - done), 0);
       if (count > 0) [[likely]] {
         done += static_cast<std::size_t>(count);
+      } else if (errno == ENOBUFS) {
+        return true;
       } else if (errno != EINTR) {
         return false;
       }

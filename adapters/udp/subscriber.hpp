@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
 #include <sockets/descriptor.hpp>
 #include <sockets/receive_timeout.hpp>
 #include <sockets/rendezvous.hpp>
@@ -48,8 +50,8 @@ class Subscriber {
     }
   }
 
-  /// After a wait() that returned true over one socket: what that wait() has read. Otherwise reads until nothing is
-  /// left.
+  /// After a wait() that returned true over one socket: what that wait() has read. Otherwise reads from each socket until
+  /// nothing is left or it was read most_at_once times.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     if (complete_) {
@@ -59,7 +61,7 @@ class Subscriber {
     }
     std::size_t visits = 0;
     for (Source& source : sources_) {
-      while (receive(source, MSG_DONTWAIT) >= 0) {
+      for (unsigned reads = 0; reads < most_at_once && receive(source, MSG_DONTWAIT) >= 0; ++reads) {
         if (!complete_) continue;
         complete_ = false;
         visit(source, visitor);
@@ -78,10 +80,15 @@ class Subscriber {
       return epoll_wait(readiness_.get(), event.data(), 1, static_cast<int>(ms)) > 0;
     }
     Source& source = sources_.front();
-    // Over fragments until the message is whole; each that comes starts the timeout again.
+    const auto read = [&] { return receive(source, MSG_WAITFORONE); };
+    if (!source.fragments) {
+      source.timeout(source.socket.get(), timeout, read);
+      return complete_;
+    }
+    // Until the message is whole. Where fragments are lost all the time none may ever be.
+    const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(timeout.count());
     while (!complete_) {
-      const ssize_t got = source.timeout(source.socket.get(), timeout, [&] { return receive(source, MSG_WAITFORONE); });
-      if (got < 0 || !source.fragments) break;
+      if (source.timeout(source.socket.get(), timeout, read) < 0 || monotonic_ns() >= end) break;
     }
     return complete_;
   }
@@ -90,6 +97,8 @@ class Subscriber {
   void silence() noexcept {}
 
  private:
+  static constexpr unsigned most_at_once = 64;
+
   struct Source {
     sockets::Descriptor socket;
     sockets::ReceiveTimeout timeout{};

@@ -7,6 +7,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/utsname.h>
@@ -63,6 +64,14 @@ class Descriptor {
   Descriptor socket(::socket(domain, type | SOCK_CLOEXEC, 0));
   if (!socket) fail("socket()");
   return socket;
+}
+
+/// Every pair of a publisher and a subscriber takes a descriptor or two: as many as this user may have.
+inline void allow_many_descriptors() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 inline void set_option(int fd, int level, int option, int value, const char* name) {

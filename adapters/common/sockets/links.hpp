@@ -54,6 +54,7 @@ class Links {
       if (getrandom(&self_.process, sizeof self_.process, 0) < 0) fail("getrandom()");
     }
     self_.address = address_of(listener_.get());
+    allow_many_descriptors();
   }
 
   /// Every endpoint of a process is made before its first matched().

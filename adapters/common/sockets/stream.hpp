@@ -12,8 +12,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <deque>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
@@ -55,6 +57,7 @@ class StreamPublisher {
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return memory_.span().first(bytes); }
 
   Published publish() noexcept {
+    patience_ = 0;
     if (cut_) [[unlikely]]
       if (!send_rest()) return Published::timed_out;
     Published outcome = Published::ok;
@@ -82,10 +85,11 @@ class StreamPublisher {
   Published send(Peer& peer, const Memory& message) noexcept {
     while (peer.sent < message.size()) {
       const std::size_t bytes = std::min(chunk_bytes_, message.size() - peer.sent);
-      const ssize_t sent = ::send(peer.fd, message.data() + peer.sent, bytes, MSG_NOSIGNAL);
+      const ssize_t sent = ::send(peer.fd, message.data() + peer.sent, bytes, MSG_NOSIGNAL | patience_);
       if (sent >= 0) [[likely]] {
         peer.sent += static_cast<std::size_t>(sent);
       } else if (errno == EAGAIN) {
+        patience_ = MSG_DONTWAIT;  // the timeout is the publish's, not each peer's
         if (peer.sent != 0) cut_ = true;
         return Published::timed_out;
       } else if (errno != EINTR) {
@@ -113,15 +117,18 @@ class StreamPublisher {
   Memory cut_memory_;
   std::vector<Peer> peers_;
   bool cut_ = false;  // some peer has a part of the message in cut_memory_
+  int patience_ = 0;  // MSG_DONTWAIT once a peer of this publish() has used up the timeout
   int error_ = 0;
 };
 
-/// Reads from the connection of each publisher into one buffer: a connection that has begun a message is read to the
-/// end of it before any other is, and the kernel holds the others back.
+/// Reads from the connection of each publisher into a buffer of its own: what one has only begun holds nobody else up.
 class StreamSubscriber {
  public:
-  StreamSubscriber(Links& links, const Topic& topic, unsigned index) : links_(links), memory_(topic.message_bytes) {
-    for (unsigned i = 0; i < topic.publishers; ++i) peers_.push_back({{name_hash(topic.name), i, index}});
+  StreamSubscriber(Links& links, const Topic& topic, unsigned index) : links_(links) {
+    for (unsigned i = 0; i < topic.publishers; ++i) {
+      const bool touched = topic.message_bytes * topic.publishers <= most_touched_bytes;
+      peers_.emplace_back(Flow{name_hash(topic.name), i, index}, topic.message_bytes, touched);
+    }
     missing_ = peers_.size();
     if (peers_.size() > 1) {
       readiness_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
@@ -131,12 +138,11 @@ class StreamSubscriber {
   }
 
   /// After a wait() that returned true: what that wait() has read, and of several publishers what else it saw coming.
-  /// Otherwise reads until nothing is left.
+  /// Otherwise reads in turn from all until nothing is left or there were most_at_once.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
-    if (complete_) {
-      complete_ = false;
-      visitor(message());
+    if (complete_ != nullptr) {
+      visitor(std::exchange(complete_, nullptr)->message());
       return 1 + take_seen(visitor);
     }
     if (missing_ != 0) [[unlikely]]
@@ -144,25 +150,24 @@ class StreamSubscriber {
     std::size_t visits = 0;
     for (std::size_t before = visits;; before = visits) {
       for (Peer& peer : peers_) visits += take_one(peer, visitor);
-      if (visits == before) return visits;
+      if (visits == before || visits >= most_at_once) return visits;
     }
   }
 
   bool wait(std::chrono::nanoseconds timeout) noexcept {
-    if (complete_) [[unlikely]]
+    if (complete_ != nullptr) [[unlikely]]
       return true;
     if (missing_ != 0) [[unlikely]]
       if (!adopt()) return wait_for_connection(timeout);
-    Peer* peer = reading_ != nullptr ? reading_ : peers_.data();
-    if (readiness_ && reading_ == nullptr) peer = wait_for_any(timeout);
+    Peer* const peer = readiness_ ? wait_for_any(timeout) : &peers_.front();
     if (peer == nullptr) return false;
     if (peer->fd < 0) [[unlikely]] {
       poll(nullptr, 0, milliseconds(timeout));  // The only publisher is gone: nothing will come, but do not spin.
       return false;
     }
     const ssize_t got = peer->timeout(peer->fd, timeout, [&] { return read(*peer, MSG_WAITALL); });
-    complete_ = account(*peer, got);
-    return complete_;
+    if (account(*peer, got)) complete_ = peer;
+    return complete_ != nullptr;
   }
 
   void listen(Listener /*listener*/) { throw AdapterError("a socket has no thread of its own to listen on"); }
@@ -171,47 +176,47 @@ class StreamSubscriber {
   [[nodiscard]] std::string last_error() const { return error_ == 0 ? "" : std::strerror(error_); }
 
  private:
+  static constexpr std::size_t most_at_once = 64;
+  static constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;  // of all buffers
+
   struct Peer {
+    Peer(const Flow& flow_, std::size_t message_bytes, bool touched) : flow(flow_), memory(message_bytes, touched) {}
+    [[nodiscard]] std::span<const std::byte> message() const noexcept { return memory.span(); }
+
     Flow flow;
+    Memory memory;
     int fd = unmatched;
+    std::size_t filled = 0;  // bytes of the message being read
     ReceiveTimeout timeout{};
   };
 
-  [[nodiscard]] std::span<const std::byte> message() const noexcept { return memory_.span(); }
-
-  ssize_t read(const Peer& peer, int flags) noexcept {
-    return recv(peer.fd, memory_.data() + filled_, memory_.size() - filled_, flags);
+  static ssize_t read(const Peer& peer, int flags) noexcept {
+    return recv(peer.fd, peer.memory.data() + peer.filled, peer.memory.size() - peer.filled, flags);
   }
 
   /// True when the message is complete.
   bool account(Peer& peer, ssize_t got) noexcept {
     if (got > 0) [[likely]] {
-      filled_ += static_cast<std::size_t>(got);
-      if (filled_ == memory_.size()) [[likely]] {
-        filled_ = 0;
-        reading_ = nullptr;
-        return true;
-      }
-      reading_ = &peer;
-      return false;
+      peer.filled += static_cast<std::size_t>(got);
+      if (peer.filled != peer.memory.size()) return false;
+      peer.filled = 0;
+      return true;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     // The publisher is gone, and with it the message it may have begun.
     if (got < 0) error_ = errno;
     if (readiness_) epoll_ctl(readiness_.get(), EPOLL_CTL_DEL, peer.fd, nullptr);
     peer.fd = gone;
-    filled_ = 0;
-    reading_ = nullptr;
     return false;
   }
 
   template <class Visitor>
   std::size_t take_one(Peer& peer, Visitor& visitor) noexcept {
-    if (peer.fd < 0 || (reading_ != nullptr && reading_ != &peer)) return 0;
+    if (peer.fd < 0) return 0;
     for (;;) {
       const ssize_t got = read(peer, MSG_DONTWAIT);
       if (account(peer, got)) {
-        visitor(message());
+        visitor(peer.message());
         return 1;
       }
       if (got <= 0) return 0;
@@ -221,10 +226,7 @@ class StreamSubscriber {
   template <class Visitor>
   std::size_t take_seen(Visitor& visitor) noexcept {
     std::size_t visits = 0;
-    while (seen_ > 0 && reading_ == nullptr) {
-      visits += take_one(*static_cast<Peer*>(events_[--seen_].data.ptr), visitor);
-    }
-    seen_ = 0;  // What is left over is reported again by the next epoll_wait().
+    while (seen_ > 0) visits += take_one(*static_cast<Peer*>(events_[--seen_].data.ptr), visitor);
     return visits;
   }
 
@@ -270,13 +272,10 @@ class StreamSubscriber {
   }
 
   Links& links_;
-  const Memory memory_;
-  std::vector<Peer> peers_;
-  std::size_t missing_ = 0;  // connections that are not there yet
-  std::size_t filled_ = 0;   // bytes of the message being read
-  Peer* reading_ = nullptr;  // the connection it is read from, once a part has come
-  bool complete_ = false;    // wait() has read a whole message
-  Descriptor readiness_;     // epoll; only with several publishers
+  std::deque<Peer> peers_;    // a Peer stays where it is
+  std::size_t missing_ = 0;   // connections that are not there yet
+  Peer* complete_ = nullptr;  // wait() has read a whole message from it
+  Descriptor readiness_;      // epoll; only with several publishers
   std::array<epoll_event, 16> events_{};
   std::size_t seen_ = 0;  // of events_, not taken yet
   int error_ = 0;

@@ -1,0 +1,158 @@
+// Publishes as the script says. It alone among all adapters looks at the core's header: a script names sequences.
+#pragma once
+
+#include <time.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
+#include <middlemark/message.hpp>
+
+#include "queue.hpp"
+#include "route.hpp"
+#include "script.hpp"
+
+namespace middlemark::null {
+
+class Publisher {
+ public:
+  Publisher(const Settings& settings, const Script& script, const Route& route, unsigned index)
+      : misbehaves_(route.role == script.at && meant(script.only_publisher, route.publisher(index))),
+        never_matches_(script.fail.contains("match")),
+        blocks_when_full_(settings.reliability == Reliability::reliable),
+        write_timeout_ns_(static_cast<std::uint64_t>(settings.write_timeout.count())),
+        script_(script),
+        message_(route.topic.message_bytes),
+        wrong_(route.topic.message_bytes),
+        held_(route.topic.message_bytes),
+        hog_(misbehaves_ ? script.hog_bytes : 0) {
+    for (unsigned i = 0; i < route.topic.subscribers; ++i) {
+      destinations_.push_back(
+          {std::make_unique<Queue>(route.queue_name(index, i), route.topic.message_bytes, route.slots),
+           meant(script.only_subscriber, route.subscriber(i))});
+    }
+  }
+
+  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return message_; }
+
+  Published publish() noexcept {
+    deadline_ns_ = 0;
+    const Header header = read_header(message_);
+    if (!misbehaves_ || header.rehearsal()) return deliver_to_all();
+    const std::uint64_t sequence = header.sequence();
+    if (script_.every_delay.count() > 0) spend(CLOCK_MONOTONIC, script_.every_delay);
+    if (script_.burn.count() > 0) spend(CLOCK_THREAD_CPUTIME_ID, script_.burn);
+    if (const auto found = script_.delay.find(sequence); found != script_.delay.end()) {
+      std::this_thread::sleep_for(found->second);
+    }
+    if (script_.crash.contains(sequence)) std::abort();
+    if (script_.hang.contains(sequence)) pause_for_ever();
+    if (script_.refuse.contains(sequence)) {
+      refused_ = true;
+      return Published::failed;
+    }
+    return misdeliver(sequence);
+  }
+
+  std::size_t matched() noexcept {
+    if (never_matches_) return 0;
+    std::size_t found = 0;
+    for (const Destination& each : destinations_) {
+      found += each.queue->attached().load(std::memory_order_acquire) != 0 ? 1 : 0;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::string last_error() const { return refused_ ? "null: refused, as its script says" : ""; }
+
+ private:
+  struct Destination {
+    std::unique_ptr<Queue> queue;
+    bool suffers;  // from what is delivered wrong
+  };
+
+  Published deliver_to_all() noexcept {
+    Published outcome = Published::ok;
+    for (const Destination& each : destinations_) note(outcome, deliver(*each.queue, message_));
+    return outcome;
+  }
+
+  Published misdeliver(std::uint64_t sequence) noexcept {
+    Published outcome = Published::ok;
+    const bool holds = script_.reorder.contains(sequence);
+    for (const Destination& each : destinations_) {
+      note(outcome, each.suffers ? misdeliver(*each.queue, sequence, holds) : deliver(*each.queue, message_));
+    }
+    holding_ = holds;
+    if (holds) held_ = message_;
+    return outcome;
+  }
+
+  Published misdeliver(Queue& queue, std::uint64_t sequence, bool holds) noexcept {
+    Published outcome = Published::ok;
+    if (!holds && !script_.lose.contains(sequence)) {
+      std::span<const std::byte> message = message_;
+      if (script_.damage.contains(sequence)) {
+        wrong_ = message_;
+        wrong_.back() ^= std::byte{1};
+        message = wrong_;
+      }
+      if (script_.shorten.contains(sequence)) message = message.first(message.size() - 1);
+      outcome = deliver(queue, message);
+      if (script_.duplicate.contains(sequence)) note(outcome, deliver(queue, message, true));
+    }
+    if (holding_) note(outcome, deliver(queue, held_, true));
+    return outcome;
+  }
+
+  static void note(Published& outcome, Published one) noexcept {
+    if (one != Published::ok) outcome = one;
+  }
+
+  /// What the script adds is `due`: a full queue must not spoil the count, best effort or not.
+  Published deliver(Queue& queue, std::span<const std::byte> message, bool due = false) noexcept {
+    while (!queue.push(message)) {
+      if (!blocks_when_full_ && !due) return Published::ok;
+      const std::uint64_t now = monotonic_ns();
+      if (deadline_ns_ == 0) deadline_ns_ = now + write_timeout_ns_;
+      if (now > deadline_ns_) return Published::timed_out;
+      const timespec nap{0, 20'000};
+      nanosleep(&nap, nullptr);
+    }
+    return Published::ok;
+  }
+
+  static void spend(clockid_t clock, std::chrono::nanoseconds span) noexcept {
+    const auto read = [clock] {
+      timespec now{};
+      clock_gettime(clock, &now);
+      return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+    };
+    for (const auto until = read() + span; read() < until;) {
+    }
+  }
+
+  const bool misbehaves_;
+  const bool never_matches_;
+  const bool blocks_when_full_;
+  const std::uint64_t write_timeout_ns_;
+  const Script script_;
+  std::vector<std::byte> message_;
+  std::vector<std::byte> wrong_;
+  std::vector<std::byte> held_;
+  const Hog hog_;
+  bool holding_ = false;
+  bool refused_ = false;
+  std::uint64_t deadline_ns_ = 0;  // of this publish(); 0: it has not waited yet
+  std::vector<Destination> destinations_;
+};
+
+}  // namespace middlemark::null

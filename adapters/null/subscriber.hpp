@@ -1,0 +1,110 @@
+// Takes what the queues of its publishers hold, and stalls where the script says so.
+#pragma once
+
+#include <time.h>
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
+#include <middlemark/message.hpp>
+
+#include "queue.hpp"
+#include "route.hpp"
+#include "script.hpp"
+
+namespace middlemark::null {
+
+/// The thread that a listener is called on.
+class ListeningThread {
+ public:
+  template <class Incoming>
+  void start(Incoming& incoming, Listener listener) {
+    thread_ = std::jthread([&incoming, listener](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        if (incoming.wait(std::chrono::milliseconds(10))) incoming.take(listener);
+      }
+    });
+  }
+  void stop() { thread_ = {}; }
+
+ private:
+  std::jthread thread_;
+};
+
+class Subscriber {
+ public:
+  Subscriber(const Script& script, const Route& route, unsigned index)
+      : script_(script),
+        suffers_(meant(script.only_subscriber, route.subscriber(index))),
+        hog_(suffers_ ? script.hog_subscriber_bytes : 0) {
+    for (unsigned i = 0; i < route.topic.publishers; ++i) {
+      const bool stalls = suffers_ && !script.stall.empty() && meant(script.only_publisher, route.publisher(i));
+      sources_.push_back(
+          {std::make_unique<Queue>(route.queue_name(i, index), route.topic.message_bytes, route.slots), stalls});
+      sources_.back().queue->attached().store(1, std::memory_order_release);
+    }
+  }
+  ~Subscriber() { silence(); }
+  Subscriber(const Subscriber&) = delete;
+  Subscriber& operator=(const Subscriber&) = delete;
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    std::size_t visits = 0;
+    for (std::size_t i = 0; i < sources_.size(); ++i) visits += take_from(i, visitor);
+    return visits;
+  }
+
+  /// What has come from that publisher.
+  template <class Visitor>
+  std::size_t take_from(std::size_t publisher, Visitor& visitor) noexcept {
+    const Source& source = sources_[publisher];
+    if (!source.stalls) return source.queue->drain(visitor);
+    return source.queue->drain([&](std::span<const std::byte> message) noexcept {
+      stall(message);
+      visitor(message);
+    });
+  }
+
+  bool wait(std::chrono::nanoseconds timeout) noexcept {
+    const std::uint64_t deadline = monotonic_ns() + static_cast<std::uint64_t>(timeout.count());
+    for (;;) {
+      for (const Source& source : sources_) {
+        if (!source.queue->empty()) return true;
+      }
+      if (monotonic_ns() >= deadline) return false;
+      const timespec nap{0, 20'000};
+      nanosleep(&nap, nullptr);
+    }
+  }
+
+  void listen(Listener listener) { thread_.start(*this, listener); }
+  void silence() { thread_.stop(); }
+
+ private:
+  struct Source {
+    std::unique_ptr<Queue> queue;
+    bool stalls;
+  };
+
+  void stall(std::span<const std::byte> message) const noexcept {
+    if (message.size() < header_bytes) return;
+    const Header header = read_header(message);
+    if (header.rehearsal()) return;
+    const auto found = script_.stall.find(header.sequence());
+    if (found != script_.stall.end()) std::this_thread::sleep_for(found->second);
+  }
+
+  const Script script_;
+  const bool suffers_;
+  const Hog hog_;
+  std::vector<Source> sources_;
+  ListeningThread thread_;
+};
+
+}  // namespace middlemark::null

@@ -1,0 +1,91 @@
+// Reads the messages of one topic out of the rings of its publishers. Hot file: nothing here allocates, locks or throws once it
+// is open.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+
+#include "ring.hpp"
+
+namespace middlemark::shm {
+
+class Subscriber {
+ public:
+  Subscriber(const Settings& settings, const RingLayout& layout, const std::vector<std::string>& rings,
+             const std::string& doorbell_name, unsigned index)
+      : index_(index),
+        wakes_publishers_(settings.reception != Reception::poll && settings.reliability == Reliability::reliable),
+        // Slots are given back several at a time: each time is a transfer between the processors when the ring is full.
+        most_at_once_(std::clamp<std::uint64_t>(layout.slots / 4, 1, 64)),
+        doorbell_(doorbell_name) {
+    for (const std::string& name : rings) {
+      sources_.push_back(std::make_unique<Source>(name, layout));
+      sources_.back()->ring.attached().fetch_add(1, std::memory_order_acq_rel);
+    }
+  }
+  ~Subscriber() { doorbell_.unlink(); }
+  Subscriber(const Subscriber&) = delete;
+  Subscriber& operator=(const Subscriber&) = delete;
+
+  /// Of each publisher at most most_at_once_, so that neither a fast one keeps the call from returning nor the others wait.
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    std::size_t visits = 0;
+    for (const auto& source : sources_) visits += take(*source, visitor);
+    return visits;
+  }
+
+  bool wait(std::chrono::nanoseconds timeout) noexcept {
+    if (anything()) return true;
+    doorbell_.bell().sleep_unless([this] { return anything(); }, timeout);
+    return anything();
+  }
+
+  void listen(Listener /*listener*/) { throw AdapterError("shm: a ring has no thread of its own to listen on"); }
+  void silence() noexcept {}
+
+ private:
+  struct Source {
+    Source(const std::string& name, const RingLayout& layout) : ring(name, layout) {}
+    Ring ring;
+    std::uint64_t next = 0;
+  };
+
+  [[nodiscard]] static bool has_next(const Source& source) noexcept {
+    return source.ring.sequence(source.next).load(std::memory_order_acquire) == source.next + 1;
+  }
+
+  [[nodiscard]] bool anything() const noexcept {
+    for (const auto& source : sources_) {
+      if (has_next(*source)) return true;
+    }
+    return false;
+  }
+
+  template <class Visitor>
+  std::size_t take(Source& source, Visitor& visitor) noexcept {
+    const std::uint64_t first = source.next;
+    while (source.next - first < most_at_once_ && has_next(source)) {
+      visitor(std::span<const std::byte>(source.ring.payload(source.next)));
+      ++source.next;
+    }
+    if (source.next == first) return 0;
+    source.ring.cursor(index_).store(source.next, std::memory_order_release);
+    if (wakes_publishers_) source.ring.room().ring();
+    return source.next - first;
+  }
+
+  const std::size_t index_;
+  const bool wakes_publishers_;
+  const std::uint64_t most_at_once_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  Doorbell doorbell_;
+};
+
+}  // namespace middlemark::shm

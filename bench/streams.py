@@ -1,0 +1,137 @@
+"""Messages a second that arrive, as the product measures them, over the same thing done without it, alternating.
+
+Usage: python bench/streams.py BARE_RING [ROUNDS]
+
+The ``shm`` floor at 64 B against the same ring written bare; Cyclone DDS over UDP against ``ddsperf pub`` and
+``ddsperf sub`` (package cyclonedds-tools), both reliable, keep-all, with listeners, batching and one configuration.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from middlemark.launch.domains import Domains
+from middlemark.launch.outcome import TrialOutcome
+from middlemark.launch.trial import Site, run_trial
+from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.workers.find import find_workers
+
+MESSAGES = 20_000_000
+SECONDS = 3
+SIZES = (16, 256, 1024, 65536)
+CONFIGURATION = (
+    "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name='lo' multicast='true'/></Interfaces>"
+    "<MaxMessageSize>65500B</MaxMessageSize><FragmentSize>65000B</FragmentSize></General>"
+    "<Internal><WriteBatch>true</WriteBatch></Internal></Domain></CycloneDDS>"
+)
+
+
+def measured(cell: Cell, limits: Limits, order: int, folder: Path) -> TrialOutcome:
+    """Return the outcome of one trial; its samples are removed."""
+    worker = next(each for each in find_workers()[0] if each.description.name == cell.adapter)
+    trial = Trial(order=order, cell=0, number=1, limits=limits)
+    outcome = asyncio.run(run_trial(cell, trial, worker, Site(str(folder), "bench", Domains(0)), lambda _: None))
+    for file in outcome.files:
+        (folder / file.path).unlink()
+    if outcome.failed:
+        raise SystemExit(f"bench: {outcome.failed.text}")
+    return outcome
+
+
+def received_hz(outcome: TrialOutcome) -> float:
+    """Return the messages a second that arrived at the one subscriber, the damaged ones not among them."""
+    (arrived,), (sent,) = outcome.subscribers, outcome.publishers
+    return (arrived.received - arrived.damaged) / ((arrived.last_received_ns - sent.first_sent_ns) / 1e9)
+
+
+def told(name: str, ours: list[float], theirs: list[float]) -> None:
+    """Print the medians and the ratios of the pairs."""
+    ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
+    print(
+        f"{name}: product {statistics.median(ours):12,.0f}/s, other {statistics.median(theirs):12,.0f}/s: ratio median "
+        f"{statistics.median(ratios):.3f}, from {ratios[0]:.3f} to {ratios[-1]:.3f} over {len(ratios)} pairs",
+        flush=True,
+    )
+
+
+def bare_ring(bare: str, rounds: int, folder: Path) -> None:
+    """Hold the floor's stream against the same ring."""
+    cell = Cell(
+        adapter="shm",
+        transport="shm",
+        pattern="stream",
+        size=64,
+        receive="poll",
+        depth=None,
+        payload="untouched",
+        pin=(0, 1),
+    )
+    ours, theirs = [], []
+    for number in range(rounds):
+        answer = subprocess.run([bare, "stream", "64", str(MESSAGES)], capture_output=True, check=True, text=True)
+        theirs.append(float(answer.stdout.split()[0]))
+        ours.append(received_hz(measured(cell, Limits(samples=MESSAGES // 4, warmup_s=0.05), number, folder)))
+    told("shm stream, 64 B", ours, theirs)
+
+
+def ddsperf_hz(size: int) -> float:
+    """Return the median of the rates that ddsperf's subscriber told of its full seconds."""
+    environment = {**os.environ, "CYCLONEDDS_URI": CONFIGURATION}
+    pinned = ["taskset", "-c"]
+    begin = ["ddsperf", "-D", str(SECONDS + 2)]
+    subscriber = subprocess.Popen(
+        [*pinned, "1", *begin, "sub"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    time.sleep(0.3)
+    publisher = subprocess.Popen(
+        [*pinned, "0", *begin, "pub", "size", str(size)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    words, _ = subscriber.communicate()
+    publisher.wait()
+    rates = [float(each) * 1000 for each in re.findall(r"rate\s+([0-9.]+)\s*kS/s", words)]
+    if len(rates) < SECONDS:
+        raise SystemExit(f"bench: ddsperf told no rates: {words}")
+    return statistics.median(rates[1:-1])
+
+
+def ddsperf(rounds: int, folder: Path) -> None:
+    """Hold Cyclone's stream against ddsperf's."""
+    for size in SIZES:
+        cell = Cell(
+            adapter="cyclonedds",
+            transport="udp",
+            pattern="stream",
+            size=size,
+            receive="listen",
+            depth=None,
+            payload="untouched",
+            pin=(0, 1),
+            native=(("Internal/WriteBatch", "true"),),
+        )
+        ours, theirs = [], []
+        for number in range(rounds):
+            theirs.append(ddsperf_hz(size))
+            ours.append(received_hz(measured(cell, Limits(duration_s=SECONDS, warmup_s=0.5), number, folder)))
+        told(f"cyclonedds udp stream, {size:>5} B", ours, theirs)
+
+
+if __name__ == "__main__":
+    times = int(sys.argv[2]) if len(sys.argv) > 2 else 7
+    with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as name:
+        where = Path(name)
+        (where / "samples").mkdir()
+        bare_ring(sys.argv[1], times, where)
+        if shutil.which("ddsperf") is None:
+            print("ddsperf: not here (Debian and Ubuntu: apt-get install cyclonedds-tools); left out")
+        else:
+            ddsperf(times, where)

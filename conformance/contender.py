@@ -1,0 +1,73 @@
+"""Who is put through the course: every worker that was found, on each of its transports."""
+
+import functools
+import os
+
+import msgspec
+
+from middlemark.plan.cell import Cell
+from middlemark.plan.placing import count_roles
+from middlemark.workers.description import BrokenWorker, Transport, Worker
+from middlemark.workers.find import find_workers
+
+KIB = 1 << 10
+MIB = 1 << 20
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+class Contender(msgspec.Struct, frozen=True):
+    """A worker on one of its transports."""
+
+    worker: Worker
+    transport: Transport
+
+    @property
+    def name(self) -> str:
+        """As it stands in a test's name."""
+        adapter = self.worker.description.name
+        return adapter if adapter == self.transport.name else f"{adapter}-{self.transport.name}"
+
+    @property
+    def scripted(self) -> bool:
+        """It tests the bench itself; what it says of its transport may be a lie."""
+        return self.worker.description.bench_only
+
+    def cell(self, **factors: object) -> Cell:
+        """Make a cell of what it can do: its first way where it has no choice of the bench's default."""
+        offered = self.transport
+        values: dict[str, object] = {
+            "adapter": self.worker.description.name,
+            "transport": offered.name,
+            "size": KIB,
+            "receive": "block" if "block" in offered.receive else offered.receive[0],
+            "reliability": offered.reliability[0],
+            "loan": offered.loan[0],
+            "processes": 2 if 2 in offered.processes else 1,
+            **factors,
+        }
+        cell = Cell(**values)  # type: ignore[arg-type]
+        # Pollers sleep never: each wants a processor. Whoever blocks goes where the scheduler pleases.
+        if cell.receive == "poll" and cell.processes == 2 and len(CPUS) >= roles_of(cell):
+            return msgspec.structs.replace(cell, pin=tuple(CPUS[: roles_of(cell)]))
+        return cell
+
+
+def roles_of(cell: Cell) -> int:
+    return count_roles(cell.pattern, cell.publishers, cell.subscribers)
+
+
+@functools.cache
+def found() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
+    """Return the workers there are and those that could not describe themselves; asked once."""
+    return find_workers()
+
+
+def contenders() -> list[Contender]:
+    return [Contender(worker, transport) for worker in found()[0] for transport in worker.description.transports]
+
+
+def scripted() -> Contender:
+    """Return the null adapter, which does wrong what a cell's native settings tell it to."""
+    found_here = [who for who in contenders() if who.scripted]
+    assert found_here, "./check builds it and sets MIDDLEMARK_WORKERS"
+    return found_here[0]

@@ -1,0 +1,72 @@
+"""What must be true of requests and replies, native or over two topics, of one client and of several at once."""
+
+import numpy as np
+from course import Measured
+from variants import REPLY_TIMEOUT_S
+
+from middlemark.launch.patterns.request_reply import TWO_TOPICS
+from middlemark.stats.samples import NOT_MEASURED
+
+
+def test_every_call_is_answered(any_call: Measured) -> None:
+    failed = any_call.outcome.failed
+    assert failed is None, f"{failed.code}: {failed.text} {failed.advice}"
+
+
+def test_every_client_pairs_each_reply_with_its_request(calls: Measured) -> None:
+    kept = calls.kept("client")
+    assert set(kept) == set(range(calls.cell.publishers))
+    for records in kept.values():
+        assert np.array_equal(records["sequence"], np.arange(1, (calls.limits.samples or 0) + 1, dtype=np.uint64))
+        assert (records["replies"] == 1).all()
+        assert np.array_equal(records["first_reply_ns"], records["round_trip_ns"])
+        assert (records["round_trip_ns"] > 0).all()
+        assert (records["round_trip_ns"] < REPLY_TIMEOUT_S * 1e9).all()
+
+
+def test_a_client_asks_again_when_it_has_its_reply(calls: Measured) -> None:
+    for records in calls.kept("client").values():
+        begin = records["begin_ns"].astype(np.int64)
+        assert (begin[1:] >= (begin + records["round_trip_ns"].astype(np.int64))[:-1]).all()
+        assert (records["late_ns"] == 0).all()
+        assert ((records["take_ns"] == NOT_MEASURED) == (calls.cell.receive == "listen")).all()
+
+
+def test_both_ends_count_every_call_once(calls: Measured) -> None:
+    assert calls.heard is not None
+    [server] = calls.heard.receivers
+    every = calls.cell.publishers * (calls.limits.samples or 0)
+    for client in calls.heard.senders:
+        assert client["sent"] == client["received"] == client["samples"] == calls.limits.samples
+        assert client["ended"] == "samples"
+    assert (server["received"], server["echoed"]) == (every, every)
+    wrong = ("lost", "duplicated", "reordered", "damaged", "publish_failed")
+    assert {name: server[name] for name in wrong} == dict.fromkeys(wrong, 0)
+    counts = calls.outcome.counts
+    assert counts is not None
+    assert (counts.sent, counts.received, calls.outcome.samples) == (every, every, every)
+    assert {name: getattr(counts, name) for name in (*wrong, "late")} == dict.fromkeys((*wrong, "late"), 0)
+
+
+def test_it_says_whether_request_and_reply_were_the_middlewares_own(calls: Measured) -> None:
+    native = calls.contender.worker.description.request_reply
+    assert calls.outcome.native_request_reply is native
+    assert (TWO_TOPICS in calls.outcome.notes) is not native
+
+
+def test_calls_leave_no_doubt(calls: Measured) -> None:
+    assert calls.doubts == {}
+
+
+def test_what_carried_the_calls_is_the_transport_that_was_asked_for(calls: Measured) -> None:
+    carrier = calls.contender.transport.carrier
+    if calls.contender.transport.name == "mislabelled":
+        carrier = "shared-memory"  # the null adapter's lie is found out
+    assert calls.outcome.carried_by == carrier, calls.outcome.evidence
+
+
+def test_every_client_and_the_server_were_placed(calls: Measured) -> None:
+    names = [*(f"client {index}" for index in range(calls.cell.publishers)), "server"]
+    whole = [" and ".join(names)] if calls.cell.processes == 1 else names
+    assert [each.role for each in calls.outcome.placed] == whole
+    assert {each.who for each in calls.outcome.costs} <= set(whole)

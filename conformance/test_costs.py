@@ -1,0 +1,134 @@
+"""What a trial cost, held against a worker that burns a known amount of processor time and memory."""
+
+from collections.abc import Callable
+
+import pytest
+from contender import Contender, scripted
+from course import Course, Measured
+
+from middlemark.launch.outcome import WorkerCost
+from middlemark.plan.cell import Limits
+
+MIB = 1 << 20
+
+BURNT_US = 1_000
+MESSAGES = 300
+BURNT_NS = MESSAGES * BURNT_US * 1_000
+HOG_MIB = 64
+HOG_SUBSCRIBER_MIB = 32
+ACCOUNT_NS = 20_000_000
+"""Processor times of a process are known to about a tick of its accounting (1 to 10 ms), at either end."""
+NEAR = 0.9
+"""A process that hogs no more than another has other memory that differs."""
+
+
+@pytest.fixture(scope="module")
+def costly(course: Course) -> Measured:
+    """One stream at a rate: its publisher burns and hogs, and of its two subscribers one hogs."""
+    null: Contender = scripted()
+    script = {
+        "burn_us": BURNT_US,
+        "hog_mib": HOG_MIB,
+        "hog_subscriber_mib": HOG_SUBSCRIBER_MIB,
+        "only_subscriber": 1,
+    }
+    cell = null.cell(
+        pattern="stream",
+        size=64,
+        depth=None,
+        subscribers=2,
+        rate=400.0,
+        native=tuple(sorted((key, str(value)) for key, value in script.items())),
+    )
+    measured = course.measure(null, cell, Limits(samples=MESSAGES, warmup_s=0.05, match_timeout_s=20.0, limit_s=60.0))
+    assert measured.outcome.failed is None
+    return measured
+
+
+@pytest.fixture(scope="module")
+def cost(costly: Measured) -> Callable[[str], WorkerCost]:
+    """Return the cost of one worker."""
+    costs = {each.who: each for each in costly.outcome.costs}
+    return costs.__getitem__
+
+
+Costs = Callable[[str], WorkerCost]
+
+
+def unseen_ns(costly: Measured, cost: WorkerCost) -> float:
+    """Return how long the worker measured before its account was first read: what it burnt then is not in it."""
+    [publisher] = costly.outcome.publishers
+    whole_s = (publisher.last_sent_ns - publisher.first_sent_ns) / 1e9
+    return max(0.0, whole_s - cost.seconds) * 1e9 + ACCOUNT_NS
+
+
+def test_what_was_burnt_is_in_the_processor_time_of_who_burnt_it(costly: Measured, cost: Costs) -> None:
+    burning, idle = cost("publisher 0"), cost("subscriber 0")
+    assert burning.user_ns + burning.system_ns >= BURNT_NS - unseen_ns(costly, burning)
+    assert idle.user_ns + idle.system_ns < burning.user_ns + burning.system_ns
+
+
+def test_the_thread_that_burnt_it_is_named(costly: Measured, cost: Costs) -> None:
+    burning = cost("publisher 0")
+    threads = {thread.name: thread for thread in burning.threads}
+    assert {"publisher 0", "control"} <= threads.keys()
+    assert threads["publisher 0"].threads == 1
+    assert threads["publisher 0"].cpu_ns >= BURNT_NS - unseen_ns(costly, burning)
+    assert threads["publisher 0"].cpu_ns > threads["control"].cpu_ns
+    for index in (0, 1):
+        assert f"subscriber {index}" in {thread.name for thread in cost(f"subscriber {index}").threads}
+
+
+def test_threads_come_to_what_their_process_took(costly: Measured) -> None:
+    for each in costly.outcome.costs:
+        threads = sum(thread.cpu_ns for thread in each.threads)
+        assert abs(threads - (each.user_ns + each.system_ns)) <= ACCOUNT_NS
+
+
+def test_no_process_took_more_than_there_was(costly: Measured) -> None:
+    for each in costly.outcome.costs:
+        for thread in each.threads:
+            assert thread.cpu_ns <= each.seconds * 1e9 * thread.threads + ACCOUNT_NS
+
+
+def test_memory_that_was_hogged_is_in_the_resident_memory_of_who_hogged_it(cost: Costs) -> None:
+    plain = cost("subscriber 0")
+    for who, hogged in (("publisher 0", HOG_MIB), ("subscriber 1", HOG_SUBSCRIBER_MIB)):
+        hog = cost(who)
+        assert hog.peak_rss_bytes >= hog.rss_bytes >= hogged * MIB
+        assert hog.rss_bytes - plain.rss_bytes >= NEAR * hogged * MIB
+    assert plain.rss_bytes < HOG_SUBSCRIBER_MIB * MIB
+
+
+def test_the_benchs_own_samples_are_told_apart_from_the_middlewares_memory(costly: Measured, cost: Costs) -> None:
+    publisher, subscriber = costly.kept("publisher")[0], costly.kept("subscriber")[0]
+    assert cost("publisher 0").bench_bytes >= publisher.nbytes
+    assert cost("subscriber 0").bench_bytes >= subscriber.nbytes
+
+
+def test_the_series_comes_to_the_whole(costly: Measured) -> None:
+    for each in costly.outcome.costs:
+        steps = [step for step in costly.outcome.series if step.who == each.who]
+        assert sum(step.seconds for step in steps) == pytest.approx(each.seconds)
+        for field in ("user_ns", "system_ns", "voluntary_switches", "involuntary_switches", "minor_faults"):
+            assert sum(getattr(step, field) for step in steps) == getattr(each, field)
+        assert [step.at_s for step in steps] == sorted(step.at_s for step in steps)
+        assert steps[-1].rss_bytes == each.rss_bytes
+    sent = [step.sent for step in costly.outcome.series if step.who == "publisher 0"]
+    assert None not in sent
+    assert 0 < sum(each or 0 for each in sent) <= MESSAGES
+    assert {step.sent for step in costly.outcome.series if step.who != "publisher 0"} == {None}
+
+
+def test_switches_and_faults_are_counted(cost: Costs) -> None:
+    # Both sleep between two messages.
+    assert cost("publisher 0").voluntary_switches >= MESSAGES / 2
+    assert cost("subscriber 0").voluntary_switches >= MESSAGES / 2
+
+
+def test_what_the_network_moved_is_told_once_a_step(costly: Measured) -> None:
+    assert costly.outcome.network is not None
+    [first, *others] = costly.outcome.costs
+    told = {step.who for step in costly.outcome.series if step.network is not None}
+    assert told == {first.who}
+    assert others

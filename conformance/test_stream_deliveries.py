@@ -1,0 +1,238 @@
+"""What must be true of every stream: over every transport, in every way to receive, from several to several."""
+
+import numpy as np
+from course import Measured, by_source
+
+from middlemark.stats.samples import NOT_MEASURED
+
+TOLERANCE_NS = 20_000
+"""Clocks of two processes agree to well under this once both are told as CLOCK_MONOTONIC."""
+ROUNDING_NS = 3
+"""Instants are kept in the clock's ticks, and differences of them are rounded to ns."""
+MAY_DIFFER_NS = 2_000
+"""The counters of two processors may differ by this."""
+
+
+def test_the_stream_succeeds(any_stream: Measured) -> None:
+    failed = any_stream.outcome.failed
+    assert failed is None, f"{failed.code}: {failed.text} {failed.advice}"
+
+
+def test_every_publisher_sends_what_was_asked_for(stream: Measured) -> None:
+    cell, publishers = stream.cell, stream.outcome.publishers
+    assert [each.index for each in publishers] == list(range(cell.publishers))
+    assert [each.topic for each in publishers] == [index % cell.topics for index in range(cell.publishers)]
+    for each in publishers:
+        assert (each.sent, each.timed_out, each.publish_failed) == (stream.limits.samples, 0, 0)
+    assert stream.ended["publisher"] == {"samples"}
+
+
+def test_every_subscriber_expects_what_the_publishers_of_its_topic_sent(stream: Measured) -> None:
+    cell, subscribers = stream.cell, stream.outcome.subscribers
+    assert [each.index for each in subscribers] == list(range(cell.subscribers))
+    assert [each.topic for each in subscribers] == [index % cell.topics for index in range(cell.subscribers)]
+    for each in subscribers:
+        assert each.expected == sum(publisher.sent for publisher in stream.senders_to(each)) > 0
+
+
+def doubted(stream: Measured) -> set[str]:
+    """Return what is doubted, but for a schedule that a crowded machine did not keep: nobody here can help that."""
+    return stream.doubts.keys() - {"missed-instants"}
+
+
+def test_every_reliable_message_arrives_at_every_subscriber_exactly_once_and_whole(lossless: Measured) -> None:
+    for each in lossless.outcome.subscribers:
+        assert each.received == each.expected, f"subscriber {each.index}"
+        assert (each.lost, each.duplicated, each.reordered, each.damaged) == (0, 0, 0, 0), f"subscriber {each.index}"
+
+
+def test_every_reliable_message_is_kept_in_the_order_of_its_publisher(lossless: Measured) -> None:
+    kept = lossless.kept("subscriber")
+    for each in lossless.outcome.subscribers:
+        found = by_source(kept[each.index])
+        assert set(found) == {publisher.index for publisher in lossless.senders_to(each)}
+        for publisher in lossless.senders_to(each):
+            assert np.array_equal(found[publisher.index], np.arange(1, publisher.sent + 1, dtype=np.uint64))
+
+
+def test_a_reliable_stream_ends_when_everything_has_come(lossless: Measured) -> None:
+    assert lossless.ended["subscriber"] == {"complete"}
+    assert doubted(lossless) == set(), lossless.doubts
+
+
+def test_of_what_nobody_promised_to_deliver_all_that_is_missing_is_counted_and_no_more(lossy: Measured) -> None:
+    kept = lossy.kept("subscriber")
+    for each in lossy.outcome.subscribers:
+        found = by_source(kept[each.index])
+        missing = 0
+        for publisher in lossy.senders_to(each):
+            arrived = found.get(publisher.index, np.empty(0, dtype=np.uint64))
+            sent = np.arange(1, publisher.sent + 1, dtype=np.uint64)
+            assert len(np.unique(arrived)) == len(arrived)
+            assert np.isin(arrived, sent).all()
+            missing += len(np.setdiff1d(sent, arrived))
+        assert each.lost == missing
+        assert each.received + each.lost == each.expected
+        assert (each.duplicated, each.damaged) == (0, 0)
+        assert each.received > 0
+
+
+def test_a_stream_that_loses_is_doubted_for_its_loss_and_nothing_else(lossy: Measured) -> None:
+    lost = sum(each.lost for each in lossy.outcome.subscribers)
+    assert doubted(lossy) == ({"loss"} if lost else set()), lossy.doubts
+    assert lossy.ended["subscriber"] <= ({"quiet", "complete"} if lost else {"complete"})
+
+
+def test_the_records_agree_with_the_counts(stream: Measured) -> None:
+    publishers, subscribers = stream.kept("publisher"), stream.kept("subscriber")
+    for sent in stream.outcome.publishers:
+        records = publishers[sent.index]
+        assert len(records) == sent.sent + sent.timed_out + sent.publish_failed
+        assert (records["write_ns"] != NOT_MEASURED).sum() == sent.sent
+    for arrived in stream.outcome.subscribers:
+        assert len(subscribers[arrived.index]) == arrived.received - arrived.damaged
+    assert stream.outcome.samples == sum(len(records) for records in subscribers.values())
+
+
+def test_every_source_is_counted_apart(stream: Measured) -> None:
+    assert stream.heard is not None
+    kept = stream.kept("subscriber")
+    for result in stream.heard.receivers:
+        found = by_source(kept[result["index"]])
+        counted = {source: count for source, count in enumerate(result["by_source"]) if count}
+        assert counted == {source: len(sequences) for source, sequences in found.items()}
+
+
+def test_warm_up_messages_are_sent_and_never_reported(stream: Measured) -> None:
+    assert stream.outcome.warmup_samples >= stream.cell.publishers
+    for records in stream.kept("publisher").values():
+        assert records["begin_ns"][0] < (stream.outcome.measured_s or 0) * 1e9
+
+
+def test_a_publishers_time_goes_forward(stream: Measured) -> None:
+    for records in stream.kept("publisher").values():
+        begin, write = records["begin_ns"].astype(np.int64), records["write_ns"].astype(np.int64)
+        assert (np.diff(begin) > 0).all()
+        assert (begin[:-1] + write[:-1] <= begin[1:] + ROUNDING_NS).all(), "one after the other"
+    for each in stream.outcome.publishers:
+        records = stream.kept("publisher")[each.index]
+        assert abs(each.writing_ns - int(records["write_ns"].sum())) <= ROUNDING_NS * len(records)
+        span = int(records["begin_ns"][-1]) - int(records["begin_ns"][0])
+        assert abs(each.last_sent_ns - each.first_sent_ns - span) <= TOLERANCE_NS
+
+
+def test_a_subscribers_time_goes_forward(stream: Measured) -> None:
+    kept = stream.kept("subscriber")
+    for each in stream.outcome.subscribers:
+        received = kept[each.index]["received_ns"].astype(np.int64)
+        assert (np.diff(received) >= 0).all()
+        assert abs(received[0] - each.first_received_ns) <= TOLERANCE_NS
+        assert abs(received[-1] - each.last_received_ns) <= TOLERANCE_NS
+        first_sent = min(publisher.first_sent_ns for publisher in stream.senders_to(each))
+        assert each.first_received_ns >= first_sent - TOLERANCE_NS
+
+
+def test_one_way_counts_from_the_intended_instant(stream: Measured) -> None:
+    published, kept = stream.kept("publisher"), stream.kept("subscriber")
+    for each in stream.outcome.subscribers:
+        arrivals = kept[each.index]
+        sources = by_source(arrivals)
+        for publisher in stream.senders_to(each):
+            if publisher.index not in sources:
+                continue  # all of it was lost
+            places = sources[publisher.index].astype(np.int64) - 1
+            mine = arrivals[(arrivals["stamp"] >> np.uint64(48)) == publisher.index]
+            records = published[publisher.index]
+            begin, late = records["begin_ns"].astype(np.int64), records["late_ns"].astype(np.int64)
+            intended = publisher.first_sent_ns + (begin - late - begin[0])[places]
+            told = mine["received_ns"].astype(np.int64) - mine["one_way_ns"].astype(np.int64)
+            assert np.abs(told - intended).max() <= TOLERANCE_NS, "both ends mean the same instant"
+
+
+def test_nothing_arrives_before_it_was_sent(stream: Measured) -> None:
+    published, kept = stream.kept("publisher"), stream.kept("subscriber")
+    for arrivals in kept.values():
+        for source, sequences in by_source(arrivals).items():
+            mine = arrivals[(arrivals["stamp"] >> np.uint64(48)) == source]
+            late = published[source]["late_ns"][sequences.astype(np.int64) - 1]
+            from_sent = mine["one_way_ns"].astype(np.int64) - late.astype(np.int64)
+            assert (from_sent >= -MAY_DIFFER_NS).all()
+            assert (mine["one_way_ns"] > 0).all()
+
+
+def test_a_flood_has_no_schedule_to_miss(stream: Measured) -> None:
+    if stream.cell.rate != "max":
+        return
+    for each in stream.outcome.publishers:
+        assert (each.scheduled, each.late_sends, each.unsent) == (None, None, None)
+        assert each.pacing_ns == 0
+    assert all((records["late_ns"] == 0).all() for records in stream.kept("publisher").values())
+
+
+def test_a_rate_is_kept_to_an_even_schedule(paced: Measured) -> None:
+    rate = paced.cell.rate
+    assert isinstance(rate, float)
+    records = paced.kept("publisher")
+    for each in paced.outcome.publishers:
+        assert (each.scheduled, each.unsent) == (paced.limits.samples, 0)
+        mine = records[each.index]
+        intended = mine["begin_ns"].astype(np.int64) - mine["late_ns"].astype(np.int64)
+        due = np.arange(len(mine)) * 1e9 / rate
+        assert (np.abs(intended - due) <= ROUNDING_NS).all()
+        assert each.late_sends == (mine["late_ns"] > 1e9 / rate).sum()
+        assert each.pacing_ns > 0
+
+
+def workers_of(stream: Measured) -> list[str]:
+    cell = stream.cell
+    publishers = [f"publisher {index}" for index in range(cell.publishers)]
+    subscribers = [f"subscriber {index}" for index in range(cell.subscribers)]
+    names = [*publishers, *subscribers]
+    return [" and ".join(names)] if cell.processes == 1 else names
+
+
+def test_every_process_tells_what_it_cost(paced: Measured) -> None:
+    assert [each.who for each in paced.outcome.costs] == workers_of(paced)
+
+
+def test_what_a_process_cost_is_more_than_nothing(stream: Measured) -> None:
+    # A flood of so few messages may be over before anybody has looked at what it costs.
+    assert [who for who in workers_of(stream) if who in {each.who for each in stream.outcome.costs}] == [
+        each.who for each in stream.outcome.costs
+    ]
+    for each in stream.outcome.costs:
+        assert each.seconds > 0
+        assert 0 < each.rss_bytes <= each.peak_rss_bytes
+        assert each.user_ns + each.system_ns > 0
+
+
+def test_the_bench_is_told_from_the_middleware_by_the_names_of_its_threads(stream: Measured) -> None:
+    for each in stream.outcome.costs:
+        threads = {thread.name for thread in each.threads}
+        assert {*each.who.split(" and "), "control"} <= threads
+
+
+def test_the_series_never_tells_more_than_the_whole(stream: Measured) -> None:
+    outcome = stream.outcome
+    assert {step.who for step in outcome.series} == {each.who for each in outcome.costs}
+    assert sum(step.sent or 0 for step in outcome.series) <= sum(each.sent for each in outcome.publishers)
+    assert sum(step.received or 0 for step in outcome.series) <= sum(each.received for each in outcome.subscribers)
+
+
+def test_blocking_is_within_the_time_of_publishing(stream: Measured) -> None:
+    for each in stream.outcome.publishers:
+        assert each.blocked_ns is None or 0 <= each.blocked_ns <= (stream.outcome.measured_s or 0) * 1e9 + 1e7
+
+
+def test_what_carried_the_stream_is_the_transport_that_was_asked_for(stream: Measured) -> None:
+    carrier = stream.contender.transport.carrier
+    if stream.contender.transport.name == "mislabelled":
+        carrier = "shared-memory"  # the null adapter's lie is found out
+    assert stream.outcome.carried_by == carrier, stream.outcome.evidence
+
+
+def test_every_process_of_a_stream_was_placed(stream: Measured) -> None:
+    cell, placed = stream.cell, stream.outcome.placed
+    assert len(placed) == (1 if cell.processes == 1 else cell.publishers + cell.subscribers)
+    if cell.pin:
+        assert [each.cpus for each in placed] == [(cpu,) for cpu in cell.pin]
