@@ -74,12 +74,16 @@ def test_of_what_nobody_promised_to_deliver_all_that_is_missing_is_counted_and_n
         assert each.lost == missing
         assert each.received + each.lost == each.expected
         assert (each.duplicated, each.damaged) == (0, 0)
-        assert each.received > 0
+        # A short flood may be over before a subscriber has woken, and all of it overwritten or dropped; what is sent at
+        # a rate has its time.
+        assert each.received > 0 or lossy.cell.rate == "max"
 
 
 def test_a_stream_that_loses_is_doubted_for_its_loss_and_nothing_else(lossy: Measured) -> None:
-    lost = sum(each.lost for each in lossy.outcome.subscribers)
-    assert doubted(lossy) == ({"loss"} if lost else set()), lossy.doubts
+    subscribers = lossy.outcome.subscribers
+    lost, missed_all = any(each.lost for each in subscribers), any(not each.received for each in subscribers)
+    told = {"loss": lost, "received-nothing": missed_all}
+    assert doubted(lossy) == {code for code, true in told.items() if true}, lossy.doubts
     assert lossy.ended["subscriber"] <= ({"quiet", "complete"} if lost else {"complete"})
 
 
@@ -125,6 +129,9 @@ def test_a_subscribers_time_goes_forward(stream: Measured) -> None:
     kept = stream.kept("subscriber")
     for each in stream.outcome.subscribers:
         received = kept[each.index]["received_ns"].astype(np.int64)
+        if not len(received):
+            assert (each.first_received_ns, each.last_received_ns) == (0, 0)
+            continue
         assert (np.diff(received) >= 0).all()
         assert abs(received[0] - each.first_received_ns) <= TOLERANCE_NS
         assert abs(received[-1] - each.last_received_ns) <= TOLERANCE_NS
