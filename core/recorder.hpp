@@ -107,6 +107,8 @@ class Recorder {
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::span<const Record> samples() const noexcept { return {records_, count_}; }
+  /// For what is left to be worked out when the measuring is over.
+  [[nodiscard]] std::span<Record> samples() noexcept { return {records_, count_}; }
 
   /// Writes the samples file: see write_npy_records().
   void write_npy(const std::string& path) const {

@@ -31,10 +31,13 @@ class StreamSubscriber {
         clock_(clock),
         progress_(progress),
         checks_(request.payload == Payload::filled),
-        trackers_(settings.publishers),
+        sources_(settings.publishers),
         recorder_(request.kept),
         incoming_(adapter.subscriber(stream_topic(settings, request.topic), request.index / settings.topics)) {
-    result_.by_source.reserve(trackers_.size());
+    result_.by_source.reserve(sources_.size());
+    for (unsigned source = 0; source < sources_.size(); ++source) {
+      sources_[source].mine = source % settings.topics == request.topic;
+    }
   }
 
   [[nodiscard]] static std::size_t matched() noexcept { return 0; }
@@ -64,13 +67,12 @@ class StreamSubscriber {
     const unsigned source = header.source();
     if (header.rehearsal()) [[unlikely]]
       return;
-    if (source >= trackers_.size() || source % settings_.topics != request_.topic ||
-        !plausible(trackers_[source], header.sequence())) [[unlikely]] {
+    if (source >= sources_.size() || !sources_[source].mine || !plausible(sources_[source].tracker, header.sequence()))
+        [[unlikely]] {
       damaged(1);
       return;
     }
-    SequenceTracker& tracker = trackers_[source];
-    switch (tracker.see(header.sequence())) {
+    switch (sources_[source].tracker.see(header.sequence())) {
       [[likely]] case SequenceTracker::Verdict::fresh:
         break;
       case SequenceTracker::Verdict::reordered:
@@ -95,15 +97,17 @@ class StreamSubscriber {
   }
 
  private:
+  struct Source {
+    SequenceTracker tracker;
+    bool mine = false;  ///< its topic is this subscriber's
+  };
+
+  /// In ticks: what can be converted when all is over is not converted now.
   void keep(const Header& header, std::uint64_t now) noexcept {
     // Two processors' counters may differ by a little: nothing arrives before it was sent.
-    const std::uint64_t one_way_ns = now > header.intended_ticks ? clock_.to_ns(now - header.intended_ticks) : 0;
-    Arrival record;
-    record.stamp = header.stamp;
-    record.received_ns = clock_.to_monotonic_ns(now);
-    record.one_way_ns = one_way_ns;
-    if (!recorder_.keep(record)) [[unlikely]]
-      histogram_.add(one_way_ns);
+    const std::uint64_t one_way = now > header.intended_ticks ? now - header.intended_ticks : 0;
+    if (!recorder_.keep({header.stamp, now, one_way})) [[unlikely]]
+      histogram_.add(clock_.to_ns(one_way));
   }
 
   void damaged(std::uint64_t more) noexcept {
@@ -127,11 +131,15 @@ class StreamSubscriber {
     result_.duplicated = duplicated_;
     result_.reordered = reordered_;
     result_.damaged = damaged_;
-    for (const SequenceTracker& tracker : trackers_) result_.by_source.push_back(tracker.unique());
+    for (const Source& source : sources_) result_.by_source.push_back(source.tracker.unique());
     result_.first_ns = received_ > 0 ? clock_.to_monotonic_ns(first_ticks_) : 0;
     result_.last_ns = received_ > 0 ? clock_.to_monotonic_ns(last_ticks_) : 0;
     all_.merge(histogram_);
-    for (const Arrival& arrival : recorder_.samples()) all_.add(arrival.one_way_ns);
+    for (Arrival& arrival : recorder_.samples()) {
+      arrival.received_ns = clock_.to_monotonic_ns(arrival.received_ns);
+      arrival.one_way_ns = clock_.to_ns(arrival.one_way_ns);
+      all_.add(arrival.one_way_ns);
+    }
     if (all_.count() > 0) {
       result_.one_way_p50_ns = all_.quantile(0.5);
       result_.one_way_p99_ns = all_.quantile(0.99);
@@ -146,7 +154,7 @@ class StreamSubscriber {
   const Clock clock_;
   Progress& progress_;
   const bool checks_;
-  std::vector<SequenceTracker> trackers_;  // by source
+  std::vector<Source> sources_;
   Recorder<Arrival> recorder_;
   Histogram histogram_;  // of what came after the recorder was full
   Histogram all_;        // made of both at the end
