@@ -140,6 +140,11 @@ def _plain(who: Contender) -> bool:
     return who.transport.name != "mislabelled"
 
 
+def _laps(who: Contender) -> bool:
+    """A known trap of the middleware (its README): a reader that is overtaken reads what it should not, or hangs."""
+    return who.name == "fastdds-data-sharing"
+
+
 STREAMS: Mapping[str, Variant] = {
     "stream-block": _stream(),
     "stream-poll": _stream(size=16, receive="poll", needs=lambda who: _plain(who) and "poll" in who.transport.receive),
@@ -152,7 +157,9 @@ STREAMS: Mapping[str, Variant] = {
         publishers=2, subscribers=3, topics=2, processes=1, needs=lambda who: _plain(who) and either_way(who)
     ),
     "best-effort": _stream(
-        subscribers=2, reliable=False, needs=lambda who: _plain(who) and "best-effort" in who.transport.reliability
+        subscribers=2,
+        reliable=False,
+        needs=lambda who: _plain(who) and not _laps(who) and "best-effort" in who.transport.reliability,
     ),
     "500Hz": _stream(samples=150, rate=500.0, needs=_plain),
 }
@@ -161,23 +168,20 @@ STREAMS: Mapping[str, Variant] = {
 # Calls: requests and their replies
 
 
-def _calls(*, clients: int = 1, needs: Callable[[Contender], bool] = _plain, **factors: object) -> Variant:
-    def cell(who: Contender) -> Cell | None:
-        if not needs(who):
-            return None
-        # Over two topics the clients' requests share one history, and so do the replies to them.
-        depth = 1 if clients == 1 else deepest(who, clients)
-        return who.cell(pattern="request-reply", publishers=clients, depth=depth, **factors)
-
-    return Variant(cell, lambda _: lasting(100))
+def _calls(*, needs: Callable[[Contender], bool] = _plain, **factors: object) -> Variant:
+    return Variant(
+        lambda who: who.cell(pattern="request-reply", **factors) if needs(who) else None, lambda _: lasting(100)
+    )
 
 
 CALLS: Mapping[str, Variant] = {
     "call-block": _calls(needs=lambda _: True),
     "call-poll": _calls(receive="poll", needs=lambda who: _plain(who) and "poll" in who.transport.receive),
     "call-listen": _calls(receive="listen", needs=lambda who: _plain(who) and "listen" in who.transport.receive),
-    "three-clients": _calls(clients=3),
-    "three-clients-in-one-process": _calls(clients=3, processes=1, needs=lambda who: _plain(who) and either_way(who)),
+    "three-clients": _calls(publishers=3),
+    "three-clients-in-one-process": _calls(
+        publishers=3, processes=1, needs=lambda who: _plain(who) and either_way(who)
+    ),
 }
 
 VARIANTS: Mapping[str, Variant] = {**ROUND_TRIPS, **STREAMS, **CALLS}

@@ -65,8 +65,9 @@ struct Options {
   std::uint32_t writer_samples = default_max_samples;  ///< of a keep-all history
   std::uint32_t reader_samples = default_max_samples;  ///< likewise
   std::uint32_t allocated_samples = default_allocated_samples;
-  std::uint32_t extra_samples = 1;     ///< of a writer's pool, beyond its history
-  std::int32_t samples_per_read = 32;  ///< at most Fast DDS's max_samples_per_read
+  std::uint32_t extra_samples = 1;      ///< of a writer's pool, beyond its history
+  std::int32_t samples_per_read = 32;   ///< at most Fast DDS's max_samples_per_read
+  std::chrono::milliseconds linger{0};  ///< how long readers stay at the end
   std::vector<std::pair<std::string, std::string>> properties;
 
   [[nodiscard]] std::uint64_t writer_messages(const Settings& settings) const {
@@ -94,10 +95,17 @@ struct Options {
     const auto milliseconds = [&native](const char* name, std::uint64_t otherwise) {
       return std::chrono::milliseconds(native.get(name, otherwise));
     };
-    heartbeat = milliseconds("heartbeat_period_ms", settings.pattern == Pattern::ping_pong ? 100 : 10);
+    // Over UDP the fragments that a heartbeat has asked for may still be on their way when the next one asks again.
+    const bool asks_in_vain = carrier == Carrier::udp && sample > packet;
+    heartbeat = milliseconds("heartbeat_period_ms", settings.pattern == Pattern::ping_pong || asks_in_vain ? 100 : 10);
     nack_response = milliseconds("nack_response_delay_ms", 5);
     nack_suppression = milliseconds("nack_suppression_ms", 0);
     heartbeat_response = milliseconds("heartbeat_response_delay_ms", 5);
+    // A writer of 2.9 can deadlock when a reader goes while it resends to it; what is acknowledged is not resent.
+    if (settings.pattern != Pattern::ping_pong && settings.reliability == Reliability::reliable) {
+      linger =
+          std::min(2 * heartbeat + heartbeat_response + std::chrono::milliseconds(10), std::chrono::milliseconds(300));
+    }
     positive_acks_off = milliseconds("positive_acks_off_ms", 0);
     if (positive_acks_off.count() > 0 && !settings.depth) {
       // Fast DDS 2.9 aborts, or never takes a full history's messages for received.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include <fastdds/dds/core/status/SubscriptionMatchedStatus.hpp>
@@ -25,12 +27,19 @@ class Readers {
     });
   }
 
+  /// Stays for a while, once in a process, before its first reader goes.
+  void linger(std::chrono::milliseconds time) {
+    if (!lingered_) std::this_thread::sleep_for(time);
+    lingered_ = true;
+  }
+
  private:
   struct One {
     eprosima::fastdds::dds::DataReader* reader;
     unsigned writers;
   };
   std::vector<One> all_;
+  bool lingered_ = false;
 };
 
 }  // namespace middlemark::fastdds

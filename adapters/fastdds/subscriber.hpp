@@ -40,6 +40,7 @@ class FastDdsSubscriber {
         readers_(readers),
         bytes_(asked.message_bytes),
         samples_per_read_(options.samples_per_read),
+        linger_(options.linger),
         overwritten_(overwritten),
         callback_(*this) {
     const bool listening = reception == Reception::listen;
@@ -59,6 +60,7 @@ class FastDdsSubscriber {
   }
 
   ~FastDdsSubscriber() {
+    readers_.linger(linger_);
     readers_.remove(*reader_);
     if (condition_ != nullptr) {
       wait_set_.detach_condition(*condition_);
@@ -151,6 +153,7 @@ class FastDdsSubscriber {
   Readers& readers_;
   std::size_t bytes_;
   dds::LoanableCollection::size_type samples_per_read_;
+  std::chrono::milliseconds linger_;
   bool overwritten_;  ///< the writer may reuse a message's memory under the reader
   bool more_ = false;
   Callback callback_;

@@ -13,6 +13,9 @@ PREFIX = "middlemark-worker-"
 PROTOCOL = 1
 DESCRIBE_S = 10.0
 
+_DECODER = msgspec.json.Decoder(Description)
+"""Made once, before there are threads: made by several at a time, the type's description can crash the interpreter."""
+
 
 def find_workers() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     """Return the workers that described themselves, by name, and those that could not.
@@ -64,7 +67,7 @@ def describe(named: tuple[str, str]) -> Worker | BrokenWorker:
         words = answer.stderr.decode(errors="replace").strip()[-300:]
         return BrokenWorker(name, path, f"--describe ended with status {answer.returncode}: {words}")
     try:
-        description = msgspec.json.decode(answer.stdout, type=Description)
+        description = _DECODER.decode(answer.stdout)
     except msgspec.DecodeError as error:
         return BrokenWorker(name, path, f"--describe: {error}")
     if description.protocol != PROTOCOL:
