@@ -123,7 +123,9 @@ class WorkerProcess:
         while True:
             until = min(deadline, self.last_heard + CONTROL_SILENCE_S) if ticking else deadline
             try:
-                event = await asyncio.wait_for(self._events.get(), max(0.0, until - time.monotonic()))
+                # Not wait_for(), which may forget a cancellation that comes together with the event.
+                async with asyncio.timeout(max(0.0, until - time.monotonic())):
+                    event = await self._events.get()
             except TimeoutError:
                 if ticking and time.monotonic() < min(deadline, self.last_heard + CONTROL_SILENCE_S):
                     continue
@@ -142,8 +144,10 @@ class WorkerProcess:
 
     async def _drain(self) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._ended.wait(), 2.0)
-            await asyncio.wait_for(asyncio.shield(self._tasks[1]), 0.5)
+            async with asyncio.timeout(2.0):
+                await self._ended.wait()
+            async with asyncio.timeout(0.5):
+                await asyncio.shield(self._tasks[1])
 
     def hung(self, awaited: Sequence[str] = ()) -> WorkerFailedError:
         """Say that it did not answer in time, and whether it is stopped."""
@@ -169,7 +173,8 @@ class WorkerProcess:
         """Say quit, wait ``grace_s``, kill what is left, reap. Returns what was not clean about its exit."""
         self.send({"command": "quit"})
         try:
-            await asyncio.wait_for(self._ended.wait(), grace_s)
+            async with asyncio.timeout(grace_s):
+                await self._ended.wait()
         except TimeoutError:
             await self.kill()
             return f"{self.who} did not exit within {grace_s:g} s of its result and was killed{self.last_words()}"

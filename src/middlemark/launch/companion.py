@@ -37,9 +37,8 @@ async def declared(worker: str, settings: Mapping[str, object]) -> tuple[Compani
         worker, "--companions", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
-        out, err = await asyncio.wait_for(
-            process.communicate(msgspec.json.encode({"settings": settings}) + b"\n"), timeout=10
-        )
+        async with asyncio.timeout(10):
+            out, err = await process.communicate(msgspec.json.encode({"settings": settings}) + b"\n")
     except TimeoutError:
         raise WorkerFailedError("companion", f"{worker} --companions did not answer within 10 s") from None
     finally:
