@@ -5,7 +5,8 @@ from stats_cases import cell, outcome, plan
 from stream_cases import START_NS, arrived, sent
 
 from middlemark.launch.outcome import Counts, TrialOutcome
-from middlemark.stats.rates import counts, offered_hz, rates, received_hz, replies_hz, sent_hz
+from middlemark.launch.received import received_hz
+from middlemark.stats.rates import counts, offered_hz, rates, replies_hz, sent_hz
 
 TRIAL = plan(cell(pattern="stream"), trials=1).trials[0]
 

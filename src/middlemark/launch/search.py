@@ -13,12 +13,10 @@ from middlemark.launch.measurement import Tick
 from middlemark.launch.outcome import Failure, Step, TrialOutcome
 from middlemark.launch.steps import bound_hz, step_of, why_not
 from middlemark.launch.trial import Observed, Site, observe_trial, samples_stem
-from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.plan.cell import STEP_S, Cell, Limits, Trial
 from middlemark.units import format_rate
 from middlemark.workers.description import Worker
 
-STEP_S = 1.0
-"""A step that only looks for a rate takes no longer than this."""
 MOST_FAILED = 2
 """A step whose trial failed did not hold. While none has held, so many of them in a row end the search."""
 HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "internal")

@@ -6,6 +6,7 @@ import msgspec
 
 from middlemark.launch.outcome import Step, TrialOutcome
 from middlemark.launch.patterns import Heard
+from middlemark.launch.received import received_hz
 from middlemark.launch.schedule import schedules
 from middlemark.launch.wording import each_of
 from middlemark.plan.cell import Cell
@@ -35,7 +36,7 @@ def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Hea
     step = Step(
         rate_hz=rate_hz,
         sent_hz=fmean(each.sent for each in publishers) / (outcome.measured_s or 1.0),
-        received_hz=received_hz(outcome),
+        received_hz=mean_received_hz(outcome),
         expected=sum(each.expected for each in outcome.subscribers),
         lost=sum(each.lost for each in outcome.subscribers),
         late_sends=_total([each.late_sends for each in publishers]),
@@ -76,20 +77,9 @@ def why_not(cell: Cell, step: Step, outcome: TrialOutcome) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def received_hz(outcome: TrialOutcome) -> float:
-    """Return the intact messages a second at one subscriber, the mean over subscribers.
-
-    From the first message that a publisher of its topic sent to the last that it received.
-    """
-    rates = []
-    for each in outcome.subscribers:
-        begins = [
-            publisher.first_sent_ns
-            for publisher in outcome.publishers
-            if publisher.topic == each.topic and publisher.first_sent_ns
-        ]
-        took_ns = each.last_received_ns - min(begins) if begins and each.last_received_ns else 0
-        rates.append((each.received - each.damaged) / took_ns * 1e9 if took_ns > 0 else 0.0)
+def mean_received_hz(outcome: TrialOutcome) -> float:
+    """Return the intact messages a second at one subscriber, the mean over subscribers: 0 where nothing was sent."""
+    rates = [received_hz(each, outcome.publishers) or 0.0 for each in outcome.subscribers]
     return fmean(rates) if rates else 0.0
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from middlemark.launch.outcome import Arrived, Counts, Sent, TrialOutcome
+from middlemark.launch.outcome import Counts, Sent, TrialOutcome
+from middlemark.launch.received import received_hz
 from middlemark.plan.cell import Cell
 
 _NS = 1_000_000_000
@@ -35,20 +36,6 @@ def rates(outcome: TrialOutcome) -> Rates:
         blocked_ns=blocked,
         blocked_share=share,
     )
-
-
-def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
-    """Return intact messages a second, from the first of its topic that was sent to the last that arrived.
-
-    None when nothing was sent to it.
-    """
-    begins = [each.first_sent_ns for each in publishers if each.topic == subscriber.topic and each.first_sent_ns]
-    if not begins:
-        return None
-    intact = subscriber.received - subscriber.damaged
-    if intact <= 0:
-        return 0.0
-    return intact * _NS / max(subscriber.last_received_ns - min(begins), 1)
 
 
 def sent_hz(publisher: Sent) -> float | None:
