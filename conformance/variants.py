@@ -45,7 +45,15 @@ def _round_trips(
 
 
 def _size(size: int) -> Variant:
-    return _round_trips(size=size, needs=lambda who: size <= who.transport.max_bytes)
+    return _round_trips(size=size, needs=lambda who: size <= _whole_bytes(who))
+
+
+def _whole_bytes(who: Contender) -> int:
+    """Return the largest message of which nothing is lost, one at a time.
+
+    ROS 1's UDPROS (its README) sends a message as many datagrams at once, and loses all of it with any of them.
+    """
+    return 100 * KIB if who.name == "ros1-udpros" else who.transport.max_bytes
 
 
 def _receive(mode: str) -> Variant:
@@ -70,7 +78,11 @@ def _several(echo: str) -> Variant:
 
 
 def _other_loan(who: Contender) -> Cell | None:
-    return who.cell(loan=who.transport.loan[1], size=64 * KIB) if len(who.transport.loan) > 1 else None
+    return who.cell(loan=who.transport.loan[1], size=_no_more(who, 64 * KIB)) if len(who.transport.loan) > 1 else None
+
+
+def _no_more(who: Contender, size: int) -> int:
+    return min(size, who.transport.max_bytes)
 
 
 def _other_reliability(who: Contender) -> Cell | None:
@@ -96,7 +108,7 @@ ROUND_TRIPS: Mapping[str, Variant] = {
     "70001B": _size(70001),
     "64KiB": _size(64 * KIB),
     "1MiB": _size(MIB),
-    "largest": _from(lambda who: who.cell(size=min(who.transport.max_bytes, 8 * MIB + 3))),
+    "largest": _from(lambda who: who.cell(size=min(_whole_bytes(who), 8 * MIB + 3))),
     "loan": _from(_other_loan),
     "one-process": _round_trips(processes=1, needs=either_way),
     "other-reliability": _from(_other_reliability),
@@ -119,6 +131,7 @@ def _stream(
     """A stream that loses nothing, where the transport can be asked for that; ``reliable`` false: that may lose."""
     publishers, topics = int(str(factors.get("publishers", 1))), int(str(factors.get("topics", 1)))
     writers = -(-publishers // topics)
+    size = int(str(factors.get("size", KIB)))
 
     def cell(who: Contender) -> Cell | None:
         if not needs(who):
@@ -129,7 +142,7 @@ def _stream(
             pattern="stream",
             reliability=wanted if wanted in offered else offered[0],
             depth=deepest(who, writers),
-            **factors,
+            **{**factors, "size": _no_more(who, size)},
         )
 
     return Variant(cell, lambda _: lasting(samples))
@@ -168,10 +181,16 @@ STREAMS: Mapping[str, Variant] = {
 # Calls: requests and their replies
 
 
+def _only_over_tcp(who: Contender) -> bool:
+    """A service of ROS 1 is carried by TCP whatever carries the topics: over such a transport it is refused."""
+    return who.worker.description.name == "ros1" and who.transport.carrier != "tcp"
+
+
 def _calls(*, needs: Callable[[Contender], bool] = _plain, **factors: object) -> Variant:
-    return Variant(
-        lambda who: who.cell(pattern="request-reply", **factors) if needs(who) else None, lambda _: lasting(100)
-    )
+    def cell(who: Contender) -> Cell | None:
+        return who.cell(pattern="request-reply", **factors) if needs(who) and not _only_over_tcp(who) else None
+
+    return Variant(cell, lambda _: lasting(100))
 
 
 CALLS: Mapping[str, Variant] = {

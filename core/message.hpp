@@ -11,7 +11,7 @@ namespace middlemark {
 
 /// 16 bytes in host order: both ends are one machine's (workers on other hosts are refused across byte orders).
 ///   word 0   source (16 bits) | rehearsal (1 bit) | sequence (47 bits)
-///   word 1   intended send time, in ticks of the sender's clock
+///   word 1   intended send time, in ticks of the sender's clock; untimed_ticks: nobody stamps this message
 /// `source` tells the publishers of one topic apart (pongs that reply to the same ping). A rehearsal message (probe or
 /// warm-up) is never counted, however late it comes. Measured sequences begin at 1.
 struct Header {
@@ -21,6 +21,7 @@ struct Header {
   static constexpr unsigned source_shift = 48;
   static constexpr std::uint64_t rehearsal_bit = std::uint64_t{1} << 47;
   static constexpr std::uint64_t sequence_mask = rehearsal_bit - 1;
+  static constexpr std::uint64_t untimed_ticks = ~std::uint64_t{0};
 
   [[nodiscard]] static constexpr Header make(unsigned source, bool rehearsal, std::uint64_t sequence,
                                              std::uint64_t intended_ticks) noexcept {
@@ -30,6 +31,7 @@ struct Header {
   }
   [[nodiscard]] constexpr unsigned source() const noexcept { return static_cast<unsigned>(stamp >> source_shift); }
   [[nodiscard]] constexpr bool rehearsal() const noexcept { return (stamp & rehearsal_bit) != 0; }
+  [[nodiscard]] constexpr bool timed() const noexcept { return intended_ticks != untimed_ticks; }
   [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return stamp & sequence_mask; }
   /// The same message from another publisher: what a pong sends back.
   [[nodiscard]] constexpr Header from(unsigned source) const noexcept {

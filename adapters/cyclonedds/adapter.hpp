@@ -4,23 +4,24 @@
 #include <dds/dds.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <cyclonedds/domain.hpp>
+#include <cyclonedds/entity.hpp>
+#include <cyclonedds/history.hpp>
+#include <cyclonedds/native.hpp>
+#include <cyclonedds/notes.hpp>
+#include <cyclonedds/subscriber.hpp>
+#include <cyclonedds/version.hpp>
 #include <middlemark/adapter.hpp>
 #include <middlemark/library.hpp>
 
-#include "domain.hpp"
-#include "entity.hpp"
-#include "history.hpp"
-#include "native.hpp"
-#include "notes.hpp"
+#include "intake.hpp"
 #include "octets.hpp"
 #include "publisher.hpp"
 #include "roudi.hpp"
-#include "subscriber.hpp"
 
 namespace middlemark {
 
@@ -49,6 +50,7 @@ class CycloneDds {
     Transport shm;
     shm.name = "shm";
     shm.carrier = "shared-memory";
+    shm.processes = cyclonedds::shared_memory_processes;
     shm.segments = {cyclonedds::data_segment()};
     shm.loan = {false, true};
     shm.max_depth = cyclonedds::iceoryx_most_depth;
@@ -76,11 +78,10 @@ class CycloneDds {
         dds_create_writer(participant_.get(), type, cyclonedds::writer_qos(settings_, native_).get(), nullptr),
         "dds_create_writer for " + topic.name);
     require_shared_memory(writer, "writer", topic);
-    return cyclonedds::Publisher(std::move(writer), topic.message_bytes, settings_.loan,
-                                 native_.batches() ? std::optional(native_.flush_after()) : std::nullopt);
+    return cyclonedds::Publisher(std::move(writer), native_, topic.message_bytes, settings_.loan);
   }
 
-  [[nodiscard]] cyclonedds::Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
+  [[nodiscard]] cyclonedds::Subscriber<cyclonedds::Intake> subscriber(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic(topic);
     cyclonedds::Entity reader(
         dds_create_reader(participant_.get(), type, cyclonedds::reader_qos(settings_, native_, topic.publishers).get(),
@@ -88,7 +89,7 @@ class CycloneDds {
         "dds_create_reader for " + topic.name);
     require_shared_memory(reader, "reader", topic);
     const auto access = shares_memory() ? cyclonedds::Access::in_place : cyclonedds::Access::copied;
-    return cyclonedds::Subscriber(std::move(reader), topic.message_bytes, access, settings_.reception);
+    return {std::move(reader), cyclonedds::Intake(topic.message_bytes, access), settings_.reception};
   }
 
   [[nodiscard]] std::vector<std::string> notes() const {
@@ -130,10 +131,10 @@ class CycloneDds {
   }
 
   void require_shared_memory(const cyclonedds::Entity& end, const char* kind, const Topic& topic) const {
-    if (!shares_memory() || (dds_is_shared_memory_available(end.get()) && dds_is_loan_available(end.get()))) return;
+    if (!shares_memory() || cyclonedds::shares_memory(end.get())) return;
     throw AdapterError("cyclonedds: shm: the " + std::string(kind) + " of " + topic.name +
                            " does not take part in shared memory and would fall back to UDP",
-                       "is the loaded libddsc built with iceoryx (ENABLE_SHM)? 'ldd' on it shows libiceoryx_binding_c");
+                       cyclonedds::shared_memory_needs);
   }
 
   const Settings settings_;
@@ -145,6 +146,6 @@ class CycloneDds {
 static_assert(Adapter<CycloneDds>);
 static_assert(HasCompanions<CycloneDds>);
 static_assert(HasNotes<CycloneDds>);
-static_assert(CountsPublishers<cyclonedds::Subscriber>);
+static_assert(CountsPublishers<cyclonedds::Subscriber<cyclonedds::Intake>>);
 
 }  // namespace middlemark

@@ -1,30 +1,25 @@
-// A data writer behind the contract's Publisher.
+// A data writer of octets behind the contract's Publisher.
 #pragma once
 
 #include <dds/dds.h>
 
-#include <chrono>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <cyclonedds/version.hpp>
+#include <cyclonedds/writer.hpp>
 #include <middlemark/adapter.hpp>
-
-#include "entity.hpp"
-#include "flusher.hpp"
 
 namespace middlemark::cyclonedds {
 
 class Publisher {
  public:
-  /// `lends`: every message is written into a chunk of iceoryx's. `flush_after`: the writer gathers small messages.
-  Publisher(Entity writer, std::size_t bytes, bool lends, std::optional<std::chrono::nanoseconds> flush_after)
-      : writer_(std::move(writer)), bytes_(bytes), lends_(lends), own_(lends ? 0 : bytes) {
-    if (flush_after) flusher_.emplace(writer_.get(), *flush_after);
-  }
+  /// `lends`: every message is written into a chunk of iceoryx's.
+  Publisher(Entity writer, const Native& native, std::size_t bytes, bool lends)
+      : writer_(std::move(writer), native), bytes_(bytes), lends_(lends), own_(lends ? 0 : bytes) {}
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
   ~Publisher() {
@@ -35,9 +30,9 @@ class Publisher {
     if (bytes != bytes_) return {};
     if (!lends_) return own_;
     if (lent_ == nullptr) {
-      if (const dds_return_t code = dds_loan_sample(writer_.get(), &lent_); code != DDS_RETCODE_OK) {
+      if (const dds_return_t code = request_loan(writer_.get(), &lent_); code != DDS_RETCODE_OK) {
         lent_ = nullptr;
-        failure_.note("dds_loan_sample", code);
+        writer_.failure().note("a loan", code);
         return {};
       }
     }
@@ -46,29 +41,18 @@ class Publisher {
 
   [[nodiscard]] Published publish() noexcept {
     // dds_write takes a loan back whether or not it succeeds.
-    const void* message = lends_ ? std::exchange(lent_, nullptr) : own_.data();
-    const dds_return_t code = dds_write(writer_.get(), message);
-    if (code == DDS_RETCODE_OK) return Published::ok;
-    failure_.note("dds_write", code);
-    return code == DDS_RETCODE_TIMEOUT ? Published::timed_out : Published::failed;
+    return writer_.write(lends_ ? std::exchange(lent_, nullptr) : own_.data());
   }
 
-  [[nodiscard]] std::size_t matched() {
-    dds_publication_matched_status_t status{};
-    checked(dds_get_publication_matched_status(writer_.get(), &status), "dds_get_publication_matched_status");
-    return status.current_count;
-  }
-
-  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+  [[nodiscard]] std::size_t matched() { return writer_.matched(); }
+  [[nodiscard]] std::string last_error() const { return writer_.last_error(); }
 
  private:
-  Entity writer_;
+  Writer writer_;
   std::size_t bytes_;
   bool lends_;
   std::vector<std::byte> own_;
   void* lent_ = nullptr;
-  LastFailure failure_;
-  std::optional<Flusher> flusher_;
 };
 
 }  // namespace middlemark::cyclonedds

@@ -1,4 +1,4 @@
-// eProsima Fast DDS 2 behind the contract of core/adapter.hpp. README.md says how each setting maps to Fast DDS's own.
+// eProsima Fast DDS behind the contract of core/adapter.hpp. README.md says how each setting maps to Fast DDS's own.
 #pragma once
 
 #include <map>
@@ -23,7 +23,9 @@
 #include "participant.hpp"
 #include "publisher.hpp"
 #include "readers.hpp"
+#include "return_code.hpp"
 #include "subscriber.hpp"
+#include "version.hpp"
 
 namespace middlemark {
 
@@ -39,7 +41,8 @@ class FastDds {
     description.library = library.path;
     description.licence = "Apache-2.0";
     description.own_threads = true;
-    description.residue = {"/dev/shm/fastrtps_*", "/dev/shm/sem.fastrtps_*", "/dev/shm/fast_datasharing_*"};
+    description.residue = {std::string("/dev/shm/") + fastdds::shm_files + "*",
+                           std::string("/dev/shm/sem.") + fastdds::shm_files + "*", "/dev/shm/fast_datasharing_*"};
     const auto add = [&description](fastdds::Carrier carrier, std::string moved, std::vector<std::string> segments,
                                     std::vector<int> processes) {
       Transport transport;
@@ -50,7 +53,7 @@ class FastDds {
       transport.loan = {false, true};
       description.transports.push_back(std::move(transport));
     };
-    add(fastdds::Carrier::shm, "shared-memory", {"fastrtps_*"}, {1, 2});
+    add(fastdds::Carrier::shm, "shared-memory", {std::string(fastdds::shm_files) + "*"}, {1, 2});
     add(fastdds::Carrier::data_sharing, "shared-memory", {"fast_datasharing_*"}, {1, 2});
     add(fastdds::Carrier::intraprocess, "process-memory", {}, {1});
     add(fastdds::Carrier::udp, "udp", {}, {1, 2});
@@ -104,7 +107,7 @@ class FastDds {
                                      fastdds::participant_qos(settings_, options_, place ? &*place : nullptr));
     if (participant_ == nullptr) fail("the participant of domain " + std::to_string(settings_.domain));
     const fastdds::dds::TypeSupport type(new fastdds::BytesType(static_cast<std::uint32_t>(settings_.message_bytes)));
-    if (type.register_type(participant_) != fastdds::ReturnCode_t::RETCODE_OK) fail("the type");
+    if (!fastdds::succeeded(type.register_type(participant_))) fail("the type");
     publisher_ = participant_->create_publisher(fastdds::dds::PUBLISHER_QOS_DEFAULT);
     subscriber_ = participant_->create_subscriber(fastdds::dds::SUBSCRIBER_QOS_DEFAULT);
     if (publisher_ == nullptr || subscriber_ == nullptr) fail("publisher and subscriber");

@@ -5,16 +5,14 @@
 #include <chrono>
 #include <cstdint>
 
-#include <fastdds/dds/publisher/qos/DataWriterQos.hpp>
-#include <fastdds/dds/subscriber/qos/DataReaderQos.hpp>
-
 #include <middlemark/settings.hpp>
 
 #include "options.hpp"
+#include "version.hpp"
 
 namespace middlemark::fastdds {
 
-[[nodiscard]] inline eprosima::fastrtps::Duration_t duration(std::chrono::nanoseconds time) {
+[[nodiscard]] inline Duration duration(std::chrono::nanoseconds time) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
   return {static_cast<std::int32_t>(whole.count()), static_cast<std::uint32_t>((time - whole).count())};
 }
@@ -24,7 +22,6 @@ inline constexpr const char* flow_controller = "middlemark";
 /// What writers and readers have in common; `messages` is what the history of this end holds.
 template <class Qos>
 [[nodiscard]] Qos endpoint_qos(const Settings& settings, const Options& options, std::uint32_t messages) {
-  namespace dds = eprosima::fastdds::dds;
   Qos qos;
   qos.reliability().kind =
       settings.reliability == Reliability::reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
@@ -42,8 +39,7 @@ template <class Qos>
   qos.resource_limits().max_samples_per_instance = most;
   qos.resource_limits().allocated_samples = static_cast<std::int32_t>(options.allocated_samples);
   qos.resource_limits().extra_samples = static_cast<std::int32_t>(options.extra_samples);
-  qos.endpoint().history_memory_policy =
-      static_cast<eprosima::fastrtps::rtps::MemoryManagementPolicy_t>(options.history_memory);
+  qos.endpoint().history_memory_policy = static_cast<renamed::MemoryManagementPolicy_t>(options.history_memory);
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   if (options.carrier == Carrier::data_sharing) {
     qos.data_sharing().on("");  // ON, not AUTO: what cannot be shared must fail and not go another way
@@ -53,16 +49,14 @@ template <class Qos>
   return qos;
 }
 
-[[nodiscard]] inline eprosima::fastdds::dds::DataWriterQos writer_qos(const Settings& settings,
-                                                                      const Options& options) {
-  namespace dds = eprosima::fastdds::dds;
+[[nodiscard]] inline dds::DataWriterQos writer_qos(const Settings& settings, const Options& options) {
   auto qos = endpoint_qos<dds::DataWriterQos>(settings, options, settings.depth.value_or(options.writer_samples));
   qos.publish_mode().kind = options.asynchronous ? dds::ASYNCHRONOUS_PUBLISH_MODE : dds::SYNCHRONOUS_PUBLISH_MODE;
   if (options.flow_controlled) qos.publish_mode().flow_controller_name = flow_controller;
   auto& reliable = qos.reliable_writer_qos();
-  reliable.times.heartbeatPeriod = duration(options.heartbeat);
-  reliable.times.nackResponseDelay = duration(options.nack_response);
-  reliable.times.nackSupressionDuration = duration(options.nack_suppression);
+  heartbeat_period(reliable) = duration(options.heartbeat);
+  nack_response_delay(reliable) = duration(options.nack_response);
+  nack_suppression(reliable) = duration(options.nack_suppression);
   reliable.disable_heartbeat_piggyback = !options.piggyback;
   if (options.positive_acks_off.count() > 0) {
     reliable.disable_positive_acks.enabled = true;
@@ -72,13 +66,12 @@ template <class Qos>
 }
 
 /// The depth counts per publisher: they share one history of a reader, and must not push each other's messages out.
-[[nodiscard]] inline eprosima::fastdds::dds::DataReaderQos reader_qos(const Settings& settings, const Options& options,
-                                                                      unsigned publishers) {
-  namespace dds = eprosima::fastdds::dds;
+[[nodiscard]] inline dds::DataReaderQos reader_qos(const Settings& settings, const Options& options,
+                                                   unsigned publishers) {
   const std::uint32_t messages = settings.depth ? *settings.depth * std::max(1U, publishers) : options.reader_samples;
   auto qos = endpoint_qos<dds::DataReaderQos>(settings, options, messages);
-  qos.reliable_reader_qos().times.heartbeatResponseDelay = duration(options.heartbeat_response);
-  qos.reliable_reader_qos().disable_positive_ACKs.enabled = options.positive_acks_off.count() > 0;
+  heartbeat_response_delay(qos.reliable_reader_qos()) = duration(options.heartbeat_response);
+  positive_acks_off(qos.reliable_reader_qos()) = options.positive_acks_off.count() > 0;
   return qos;
 }
 

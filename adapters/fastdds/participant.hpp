@@ -17,12 +17,6 @@
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/log/Log.hpp>
 #include <fastdds/rtps/flowcontrol/FlowControllerDescriptor.hpp>
-#include <fastdds/rtps/transport/TCPv4TransportDescriptor.h>
-#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
-#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
-#include <fastrtps/attributes/LibrarySettingsAttributes.h>
-#include <fastrtps/utils/IPLocator.h>
-#include <fastrtps/xmlparser/XMLProfileManager.h>
 
 #include <middlemark/settings.hpp>
 
@@ -30,11 +24,9 @@
 #include "options.hpp"
 #include "return_code.hpp"
 #include "tcp_ports.hpp"
+#include "version.hpp"
 
 namespace middlemark::fastdds {
-
-namespace dds = eprosima::fastdds::dds;
-namespace rtps = eprosima::fastdds::rtps;
 
 /// What Fast DDS logged as an error: its calls say only that they failed.
 class Logged final : public dds::LogConsumer {
@@ -77,18 +69,15 @@ class Logged final : public dds::LogConsumer {
 
 /// Must run before Fast DDS is first used in the process.
 inline void isolate(Carrier carrier) {
-  for (const char* name :
-       {"FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE", "FASTDDS_ENVIRONMENT_FILE",
-        "FASTDDS_STATISTICS", "FASTDDS_BUILTIN_TRANSPORTS", "ROS_DISCOVERY_SERVER"}) {
+  for (const char* name : {"FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE",
+                           "FASTDDS_ENVIRONMENT_FILE", "FASTDDS_STATISTICS", "FASTDDS_BUILTIN_TRANSPORTS",
+                           "ROS_DISCOVERY_SERVER", "ROS_SUPER_CLIENT", "ROS2_EASY_MODE"}) {
     unsetenv(name);
   }
-  setenv("SKIP_DEFAULT_XML_FILE", "1", 1);  // DEFAULT_FASTRTPS_PROFILES.xml in the working directory
+  // DEFAULT_FASTRTPS_PROFILES.xml, of version 3 DEFAULT_FASTDDS_PROFILES.xml, in the working directory.
+  setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
 
-  eprosima::fastrtps::LibrarySettingsAttributes library;
-  library.intraprocess_delivery =
-      carrier == Carrier::intraprocess ? eprosima::fastrtps::INTRAPROCESS_FULL : eprosima::fastrtps::INTRAPROCESS_OFF;
-  eprosima::fastrtps::xmlparser::XMLProfileManager::library_settings(library);
-
+  deliver_within_the_process(carrier == Carrier::intraprocess);
   dds::Log::SetVerbosity(dds::Log::Kind::Error);
   dds::Log::RegisterConsumer(std::make_unique<Logged>());
 }
@@ -97,10 +86,10 @@ inline void isolate(Carrier carrier) {
 /// port Fast DDS tries those of four participants and sleeps 100 ms before each.
 inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settings, const std::string& address,
                           const std::vector<std::uint16_t>& ports) {
-  using eprosima::fastrtps::rtps::IPLocator;
+  using renamed::IPLocator;
   auto& wire = qos.wire_protocol();
   for (const std::uint16_t port : ports) {
-    eprosima::fastrtps::rtps::Locator_t peer;
+    renamed::Locator_t peer;
     peer.kind = LOCATOR_KIND_TCPv4;
     IPLocator::setIPv4(peer, address);
     IPLocator::setPhysicalPort(peer, port);

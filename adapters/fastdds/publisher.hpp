@@ -52,9 +52,9 @@ class FastDdsPublisher {
       return {};
     if (!loan_) return buffer_;
     if (loaned_ == nullptr) {
-      const ReturnCode_t code = writer_->loan_sample(loaned_);
-      if (code != ReturnCode_t::RETCODE_OK) [[unlikely]] {
-        failed_loan_ = code();
+      const std::uint32_t code = number_of(writer_->loan_sample(loaned_));
+      if (code != code_ok) [[unlikely]] {
+        failed_loan_ = code;
         loaned_ = nullptr;
         return {};
       }
@@ -66,15 +66,15 @@ class FastDdsPublisher {
     void* const sample = loan_ ? loaned_ : buffer_.data();
     const auto until = waits_ ? std::chrono::steady_clock::now() + timeout_ : std::chrono::steady_clock::time_point{};
     for (;;) {
-      const ReturnCode_t code = writer_->write(sample, dds::HANDLE_NIL);
-      if (code == ReturnCode_t::RETCODE_OK) [[likely]] {
+      const std::uint32_t code = number_of(writer_->write(sample, dds::HANDLE_NIL));
+      if (code == code_ok) [[likely]] {
         loaned_ = nullptr;
         return Published::ok;
       }
-      const bool timed_out = code == ReturnCode_t::RETCODE_TIMEOUT;
+      const bool timed_out = code == code_timeout;
       // A full history says so before max_blocking_time has passed when an acknowledgement wakes it for nothing.
       if (timed_out && waits_ && std::chrono::steady_clock::now() < until) continue;
-      failed_write_ = code();
+      failed_write_ = code;
       return timed_out ? Published::timed_out : Published::failed;
     }
   }
@@ -84,7 +84,7 @@ class FastDdsPublisher {
   [[nodiscard]] std::size_t matched() {
     if (!readers_.all_matched()) return 0;
     dds::PublicationMatchedStatus status;
-    if (writer_->get_publication_matched_status(status) != ReturnCode_t::RETCODE_OK) return 0;
+    if (!succeeded(writer_->get_publication_matched_status(status))) return 0;
     return static_cast<std::size_t>(status.current_count);
   }
 

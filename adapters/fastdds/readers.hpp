@@ -10,6 +10,8 @@
 #include <fastdds/dds/core/status/SubscriptionMatchedStatus.hpp>
 #include <fastdds/dds/subscriber/DataReader.hpp>
 
+#include "return_code.hpp"
+
 namespace middlemark::fastdds {
 
 /// Used on the main thread only.
@@ -22,7 +24,7 @@ class Readers {
   [[nodiscard]] bool all_matched() const {
     return std::ranges::all_of(all_, [](const One& one) {
       eprosima::fastdds::dds::SubscriptionMatchedStatus status;
-      return one.reader->get_subscription_matched_status(status)() == 0 &&
+      return succeeded(one.reader->get_subscription_matched_status(status)) &&
              status.current_count >= static_cast<std::int32_t>(one.writers);
     });
   }

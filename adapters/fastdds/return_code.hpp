@@ -1,15 +1,19 @@
-// Fast DDS's return codes by name.
+// Fast DDS's return codes: numbers that mean the same in all its versions, and their names.
 #pragma once
 
 #include <cstdint>
 #include <iterator>
 #include <string>
 
-#include <fastrtps/types/TypesBase.h>
+#include "version.hpp"
 
 namespace middlemark::fastdds {
 
-using eprosima::fastrtps::types::ReturnCode_t;
+inline constexpr std::uint32_t code_ok = 0;
+inline constexpr std::uint32_t code_timeout = 10;
+inline constexpr std::uint32_t code_no_data = 11;
+
+[[nodiscard]] inline bool succeeded(const ReturnCode& code) { return number_of(code) == code_ok; }
 
 [[nodiscard]] inline std::string text_of(std::uint32_t code) {
   static constexpr const char* names[] = {"OK",

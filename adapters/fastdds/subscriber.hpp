@@ -51,7 +51,7 @@ class FastDdsSubscriber {
     }
     if (reception == Reception::block) {
       condition_ = reader_->create_readcondition(dds::ANY_SAMPLE_STATE, dds::ANY_VIEW_STATE, dds::ANY_INSTANCE_STATE);
-      if (condition_ == nullptr || wait_set_.attach_condition(*condition_) != ReturnCode_t::RETCODE_OK) {
+      if (condition_ == nullptr || !succeeded(wait_set_.attach_condition(*condition_))) {
         throw AdapterError("fastdds: cannot make a read condition for " + asked.name + ": " + Logged::errors());
       }
       active_.reserve(1);
@@ -82,13 +82,13 @@ class FastDdsSubscriber {
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
-    return more_ || wait_set_.wait(active_, duration(timeout)) == ReturnCode_t::RETCODE_OK;
+    return more_ || succeeded(wait_set_.wait(active_, duration(timeout)));
   }
 
   /// Publishers this reader has found.
   [[nodiscard]] std::size_t publishers_found() {
     dds::SubscriptionMatchedStatus status;
-    if (reader_->get_subscription_matched_status(status) != ReturnCode_t::RETCODE_OK) return 0;
+    if (!succeeded(reader_->get_subscription_matched_status(status))) return 0;
     return static_cast<std::size_t>(std::max(0, status.current_count));
   }
 
@@ -114,10 +114,10 @@ class FastDdsSubscriber {
   /// One read and its visits; true when there may be more.
   template <class Visitor>
   [[nodiscard]] bool read(Visitor& visitor, std::size_t& visited) noexcept {
-    const ReturnCode_t code = reader_->take(samples_, infos_, samples_per_read_);
-    if (code != ReturnCode_t::RETCODE_OK) {
-      if (code != ReturnCode_t::RETCODE_NO_DATA) [[unlikely]]
-        failed_take_ = code();
+    const std::uint32_t code = number_of(reader_->take(samples_, infos_, samples_per_read_));
+    if (code != code_ok) {
+      if (code != code_no_data) [[unlikely]]
+        failed_take_ = code;
       return false;
     }
     const dds::LoanableCollection::size_type count = infos_.length();

@@ -62,6 +62,7 @@ namespace middlemark::fastdds {
     ports.push_back(ntohs(where.sin_port));
   }
   for (const int descriptor : sockets) ::close(descriptor);
+  std::ranges::sort(ports);  // Fast DDS 3 connects to higher ports only, from which it expects the reverse
   if (ports.size() == count) return ports;
   throw AdapterError("fastdds: tcp: " + address + " has " + std::to_string(ports.size()) + " free ports from " +
                      std::to_string(first) + " to " + std::to_string(last - 1) + " where " + std::to_string(count) +

@@ -19,14 +19,15 @@ class Drain {
   explicit Drain(Reliability reliability) noexcept
       : quiet_ns_(reliability == Reliability::reliable ? quiet_reliable_ns : quiet_best_effort_ns) {}
 
-  /// To be asked again and again once the stop was requested; null while messages may still come.
-  [[nodiscard]] const char* ended(std::uint64_t expected, std::uint64_t received) noexcept {
+  /// To be asked again and again once the stop was requested; null while messages may still come. `rehearsed`: of the warm-up,
+  /// which may lie in deep buffers before those that are expected.
+  [[nodiscard]] const char* ended(std::uint64_t expected, std::uint64_t received, std::uint64_t rehearsed) noexcept {
     if (expected == nothing_expected) return "stopped";
     if (received >= expected) return "complete";
     const std::uint64_t now = monotonic_ns();
     if (begun_ns_ == 0) begun_ns_ = now;
-    if (received != seen_ || changed_ns_ == 0) {
-      seen_ = received;
+    if (received + rehearsed != seen_ || changed_ns_ == 0) {
+      seen_ = received + rehearsed;
       changed_ns_ = now;
     }
     if (now - changed_ns_ >= quiet_ns_) return "quiet";

@@ -75,7 +75,10 @@ class Pong {
   }
 
   void account(std::span<const std::byte> message, const Header& header) noexcept {
-    if (header.rehearsal()) return;
+    if (header.rehearsal()) {
+      progress_.rehearsed.store(++rehearsed_, std::memory_order_relaxed);
+      return;
+    }
     // A sequence this far ahead is a damaged header; following it would spoil every count after it.
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
     const unsigned source = request_.serves ? header.source() : 0;
@@ -122,6 +125,7 @@ class Pong {
   std::vector<SequenceTracker> trackers_;  // a server's by client
   Ends ends_;
   std::uint64_t received_ = 0;
+  std::uint64_t rehearsed_ = 0;
   std::uint64_t echoed_ = 0;
   std::uint64_t damaged_ = 0;
   std::uint64_t publish_failed_ = 0;

@@ -64,6 +64,7 @@ struct Progress {
   std::atomic<std::uint64_t> samples{0};
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> received{0};
+  std::atomic<std::uint64_t> rehearsed{0};  ///< probes and warm-up messages that came: no figure, but a sign of life
   std::atomic<std::uint64_t> duplicated{0};
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> damaged{0};
@@ -105,7 +106,8 @@ struct RoleResult {
   std::optional<std::uint64_t> unsent;      ///< instants for which nothing was sent
   std::optional<std::uint64_t> blocked_ns;  ///< the role's thread slept within publish()
   std::uint64_t pacing_ns = 0;
-  std::uint64_t writing_ns = 0;
+  std::optional<std::uint64_t> writing_ns;  ///< absent where not every publish was stamped
+  unsigned stamped_every = 1;               ///< a publisher's: of so many messages the first was stamped
   std::uint64_t first_ns = 0;  ///< CLOCK_MONOTONIC of the first and last message sent, or received; 0: none
   std::uint64_t last_ns = 0;
   std::vector<std::uint64_t> by_source;  ///< different messages received, by publisher

@@ -21,6 +21,7 @@
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/requests.hpp>
+#include <middlemark/roles/stamping.hpp>
 #include <middlemark/roles/topics.hpp>
 
 namespace middlemark {
@@ -81,7 +82,8 @@ class StreamPublisher {
     pacer_.start(begin);
     written_ = begin;
     std::uint64_t sequence = 0;
-    while (clock_.ticks() < end) {
+    std::uint64_t now = begin;
+    for (; now < end; now = clock_.ticks()) {
       const std::uint64_t intended = pacer_.next();
       if (intended >= end) {  // the next one is a measured one
         pacer_.wait(end, progress_.stop);
@@ -95,6 +97,10 @@ class StreamPublisher {
       if (progress_.stop.requested()) break;
     }
     if (progress_.stop.requested()) ended_ = "stopped";
+    // Who asks for a number of samples gets each of them; a listener cannot tell that nothing more is there.
+    if (request_.load.kind == Load::Kind::max && !request_.samples && settings_.reception != Reception::listen) {
+      stride_ = stamp_stride(clock_.cost_ns(), clock_.to_ns(now - begin), warmup_messages_);
+    }
   }
 
   void measure() noexcept {
@@ -119,6 +125,10 @@ class StreamPublisher {
           break;
         }
       }
+      if (stride_ > 1 && attempts_ % stride_ != 0) {
+        if (ends_untimed()) break;
+        continue;
+      }
       Instants instants;
       instants.intended = intended;
       const Published published = send(Header::make(request_.index, false, ++attempts_, intended), paced, instants);
@@ -135,12 +145,29 @@ class StreamPublisher {
       if (ended_ != nullptr) break;
     }
     if (ended_ == nullptr) ended_ = "samples";
+    if (untimed_since_) end_ = last_sent_ = clock_.ticks();
     if (request_.load.kind == Load::Kind::rate) {
       // Of a number of messages, those that were due by the time it ended, however it ended.
       const bool early = ended_ != std::string_view("samples") && ended_ != std::string_view("duration");
       scheduled_ = pacer_.scheduled_until(early ? end_ : std::min(stop_at, limit));
       if (request_.samples) scheduled_ = early ? std::min(*request_.samples, *scheduled_) : *request_.samples;
     }
+  }
+
+  /// One message that nobody stamps. True: it was the last.
+  bool ends_untimed() noexcept {
+    const Header header = Header::make(request_.index, false, ++attempts_, Header::untimed_ticks);
+    const std::span<std::byte> message = outgoing_.loan(settings_.message_bytes);
+    Published published = Published::failed;
+    if (message.size() == settings_.message_bytes) [[likely]] {
+      if (fills_) fill_payload(message, header);
+      write_header(message, header);
+      published = outgoing_.publish();
+    }
+    count(published);
+    untimed_since_ = published == Published::ok;
+    if (!gives_up(published) && progress_.stop.requested()) ended_ = "stopped";
+    return ended_ != nullptr;
   }
 
   /// One message, at its instant when `paced`. Under rate max its instant is when publish() begins.
@@ -155,7 +182,7 @@ class StreamPublisher {
       ended_ = "stopped";
       return Published::failed;
     }
-    instants.begin = back_to_back_ ? written_ : clock_.ticks();
+    instants.begin = back_to_back_ && stride_ == 1 ? written_ : clock_.ticks();
     if (!paced && !header.rehearsal()) {
       instants.intended = instants.begin;
       header.intended_ticks = instants.begin;
@@ -177,22 +204,29 @@ class StreamPublisher {
     record.write_ns = absent_ns;
     if (published == Published::ok) [[likely]] {
       record.write_ns = clamp_ns(write_ns);
-      if (sent_++ == 0) first_sent_ = instants.begin;
+      if (sent_ == 0) first_sent_ = instants.begin;
       last_sent_ = instants.begin;
-      progress_.sent.store(sent_, std::memory_order_relaxed);
+      untimed_since_ = false;
       if (request_.load.kind == Load::Kind::rate && instants.begin - instants.intended > pacer_.period_ticks()) {
         ++late_sends_;
       }
-    } else {
-      ++(published == Published::timed_out ? timed_out_ : publish_failed_);
-      progress_.publish_failed.store(timed_out_ + publish_failed_, std::memory_order_relaxed);
     }
-    progress_.samples.store(attempts_, std::memory_order_relaxed);
+    count(published);
     if (request_.load.kind != Load::Kind::max) {
       progress_.sleeping_ns.store(clock_.to_ns(pacer_.sleeping_ticks()), std::memory_order_relaxed);
     }
     if (!recorder_.keep(record)) [[unlikely]]
       histogram_.add(write_ns);
+  }
+
+  void count(Published published) noexcept {
+    if (published == Published::ok) [[likely]] {
+      progress_.sent.store(++sent_, std::memory_order_relaxed);
+    } else {
+      ++(published == Published::timed_out ? timed_out_ : publish_failed_);
+      progress_.publish_failed.store(timed_out_ + publish_failed_, std::memory_order_relaxed);
+    }
+    progress_.samples.store(attempts_, std::memory_order_relaxed);
   }
 
   [[nodiscard]] bool gives_up(Published published) noexcept {
@@ -237,7 +271,8 @@ class StreamPublisher {
     }
     result_.blocked_ns = blocked_ns_;
     result_.pacing_ns = clock_.to_ns(pacer_.pacing_ticks());
-    result_.writing_ns = writing_ns_;
+    result_.writing_ns = stride_ == 1 ? std::optional(writing_ns_) : std::nullopt;
+    result_.stamped_every = stride_;
     result_.first_ns = sent_ > 0 ? clock_.to_monotonic_ns(first_sent_) : 0;
     result_.last_ns = sent_ > 0 ? clock_.to_monotonic_ns(last_sent_) : 0;
     result_.first_begin_ns = result_.first_ns;
@@ -268,6 +303,8 @@ class StreamPublisher {
   std::uint64_t last_sent_ = 0;
   std::uint64_t attempts_ = 0;
   std::uint64_t sent_ = 0;
+  unsigned stride_ = 1;         // of so many messages the first is stamped
+  bool untimed_since_ = false;  // messages were sent after last_sent_
   std::uint64_t warmup_messages_ = 0;
   std::uint64_t timed_out_ = 0;
   std::uint64_t publish_failed_ = 0;

@@ -12,6 +12,15 @@
 
 namespace middlemark {
 
+/// So many times nothing in a row are a pause: looking at the clock whenever a ring is empty would slow down who empties it.
+inline constexpr unsigned pause_takes = 128;
+
+/// What a visitor that leaves messages unstamped does in a pause.
+template <class Visitor>
+void settle(Visitor& visitor) noexcept {
+  if constexpr (requires { visitor.settle(); }) visitor.settle();
+}
+
 /// Hands every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why it
 /// ended: complete, quiet, limit or stopped.
 template <class Incoming, class Visitor>
@@ -21,16 +30,23 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
     if (!progress.stop.requested()) [[likely]]
       return nullptr;
     return drain.ended(progress.expected.load(std::memory_order_relaxed),
-                       progress.received.load(std::memory_order_relaxed));
+                       progress.received.load(std::memory_order_relaxed),
+                       progress.rehearsed.load(std::memory_order_relaxed));
   };
   const char* why = nullptr;
   switch (settings.reception) {
     case Reception::poll:
-      while ((why = ended()) == nullptr) incoming.take(visitor);
+      for (unsigned nothing = 0; (why = ended()) == nullptr;) {
+        nothing = incoming.take(visitor) == 0 ? nothing + 1 : 0;
+        if (nothing == pause_takes) settle(visitor);
+      }
+      settle(visitor);
       return why;
     case Reception::block:
       while ((why = ended()) == nullptr) {
-        if (incoming.wait(std::chrono::milliseconds(50))) incoming.take(visitor);
+        if (!incoming.wait(std::chrono::milliseconds(50))) continue;
+        incoming.take(visitor);
+        settle(visitor);  // before it sleeps
       }
       return why;
     case Reception::listen:

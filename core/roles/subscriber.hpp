@@ -58,15 +58,23 @@ class StreamSubscriber {
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
 
   void operator()(std::span<const std::byte> message) noexcept {
-    const std::uint64_t now = clock_.ticks();
+    // Stamped before anything of it is touched, unless its publisher leaves most of them unstamped: then the header says which.
+    std::uint64_t now = some_untimed_ ? 0 : clock_.ticks();
     if (message.size() != settings_.message_bytes) [[unlikely]] {
       damaged(is_rehearsal(message) ? 0 : 1);
       return;
     }
     const Header header = read_header(message);
     const unsigned source = header.source();
-    if (header.rehearsal()) [[unlikely]]
+    if (header.rehearsal()) [[unlikely]] {
+      progress_.rehearsed.store(++rehearsed_, std::memory_order_relaxed);
       return;
+    }
+    if (header.timed()) {
+      if (some_untimed_) now = clock_.ticks();
+    } else {
+      some_untimed_ = true;
+    }
     if (source >= sources_.size() || !sources_[source].mine || !plausible(sources_[source].tracker, header.sequence()))
         [[unlikely]] {
       damaged(1);
@@ -83,17 +91,25 @@ class StreamSubscriber {
         return;
     }
     if (received_++ == 0) [[unlikely]] {
-      first_ticks_ = now;
+      first_ticks_ = now != 0 ? now : clock_.ticks();
       progress_.begin_to_measure();
     }
-    last_ticks_ = now;
+    unstamped_ = now == 0;
+    if (!unstamped_) last_ticks_ = now;
     if (checks_ && !payload_intact(message, header)) [[unlikely]] {
       damaged(1);
-    } else {
+    } else if (header.timed()) {
       keep(header, now);
     }
     // Last: once everything has been counted the role may end.
     progress_.received.store(received_, std::memory_order_release);
+  }
+
+  /// In a pause: the last message came just now.
+  void settle() noexcept {
+    if (!unstamped_) return;
+    unstamped_ = false;
+    last_ticks_ = clock_.ticks();
   }
 
  private:
@@ -160,11 +176,14 @@ class StreamSubscriber {
   Histogram all_;        // made of both at the end
   SubscriberOf<A> incoming_;
   std::uint64_t received_ = 0;
+  std::uint64_t rehearsed_ = 0;
   std::uint64_t duplicated_ = 0;
   std::uint64_t reordered_ = 0;
   std::uint64_t damaged_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
+  bool some_untimed_ = false;  // a publisher leaves some unstamped
+  bool unstamped_ = false;     // and the last message was one
   RoleResult result_;
 };
 

@@ -1,4 +1,5 @@
 // Streams over a real adapter in one process: what is sent arrives, is counted where it belongs, and keeps to its schedule.
+#include <middlemark/roles/stamping.hpp>
 #include <middlemark/session.hpp>
 
 #include <cstring>
@@ -6,6 +7,7 @@
 #include <iterator>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -82,6 +84,38 @@ INSTANTIATE_TEST_SUITE_P(Shm, Stream,
                                          Shape{Reception::block, 1, 4, 1}, Shape{Reception::block, 3, 1, 1},
                                          Shape{Reception::block, 3, 2, 1}, Shape{Reception::block, 3, 3, 2}),
                          name_of);
+
+TEST(StampStride, is_one_until_stamps_would_be_measured) {
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 0), 1U) << "nothing was rehearsed";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'000), 1U) << "a stamp is 4 % of a message";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'500), 7U) << "5 %";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 25'000), 61U) << "a half: the longest there is";
+}
+
+TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "a publisher and a polling subscriber take a processor each";
+  StreamTrial trial(Reception::poll);
+  trial.publisher.samples.reset();
+  trial.publisher.duration_s = 0.05;
+  trial.publisher.warmup_s = 0.02;
+  trial.publisher.payload = Payload::filled;
+  const TemporaryFolder folder;
+  const Results results = run_stream<SharedMemory>(trial, folder);
+  const RoleResult& publisher = results.publishers.at(0);
+  const RoleResult& subscriber = results.subscribers.at(0);
+  EXPECT_EQ(subscriber.received, publisher.sent);
+  EXPECT_EQ(subscriber.damaged, 0U);
+  EXPECT_GE(publisher.last_ns, publisher.first_ns);
+  EXPECT_GE(subscriber.last_ns, publisher.last_ns) << "the last message is the last for both, stamped or not";
+  const unsigned stride = publisher.stamped_every;
+  EXPECT_EQ(publisher.writing_ns.has_value(), stride == 1);
+  EXPECT_EQ(publisher.samples + publisher.in_histogram, (publisher.sent + stride - 1) / stride);
+  for (const Arrival& arrival : records<Arrival>(folder, "subscriber-0.npy")) {
+    EXPECT_EQ((arrival.stamp & Header::sequence_mask) % stride, 1U % stride);
+    EXPECT_LT(arrival.one_way_ns, 1'000'000'000U);
+  }
+}
 
 TEST(PacedStream, sends_nothing_before_its_instant_and_as_much_as_is_due) {
   StreamTrial trial(Reception::block);

@@ -1,11 +1,15 @@
 // What a subscriber makes of messages as they should not be, and a publisher of a middleware that does not take them.
 #include <middlemark/roles/subscriber.hpp>
 
+#include <sched.h>
+
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <middlemark/clock.hpp>
+#include <middlemark/roles/drain.hpp>
 #include <middlemark/roles/publisher.hpp>
 
 #include "support/stream.hpp"
@@ -94,6 +98,19 @@ TEST(Subscriber, ends_at_once_when_everything_has_come) {
 
 TEST(Subscriber, waits_for_what_may_still_come_and_ends_when_nothing_does) {
   EXPECT_EQ(receive({message(1), message(2)}, 1, 3).ended, "quiet");
+}
+
+TEST(Drain, the_warm_up_that_is_still_coming_is_a_sign_of_life) {
+  Drain drain(Reliability::best_effort);
+  std::uint64_t rehearsed = 0;
+  const std::uint64_t until = monotonic_ns() + Drain::quiet_best_effort_ns + 100'000'000;
+  while (monotonic_ns() < until) {
+    ASSERT_EQ(drain.ended(3, 0, ++rehearsed), nullptr);
+    sched_yield();
+  }
+  const char* why = nullptr;
+  while (why == nullptr) why = drain.ended(3, 0, rehearsed);
+  EXPECT_STREQ(why, "quiet");
 }
 
 struct PublisherEnd {

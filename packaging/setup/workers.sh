@@ -3,7 +3,7 @@
 set_up_workers() {
   local seen
   forget_foreign_build build
-  say "building the workers (cmake and ninja; a minute or two the first time)"
+  say "building the workers (cmake, ninja and cargo; the first time some two minutes, and as many more as a crate takes to compile)"
   logged cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMIDDLEMARK_ADAPTERS=all ||
     fail "cmake did not configure the workers; the whole log is $log" "what it misses is named above"
   logged cmake --build build --target middlemark-workers --parallel "$(jobs_here)" ||

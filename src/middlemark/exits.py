@@ -8,5 +8,7 @@ BAD_REQUEST = 2
 """The request is wrong; nothing was started."""
 NOTHING_MEASURED = 3
 """No cell has a result, or a run's folder cannot be written."""
+WORSE = 4
+"""`compare --fail-if`: what was not to be is so."""
 INTERRUPTED = 130
 """SIGINT or SIGTERM; what was measured by then is kept."""

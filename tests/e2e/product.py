@@ -147,7 +147,7 @@ class Bench:
         """Start `middlemark ARGUMENTS`; `run` keeps its results in a folder of this place."""
         mark = secrets.token_hex(8)
         self.out = out or self.folder / f"runs-{len(self.runs)}"
-        where = ["--out", str(self.out)] if arguments[0] == "run" and "--out" not in arguments else []
+        where = ["--out", str(self.out)] if arguments[0] == "run" and not {"--out", "--resume"} & {*arguments} else []
         process = subprocess.Popen(
             [*command, *arguments, *where],
             **{

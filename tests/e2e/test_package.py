@@ -63,20 +63,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 @pytest.fixture(scope="module")
 def elsewhere(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build an adapter in a project of its own, against the installed package: the folder of its worker."""
-    project = tmp_path_factory.mktemp("elsewhere")
-    shutil.copytree(ROOT / "adapters" / "shm", project / "elsewhere")
-    shutil.copytree(ROOT / "adapters" / "common", project / "common")
-    header = project / "elsewhere" / "adapter.hpp"
-    text, named = re.subn(r'about\.name = "shm"', 'about.name = "elsewhere"', header.read_text())
-    assert named == 1
-    header.write_text(text)
-    (project / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.22)\n"
-        "project(elsewhere LANGUAGES CXX)\n"
-        "find_package(middlemark 0.1 REQUIRED)\n"
-        "middlemark_adapter(elsewhere SOURCES elsewhere/main.cpp INCLUDE ${PROJECT_SOURCE_DIR}/common)\n"
-    )
+    """Build the example, a project of its own, against the installed package: the folder of its worker."""
+    project = tmp_path_factory.mktemp("elsewhere") / "example"
+    shutil.copytree(ROOT / "examples" / "out-of-tree-adapter", project)
     run(["cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={installed.package}"], cwd=project)
     run(["cmake", "--build", "build"], cwd=project)
     return project / "build" / "workers"
@@ -109,10 +98,20 @@ def test_an_adapter_that_lives_elsewhere_is_found_and_measured(
     installed: Installed, elsewhere: Path, tmp_path: Path
 ) -> None:
     shown = installed.run("list", "adapters", MIDDLEMARK_WORKERS=str(elsewhere)).stdout
-    assert re.search(r"^elsewhere\s", shown, re.MULTILINE)
+    assert re.search(r"^unixgram\s", shown, re.MULTILINE)
     asked = (
-        "--adapter elsewhere --size 64 --receive block --samples 50 --warmup 50ms --trials 1 --pin off --format json"
+        "--adapter unixgram --pattern ping-pong,stream --size 64,64k --receive block --samples 50 --warmup 50ms"
+        " --trials 1 --pin off --format json"
     )
     measured = installed.run("run", *asked.split(), "--out", str(tmp_path), MIDDLEMARK_WORKERS=str(elsewhere))
-    (cell,) = json.loads(measured.stdout)["cells"]
-    assert (cell["adapter"], cell["samples"], cell["lost"], cell["failed"]) == ("elsewhere", 50, 0, None)
+    cells = json.loads(measured.stdout)["cells"]
+    assert len(cells) == 4
+    for cell in cells:
+        assert (cell["adapter"], cell["samples"], cell["lost"], cell["failed"]) == ("unixgram", 50, 0, None)
+        assert cell["carried_by"] == "unix-socket"
+
+
+def test_a_whole_adapter_takes_less_than_150_lines() -> None:
+    example = ROOT / "examples" / "out-of-tree-adapter"
+    code = [each for each in example.iterdir() if each.suffix in {".hpp", ".cpp", ".txt"}]
+    assert sum(len(each.read_text().splitlines()) for each in code) < 150

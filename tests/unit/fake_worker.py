@@ -176,6 +176,7 @@ class Fake:
                 "blocked_ns": None,
                 "pacing_ns": 0,
                 "writing_ns": 0,
+                "stamped_every": 1,
                 "first_sent_ns": first,
                 "last_sent_ns": last,
                 "in_histogram": 0,

@@ -19,6 +19,7 @@ def publisher(index: int = 0, **given: Any) -> dict[str, Any]:
         "blocked_ns": None,
         "pacing_ns": 5,
         "writing_ns": 7,
+        "stamped_every": 1,
         "first_sent_ns": 1_000_000_000,
         "last_sent_ns": 2_000_000_000,
         "measured_s": 1.0,

@@ -134,3 +134,9 @@ def test_a_limit_that_came_is_told() -> None:
 
 def test_a_subscriber_that_was_still_receiving_is_told() -> None:
     assert "subscriber 0" in found(subscriber(ended="limit"))["still-receiving"].text
+
+
+def test_a_flood_that_was_timed_in_part_is_told() -> None:
+    told = found(publisher(stamped_every=61, writing_ns=None))
+    assert "one in 61 of publisher 0 is timed, all are counted" in told["stamped-in-part"].text
+    assert "stamped-in-part" not in found(publisher())

@@ -41,12 +41,19 @@ def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> N
     assert (result.trials, result.samples) == (3, 3_200)
 
 
-def test_a_quantile_that_some_trials_lack_is_that_of_those_which_have_it() -> None:
-    result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS[:999], ROUND_TRIPS[:15])
+def test_a_quantile_that_some_trials_lack_is_that_of_those_which_have_it_if_they_are_most() -> None:
+    result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS, ROUND_TRIPS[:15])
     assert result.round_trip_ns is not None
     assert result.round_trip_ns.p99 == 99_000.0
-    assert result.round_trip_ns.p50 == (50_000 + 50_000) / 2
+    assert result.round_trip_ns.p50 == 50_000.0
     assert result.round_trip_ns.p99_9 is None
+
+
+def test_the_p99_of_one_trial_does_not_stand_beside_the_p50_of_two() -> None:
+    result = _one(cell(), ROUND_TRIPS, ROUND_TRIPS[:999] + 900_000)
+    assert result.round_trip_ns is not None
+    assert result.round_trip_ns.p50 == 500_000.0
+    assert result.round_trip_ns.p99 is None, "it would be less than half of the p50"
 
 
 def test_times_that_were_not_taken_are_none_and_those_that_were_are_told() -> None:

@@ -35,6 +35,8 @@ def test_a_transport_that_the_evidence_contradicts_is_named_with_what_carried_it
     assert _of_trial(cell(), Limits(samples=1000), carried_by="tcp")["transport-contradicted"].text == (
         "asked for udp, carried by tcp"
     )
+    known = _of_trial(cell(), Limits(samples=1000), carried_by="tcp", notes=("the segment is too small",))
+    assert known["transport-contradicted"].text.endswith("carried by tcp; its adapter says: the segment is too small")
 
 
 def test_without_evidence_nothing_is_contradicted() -> None:

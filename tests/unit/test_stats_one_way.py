@@ -1,5 +1,6 @@
 """One-way latencies: from the intended instant, and by the publishers' own record from the sent one."""
 
+import msgspec
 import numpy as np
 import pytest
 from stream_cases import arrival, buckets, sending
@@ -16,6 +17,16 @@ def test_from_sent_is_from_intended_less_how_late_the_message_was_sent() -> None
     assert (took.from_sent.min, took.from_sent.max) == (10_000.0, 10_000.0)
     assert took.all.max == 10_699.0
     assert took.absent is None
+
+
+def test_records_of_every_third_message_are_joined_by_their_stride() -> None:
+    late = np.arange(100)
+    publisher = msgspec.structs.replace(sending(late), stamped_every=3)
+    lost = np.arange(100) % 7 != 2
+    sequence = (1 + 3 * np.arange(100))[lost]
+    took = one_way([publisher, arrival(late[lost] + 10_000, sequence=sequence)])
+    assert took.from_sent is not None
+    assert (took.from_sent.min, took.from_sent.max) == (10_000.0, 10_000.0)
 
 
 def test_each_message_is_joined_by_its_source_and_sequence() -> None:

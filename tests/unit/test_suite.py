@@ -327,7 +327,9 @@ def test_an_unknown_suite_is_refused_with_those_there_are() -> None:
         load(["frist-look", "zzz"], RawOptions())
     first, second = map(str, refused.value.problems)
     assert first.startswith("suite 'frist-look': no suite of that name; did you mean 'first-look'?")
-    assert "cyclonedds-roundtrip, fan-out, fastdds-latency, fastdds-throughput, first-look and idle-to-flood" in second
+    assert (
+        "fan-out, fastdds-latency, fastdds-throughput, first-look, idle-to-flood, ros1-factors and zero-copy" in second
+    )
 
 
 def test_suites_that_name_different_seeds_need_one(tmp_path: Path) -> None:
@@ -346,11 +348,14 @@ def test_the_suites_that_come_along_are_listed_and_load() -> None:
     assert [name for name, _, _ in found] == [
         "cyclonedds-performance",
         "cyclonedds-roundtrip",
+        "everything",
         "fan-out",
         "fastdds-latency",
         "fastdds-throughput",
         "first-look",
         "idle-to-flood",
+        "ros1-factors",
+        "zero-copy",
     ]
     assert all(description for _, _, description in found)
     assert len(load([name for name, _, _ in found], RawOptions())) == len(found)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark.workers.description import BrokenWorker, Description, Transport
-from middlemark.workers.find import find_workers
+from middlemark.workers.find import find_workers, left_out
 
 if TYPE_CHECKING:
     from middlemark.store import StoredRun
@@ -29,6 +29,8 @@ def adapters(verbose: bool) -> None:
         click.echo(f"{about.name:<12} {about.version:<22} {about.title}{kind}: {names}")
         if verbose:
             _details(about, worker.path)
+    for name, why in left_out().items():
+        click.echo(f"{name:<12} {'not built':<22} {why}")
     for each in broken:
         _broken(each)
     if not workers:

@@ -7,11 +7,12 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
+import msgspec
 
 from middlemark import __version__, exits
 from middlemark.commands.options import run_options
@@ -19,13 +20,12 @@ from middlemark.launch.outcome import TrialOutcome
 from middlemark.plan import Plan, estimate_seconds, make_plan
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import RawOptions, Suite, load
-from middlemark.workers.absent import HOW_TO_GET
 from middlemark.workers.description import Description, Worker
-from middlemark.workers.find import find_workers
+from middlemark.workers.find import find_workers, left_out
 
 if TYPE_CHECKING:
     from middlemark.stats.result import CellResult
-    from middlemark.store import RunFile
+    from middlemark.store import RunFile, RunWriter
 
 DEFAULT_OUT = "runs"
 
@@ -41,17 +41,22 @@ def command(
     dry_run: bool,
     out: str | None,
     interface: str,
+    resume: str | None,
     output_format: str,
     quiet: bool,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
     with _interrupts_unwind():  # the workers that are asked what they are must not be left behind
         workers = _workers()
+    shown = Shown(interface, output_format, quiet)
+    if resume is not None:
+        return _measure(*_resumed(Path(resume), suites, options, out, workers, dry_run), workers, shown)
     checked, plan = _plan(suites, options, workers, interface)
     if dry_run:
         _show_plan(plan)
         return exits.OK
-    return _measure(plan, checked, workers, Path(out or DEFAULT_OUT), interface, output_format, quiet)
+    file = _run_file(plan, checked, workers)
+    return _measure(lambda: _opened(Path(out or DEFAULT_OUT), file), (), workers, shown)
 
 
 def _plan(
@@ -67,7 +72,7 @@ def _plan(
             cpus=sorted(os.sched_getaffinity(0)),
             seed=secrets.randbits(32),
             only=only,
-            absent={name: how for name, how in HOW_TO_GET.items() if name not in workers},
+            absent=left_out(),
         )
 
     try:
@@ -115,25 +120,21 @@ def _show_plan(plan: Plan) -> None:
     click.echo(render(plan, estimate_seconds(plan)), nl=False)
 
 
-def _measure(
-    plan: Plan,
-    suites: Sequence[Suite],
-    workers: Mapping[str, Worker],
-    out: Path,
-    interface: str,
-    output_format: str,
-    quiet: bool,
-) -> int:
-    from middlemark.commands.progress import progress
-    from middlemark.launch.domains import Domains
-    from middlemark.launch.run import run_plan
-    from middlemark.launch.trial import Site
-    from middlemark.store import RunFile, StoreError, open_run
+class Shown(NamedTuple):
+    """How a run is measured and shown, whatever is in it."""
+
+    interface: str
+    output_format: str
+    quiet: bool
+
+
+def _run_file(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker]) -> "RunFile":
+    from middlemark.store import RunFile
     from middlemark.store.machine import read_machine
     from middlemark.store.run import utc_now
 
     used = dict.fromkeys(cell.adapter for cell in plan.cells)
-    file = RunFile(
+    return RunFile(
         middlemark=__version__,
         suites=tuple(suite.name for suite in suites),
         suite_texts=_texts(suites),
@@ -144,7 +145,59 @@ def _measure(
         adapters=tuple(workers[name].description for name in used),
         plan=plan,
     )
-    outcomes: list[TrialOutcome] = []
+
+
+def _opened(out: Path, file: "RunFile") -> "RunWriter":
+    from middlemark.store import StoreError, open_run
+
+    try:
+        return open_run(out, file)
+    except StoreError as refused:
+        raise MeasureError(str(refused), "choose another folder with --out DIR") from None
+
+
+def _resumed(
+    folder: Path,
+    suites: Sequence[str],
+    options: RawOptions,
+    out: str | None,
+    workers: Mapping[str, Worker],
+    dry_run: bool,
+) -> "tuple[Callable[[], RunWriter], tuple[TrialOutcome, ...]]":
+    """Return how to open that run, and what it has. What is not as it was then is refused, all of it at once."""
+    from middlemark.commands.resume import differences
+    from middlemark.commands.stored import stored_run
+    from middlemark.store import StoreError, reopen_run
+
+    run = stored_run(folder)
+    problems = [Problem("--resume", each) for each in differences(run.file, workers)]
+    if suites or out or dry_run or options != RawOptions():
+        problems.append(
+            Problem("--resume", "goes on with what was asked then: leave suites, factors, --out and --dry-run out")
+        )
+    if problems:
+        raise RequestError(problems)
+
+    def opened() -> "RunWriter":
+        try:
+            return reopen_run(run)
+        except StoreError as refused:
+            raise MeasureError(str(refused), "wait for it, or measure anew") from None
+
+    return opened, run.outcomes
+
+
+def _measure(
+    opened: "Callable[[], RunWriter]", known: Sequence[TrialOutcome], workers: Mapping[str, Worker], shown: Shown
+) -> int:
+    """Measure all that is not ``known`` of the run that is opened."""
+    from middlemark.commands.progress import progress
+    from middlemark.launch.domains import Domains
+    from middlemark.launch.run import run_plan
+    from middlemark.launch.trial import Site
+    from middlemark.store import StoreError
+
+    outcomes: list[TrialOutcome] = [*known]
 
     def keep(outcome: TrialOutcome) -> None:
         writer.append(outcome)
@@ -154,14 +207,14 @@ def _measure(
     complete = True
     error: str | None = None
     with _interrupts_unwind():
+        writer = opened()
+        plan = writer.file.plan
+        measured = {each.order for each in known}
+        left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
+        site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), shown.interface)
         try:
-            writer = open_run(out, file)
-        except StoreError as refused:
-            raise MeasureError(str(refused), "choose another folder with --out DIR") from None
-        site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), interface)
-        try:
-            with progress(plan, quiet=quiet) as watcher:
-                complete = run_plan(plan, workers, site, keep, watcher)
+            with progress(left, quiet=shown.quiet) as watcher:
+                complete = run_plan(left, workers, site, keep, watcher)
         except KeyboardInterrupt:  # just before or just after the time in which run_plan takes care of it
             complete = False
         except StoreError as failure:
@@ -172,7 +225,9 @@ def _measure(
             writer.close(interrupted=not complete, error=error)
         except StoreError as failure:
             error = error or str(failure)
-    results, unwritten = _print(plan, writer.file, outcomes, writer.folder, output_format, time.monotonic() - begin)
+    results, unwritten = _print(
+        plan, writer.file, outcomes, writer.folder, shown.output_format, time.monotonic() - begin
+    )
     if unwritten is not None:
         click.echo(f"middlemark: {unwritten}; the run is kept in {writer.folder}", err=True)
     unkept = _unkept(results, len(plan.trials), error)
@@ -217,17 +272,14 @@ def _print(
     """Return the results, and why they could not be printed."""
     from middlemark.commands import output
     from middlemark.commands.facts import run_facts
+    from middlemark.commands.stored import readers
     from middlemark.report import View, render
     from middlemark.stats.cells import cell_results, samples_by_cell
-    from middlemark.stats.samples import Samples, load_kept
-    from middlemark.stats.samples import load as load_samples
 
     descriptions: dict[str, Description] = {each.name: each for each in file.adapters}
 
-    def samples(outcome: TrialOutcome) -> Samples | None:
-        return load_samples(folder / outcome.samples_file) if outcome.samples_file else None
-
-    results = cell_results(plan, outcomes, samples, descriptions, lambda file: load_kept(folder, file))
+    samples, kept = readers(folder)
+    results = cell_results(plan, outcomes, samples, descriptions, kept)
     view = View(
         width=shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100,
         colour=output.is_terminal() and "NO_COLOR" not in os.environ,

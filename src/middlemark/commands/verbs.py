@@ -8,6 +8,7 @@ from middlemark import __version__
 
 VERBS = {
     "run": "Measure a suite, or what the options say.",
+    "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",
     "list": "List adapters, suites or runs.",
 }
 
@@ -50,7 +51,7 @@ class Verbs(click.Group):
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 everything measured; 1 a cell failed, or something could not be stored or printed; "
-    "2 the request is wrong; 3 nothing could be measured; 130 interrupted.",
+    "2 the request is wrong; 3 nothing could be measured; 4 a --fail-if of compare holds; 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="middlemark")
 def group() -> None:

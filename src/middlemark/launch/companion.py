@@ -133,6 +133,13 @@ class Companion:
         words = self._words.decode(errors="replace").strip()[-400:]
         return f"{self.spec.name} (pid {self.process.pid}) {how} during the trial: {words}"
 
+    async def watch(self) -> None:
+        """Wait for its death. Raises WorkerFailedError then, and does nothing else."""
+        await self._closed.wait()  # a daemon's end closes its output; one that merely closed it is watched all the same
+        while (death := self.death()) is None:
+            await asyncio.sleep(0.1)
+        raise WorkerFailedError("companion", death)
+
     async def stop(self, grace_s: float) -> None:
         """SIGTERM, ``grace_s`` of patience, SIGKILL; reaped in any case."""
         for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):

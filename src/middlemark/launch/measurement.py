@@ -167,7 +167,8 @@ class Measurement:
         """Receivers first, then the senders together; when these are done the receivers are told what to expect."""
         senders = [each for each in following if each.roles[0] in self.roles.senders]
         receivers = [each for each in following if each not in senders]
-        tasks: list[asyncio.Task[None]] = []
+        watching = [asyncio.create_task(each.watch()) for each in self.running.companions]
+        tasks: list[asyncio.Task[None]] = [*watching]
         setting = self.setting
 
         def start(which: Iterable[Following], patience_s: float) -> list[asyncio.Task[None]]:
@@ -197,7 +198,7 @@ class Measurement:
                 drains = self.pattern.drains(setting.cell, role)
                 expected = self._expected(role, senders) if drains else None
                 each.stop(expected, DRAIN_S if drains else STOP_S)
-            await _while_alive(tasks, *tasks)
+            await _while_alive(tasks, *tasks[len(watching) :])
         finally:
             for task in tasks:
                 task.cancel()

@@ -91,6 +91,8 @@ class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     histogram_path: str | None = None
     """Where the samples outgrew their memory: the log-linear histogram of all that came after it was full."""
     in_histogram: int = 0
+    stamped_every: int = 1
+    """A publisher's: its record i is of sequence ``1 + i * stamped_every``; its other messages were not timed."""
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,8 +114,8 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """Time its thread slept within publish(): back-pressure; None where the kernel does not tell (schedstat)."""
     pacing_ns: int
     """Time its thread spent waiting for intended instants."""
-    writing_ns: int
-    """Time within publish(), all messages together."""
+    writing_ns: int | None
+    """Time within publish(), all messages together; None where not every one was stamped."""
     first_sent_ns: int
     """CLOCK_MONOTONIC; 0: nothing was sent."""
     last_sent_ns: int

@@ -49,7 +49,7 @@ class Running:
         """Name the cause rather than the symptom: a dead companion, a stopped or dead peer behind a silent one."""
         code, text = error.code, error.text
         for companion in self.companions:
-            if death := companion.death():
+            if (death := companion.death()) and death != text:
                 return Failure(code="companion", text=f"{death} ({text})", advice=error.advice)
         if code in ("silent", "unmatched", "hung"):
             for peer in self.workers:

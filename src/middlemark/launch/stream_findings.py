@@ -42,6 +42,7 @@ def doubts(
         _back_pressure(cell, publishers),
         _publish_failed(senders),
         _in_histogram(senders, receivers),
+        _stamped_in_part(senders),
         _limit(limits, senders),
         _drain_cut(receivers),
     )
@@ -167,6 +168,18 @@ def _in_histogram(senders: Sequence[Result], receivers: Sequence[Result]) -> Dou
         "histogram",
         f"the memory for samples was full and the histogram took over: {text} are known to within 0.8 %",
         "a shorter --duration or a lower --rate keeps each of them",
+    )
+
+
+def _stamped_in_part(senders: Sequence[Result]) -> Doubt | None:
+    parts = [each for each in senders if each["stamped_every"] > 1]
+    if not parts:
+        return None
+    text = each_of(parts, lambda each: f"one in {each['stamped_every']} of publisher {each['index']}")
+    return Doubt(
+        "stamped-in-part",
+        f"a reading of the clock would take a good part of what a message takes: {text} is timed, all are counted",
+        "--samples or a --rate in Hz times every message",
     )
 
 

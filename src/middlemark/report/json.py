@@ -69,6 +69,8 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "fill_ns": _summary(result.fill_ns),
         "check_ns": _summary(result.check_ns),
         "discovery_ns": exact(result.discovery_ns),
+        "trial_values": [exact(each) for each in result.trial_values],
+        "interval": None if result.interval is None else [exact(each) for each in result.interval],
         "times_floor": result.times_floor,
         "floor": result.floor,
         **_throughput(result),

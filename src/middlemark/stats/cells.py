@@ -14,6 +14,7 @@ from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.doubts import NOT_MEASURED as UNREACHED
 from middlemark.stats.doubts import cell_doubts, faster_than_floor, joined, merged, trial_doubts
 from middlemark.stats.floors import by_rate, floors
+from middlemark.stats.interval import median_interval
 from middlemark.stats.result import CellResult, Delivery, Summary
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.series import representative
@@ -79,6 +80,7 @@ def _result(
     carriers = {each.carried_by for each in measured if each.carried_by}
     times: dict[str, Any] = {field: over_trials([each.times[field] for each in trials]) for field in (*TIMES, *FURTHER)}
     counts = _added([counted for each in measured if (counted := rates.counts(each))])
+    values = tuple(each for each in figures(cell, trials) if each is not None)
     result = CellResult(
         cell=cell,
         name=name,
@@ -95,6 +97,8 @@ def _result(
         failed=None if measured else _why_nothing(outcomes),
         failures=tuple(each.failed for each in outcomes if each.failed),
         resources=costs.resources(cell, measured),
+        trial_values=values,
+        interval=median_interval(values),
         **times,
         **_series(cell, trials),
     )
@@ -200,7 +204,8 @@ def _deliveries(trials: Sequence[TrialSummary]) -> tuple[Delivery, ...]:
 def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
     """Return the medians of the trials' figures, the least minimum and the greatest maximum.
 
-    A figure that some trials lack is the median of those that have it: one that ended early must not hide the others.
+    A figure that some trials lack is the median of those that have it, if they are most of them: one that ended early
+    must not hide the others, nor the p99 of one stand beside the p50 of all.
     """
     present = [each for each in summaries if each is not None]
     if not present:
@@ -209,7 +214,11 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
     def known(field: str) -> list[float]:
         return [value for each in present if (value := getattr(each, field)) is not None]
 
-    medians = {field: _median(known(field)) for field in Summary.__struct_fields__ if field not in ("min", "max")}
+    medians = {
+        field: _median(values) if 2 * len(values := known(field)) > len(present) else None
+        for field in Summary.__struct_fields__
+        if field not in ("min", "max")
+    }
     return Summary(min=min(known("min"), default=None), max=max(known("max"), default=None), **medians)
 
 

@@ -24,8 +24,8 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Resources | None:
         cpu=over(lambda each: sum(map(_cpu, each.costs))),
         user=over(lambda each: sum(_share(cost.user_ns, cost) for cost in each.costs)),
         system=over(lambda each: sum(_share(cost.system_ns, cost) for cost in each.costs)),
-        ns_per_message=over(lambda each: _per_message(each, _working_ns(each))),
-        rss_bytes=over(lambda each: sum(cost.rss_bytes for cost in each.costs)),
+        ns_per_message=over(trial_cpu_ns_per_message),
+        rss_bytes=over(trial_rss_bytes),
         peak_rss_bytes=over(lambda each: sum(cost.peak_rss_bytes for cost in each.costs)),
         bytes_per_subscriber=over(lambda each: _bytes_per_subscriber(cell, each)),
         voluntary_hz=over(lambda each: sum(_rate(cost.voluntary_switches, cost) for cost in each.costs)),
@@ -41,6 +41,16 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Resources | None:
         workers=_workers(costed),
         network=network,
     )
+
+
+def trial_cpu_ns_per_message(outcome: TrialOutcome) -> float | None:
+    """Return one trial's ``ns_per_message``; None where nothing was read or received."""
+    return _per_message(outcome, _working_ns(outcome)) if outcome.costs else None
+
+
+def trial_rss_bytes(outcome: TrialOutcome) -> float | None:
+    """Return what all workers of one trial held at its end; None where nothing was read."""
+    return float(sum(cost.rss_bytes for cost in outcome.costs)) if outcome.costs else None
 
 
 def _workers(outcomes: Sequence[TrialOutcome]) -> tuple[WorkerResources, ...]:

@@ -72,9 +72,11 @@ def _transport_contradicted(cell: Cell, outcome: TrialOutcome, descriptions: Map
     if due is None or outcome.carried_by in (None, due):
         return None
     should = "" if due == cell.transport else f" (which is {due})"
+    # Where the reason is known (a segment too small, a type that does not fit), the adapter has noted it.
+    known = f"; its adapter says: {'; '.join(outcome.notes)}" if outcome.notes else ""
     return Doubt(
         "transport-contradicted",
-        f"asked for {cell.transport}{should}, carried by {outcome.carried_by}",
+        f"asked for {cell.transport}{should}, carried by {outcome.carried_by}{known}",
         "do not quote it as the transport in its name: the middleware took another way, or a neighbour's traffic was "
         "counted; quiet the machine, and see in the adapter's README what rules a transport out",
     )

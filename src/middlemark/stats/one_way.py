@@ -69,7 +69,7 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
             if publisher is None:
                 return None, f"publisher {int(source)} kept no record of what it sent"
             chosen = sources == source if len(present) > 1 else slice(None)
-            places = (stamps[chosen] & _SEQUENCE).astype(np.int64) - 1
+            places = ((stamps[chosen] & _SEQUENCE).astype(np.int64) - 1) // publisher.stamped_every
             if places.min() < 0 or places.max() >= len(publisher.raw):
                 return None, f"publisher {int(source)} kept only the first {len(publisher.raw):,} of its sends"
             late = publisher.raw["late_ns"][places]

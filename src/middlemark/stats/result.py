@@ -192,6 +192,10 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """Publishes that back-pressure held beyond the write timeout; None without a publisher."""
     per_subscriber: tuple[Delivery, ...] = ()
     resources: Resources | None = None
+    trial_values: tuple[float, ...] = ()
+    """The figure a trial that stands for it: the received rate of what is sent as fast as possible, else p50 in ns."""
+    interval: tuple[float, float] | None = None
+    """Of their median, 95 %, by bootstrap over trials; None with fewer than six."""
     series: tuple[Second, ...] = ()
     """Of trial ``series_trial``: the one whose figure is the median of its cell."""
     series_trial: int | None = None

@@ -75,6 +75,8 @@ class Kept(msgspec.Struct, frozen=True):
     index: int
     raw: Samples
     histogram: Samples | None = None
+    stamped_every: int = 1
+    """A publisher's: ``raw[i]`` is of sequence ``1 + i * stamped_every``."""
 
 
 def load_kept(folder: Path, file: SamplesFile) -> Kept:
@@ -83,13 +85,13 @@ def load_kept(folder: Path, file: SamplesFile) -> Kept:
     raw = load(path, KEPT[file.role])
     _whole(path, file.samples, len(raw))
     if not file.in_histogram:
-        return Kept(file.role, file.index, raw)
+        return Kept(file.role, file.index, raw, None, file.stamped_every)
     if file.histogram_path is None:
         raise SamplesError(path, f"the histogram of {file.in_histogram:,} more samples is missing", _AGAIN)
     path = folder / file.histogram_path
     histogram = load_histogram(path)
     _whole(path, file.in_histogram, int(histogram["count"].sum()))
-    return Kept(file.role, file.index, raw, histogram)
+    return Kept(file.role, file.index, raw, histogram, file.stamped_every)
 
 
 def load_histogram(path: Path) -> Samples:

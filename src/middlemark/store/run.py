@@ -165,6 +165,27 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
     raise StoreError(f"{root / base}: a thousand runs of this second exist already")
 
 
+def reopen_run(run: StoredRun) -> RunWriter:
+    """Go on with a run that nobody is measuring. Raises StoreError naming the path.
+
+    A line that was cut off stays where it is, one that cannot be read; what follows begins on a line of its own.
+    """
+    path = run.folder / "trials.jsonl"
+    if run.running:
+        raise StoreError(f"{run.folder}: is being measured by another process")
+    try:
+        with path.open("ab+") as trials:
+            if trials.tell():
+                trials.seek(-1, os.SEEK_END)
+                if trials.read(1) != b"\n":
+                    trials.write(b"\n")
+    except OSError as error:
+        raise _store_error(path, error) from None
+    return RunWriter(
+        run.folder.absolute(), msgspec.structs.replace(run.file, ended=None, interrupted=False, error=None)
+    )
+
+
 def read_run(folder: Path) -> StoredRun:
     """Read a run back: complete, killed or under way. Raises StoreError naming the path and what is wrong with it."""
     path = folder / "run.json"

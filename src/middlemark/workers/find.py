@@ -1,5 +1,6 @@
 """Finds the worker executables and asks each what it is."""
 
+import contextlib
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ import msgspec
 from middlemark.workers.description import BrokenWorker, Description, Worker
 
 PREFIX = "middlemark-worker-"
+LEFT_OUT = "middlemark-left-out-"
 PROTOCOL = 1
 DESCRIBE_S = 10.0
 
@@ -43,6 +45,20 @@ def executables() -> dict[str, str]:
             name = path.name.removeprefix(PREFIX)
             if path.name.startswith(PREFIX) and name not in found and path.is_file() and os.access(path, os.X_OK):
                 found[name] = str(path.absolute())
+    return found
+
+
+def left_out() -> dict[str, str]:
+    """Return adapter name → why it was not built and how to get it: the build notes it beside the workers."""
+    here = executables()
+    found: dict[str, str] = {}
+    for folder in _places():
+        for path in sorted(folder.glob(f"{LEFT_OUT}*")) if folder.is_dir() else []:
+            name = path.name.removeprefix(LEFT_OUT)
+            if name in here or name in found:
+                continue
+            with contextlib.suppress(OSError):
+                found[name] = path.read_text(encoding="utf-8", errors="replace").strip()
     return found
 
 

@@ -56,7 +56,7 @@ def facts(heard: Heard) -> dict[str, Any]:
         "carried_by": evidence.stream_carried_by(
             heard.evidence,
             heard.transport,
-            messages=counts.sent + heard.warmed_up,
+            messages=_moved(heard, counts, taken),
             size=heard.cell.size,
             processes=heard.cell.processes,
         ),
@@ -118,6 +118,14 @@ def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> Count
     )
 
 
+def _moved(heard: Heard, counts: Counts, taken: Sequence[Arrived]) -> int:
+    """Return how many messages must have been moved: of those that may be lost before they are, what arrived."""
+    sent = counts.sent + heard.warmed_up
+    if heard.cell.reliability == "reliable":
+        return sent
+    return min(sent, max((each.received for each in taken), default=0))
+
+
 def _file(stem: str, result: Result) -> SamplesFile:
     path = _path(stem, result["role"], result["index"])
     beyond = int(result["in_histogram"])
@@ -128,6 +136,7 @@ def _file(stem: str, result: Result) -> SamplesFile:
         samples=result["samples"],
         histogram_path=f"{path.removesuffix('.npy')}.histogram.npy" if beyond else None,
         in_histogram=beyond,
+        stamped_every=result.get("stamped_every", 1),
     )
 
 

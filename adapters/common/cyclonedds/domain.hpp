@@ -1,0 +1,49 @@
+// The domain of a trial, opened with a configuration of our own; what Cyclone DDS says of it is caught.
+#pragma once
+
+#include <dds/dds.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "domain_xml.hpp"
+#include "entity.hpp"
+#include "overheard.hpp"
+
+namespace middlemark::cyclonedds {
+
+class Domain {
+ public:
+  Domain(const Settings& settings, const Native& native) {
+    const auto id = static_cast<dds_domainid_t>(settings.domain);
+    const std::string configuration = domain_xml(settings, native);
+    Overheard overheard;
+    const dds_entity_t domain = dds_create_domain(id, configuration.c_str());
+    warnings_ = overheard.lines();
+    if (domain < 0) {
+      std::string reason;
+      for (const std::string& line : warnings_) reason += (reason.empty() ? "" : "; ") + line;
+      throw AdapterError("Cyclone DDS: the domain " + std::to_string(id) + " cannot be opened: " +
+                             (reason.empty() ? dds_strretcode(domain) : "Cyclone DDS says: " + reason),
+                         advice(settings, configuration));
+    }
+    domain_ = Entity(domain, "dds_create_domain");
+  }
+
+  /// What Cyclone DDS found doubtful in the configuration.
+  [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+
+ private:
+  [[nodiscard]] static std::string advice(const Settings& settings, const std::string& configuration) {
+    if (settings.native.empty()) return "the configuration was " + configuration;
+    std::string text = "look at the native settings of the trial:";
+    for (const auto& [key, value] : settings.native) text.append(" ").append(key).append("=").append(value);
+    return text;
+  }
+
+  Entity domain_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace middlemark::cyclonedds

@@ -1,0 +1,100 @@
+// The configuration of a trial's domain, as the XML that dds_create_domain() takes. CYCLONEDDS_URI plays no part in it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <string_view>
+
+#include <middlemark/settings.hpp>
+
+#include "native.hpp"
+#include "version.hpp"
+
+namespace middlemark::cyclonedds {
+
+struct Element {
+  std::map<std::string, std::string> attributes;
+  std::map<std::string, Element> children;
+  std::string text;
+
+  /// Steps are parted by '/'; a last one that begins with '@' is an attribute.
+  void set(std::string_view path, const std::string& value) {
+    Element* at = this;
+    for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/')) {
+      at = &at->children[std::string(path.substr(0, end))];
+      path.remove_prefix(end + 1);
+    }
+    if (path.starts_with('@')) {
+      at->attributes[std::string(path.substr(1))] = value;
+    } else {
+      at->children[std::string(path)].text = value;
+    }
+  }
+};
+
+[[nodiscard]] inline std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+[[nodiscard]] inline std::string xml(const std::string& name, const Element& element) {
+  std::string out = "<" + name;
+  for (const auto& [attribute, value] : element.attributes) out += " " + attribute + "=\"" + escaped(value) + "\"";
+  out += ">" + escaped(element.text);
+  for (const auto& [child, content] : element.children) out += xml(child, content);
+  return out + "</" + name + ">";
+}
+
+/// The kernel's limit for a receive buffer, in bytes as setsockopt counts them; 0 where it cannot be read.
+[[nodiscard]] inline std::uint64_t receive_buffer_limit() {
+  std::uint64_t limit = 0;
+  std::ifstream("/proc/sys/net/core/rmem_max") >> limit;
+  return limit;
+}
+
+/// What a trial's domain is configured with.
+[[nodiscard]] inline std::string domain_xml(const Settings& settings, const Native& native) {
+  if (!std::regex_match(settings.interface, std::regex("[A-Za-z0-9_.:@-]{1,15}"))) {
+    throw AdapterError("Cyclone DDS: interface '" + settings.interface + "' is not a name of a network interface",
+                       "'ip link' lists them");
+  }
+  Element domain;
+  domain.set("@Id", "any");
+  domain.set("General/Interfaces/NetworkInterface/@name", settings.interface);
+  // lo carries multicast although it lacks the flag; without it discovery would need a list of peers.
+  domain.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
+  // Cyclone's own 14720 B and 1344 B are meant for Ethernet without fragments; loopback carries 64 KiB in one datagram.
+  domain.set("General/MaxMessageSize", in_words(native.max_message_bytes(), Form::size));
+  domain.set("General/FragmentSize", in_words(native.fragment_bytes(), Form::size));
+  // A message arrives faster than it is taken off the socket: room for two, as far as the kernel allows.
+  const std::uint64_t wanted = std::max<std::uint64_t>(std::uint64_t{16} << 20, 2 * settings.message_bytes);
+  const std::uint64_t buffer = std::min(receive_buffer_limit(), wanted);
+  if (buffer > 0) domain.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
+  for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) domain.set(path, value);
+  for (const auto& [path, value] : native.elements()) domain.set(path, value);
+  return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>";
+}
+
+}  // namespace middlemark::cyclonedds

@@ -1,0 +1,63 @@
+// Handles and errors of Cyclone DDS's C API.
+#pragma once
+
+#include <dds/dds.h>
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark::cyclonedds {
+
+/// `result` as it came, or AdapterError saying what was tried and what Cyclone DDS answered.
+inline std::int32_t checked(std::int32_t result, const std::string& what) {
+  if (result < 0) {
+    throw AdapterError("Cyclone DDS: " + what + ": " + dds_strretcode(result),
+                       "Cyclone DDS has written the reason to the worker's stderr, where it knows more");
+  }
+  return result;
+}
+
+/// Owns an entity and all that was made in it.
+class Entity {
+ public:
+  Entity() = default;
+  Entity(dds_entity_t entity, const std::string& what) : entity_(checked(entity, what)) {}
+  Entity(Entity&& other) noexcept : entity_(std::exchange(other.entity_, 0)) {}
+  Entity& operator=(Entity&& other) noexcept {
+    std::swap(entity_, other.entity_);
+    return *this;
+  }
+  Entity(const Entity&) = delete;
+  Entity& operator=(const Entity&) = delete;
+  ~Entity() {
+    if (entity_ > 0) dds_delete(entity_);
+  }
+
+  [[nodiscard]] dds_entity_t get() const noexcept { return entity_; }
+
+ private:
+  dds_entity_t entity_ = 0;
+};
+
+/// The last failure after the start. Written on a hot path, put into words once it is asked for.
+class LastFailure {
+ public:
+  void note(const char* operation, dds_return_t code) noexcept {
+    operation_.store(operation, std::memory_order_relaxed);
+    code_.store(code, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::string text() const {
+    const char* operation = operation_.load(std::memory_order_relaxed);
+    if (operation == nullptr) return {};
+    return std::string(operation) + ": " + dds_strretcode(code_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  std::atomic<const char*> operation_{nullptr};
+  std::atomic<dds_return_t> code_{0};
+};
+
+}  // namespace middlemark::cyclonedds

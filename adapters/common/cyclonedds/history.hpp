@@ -1,0 +1,102 @@
+// How many messages the ends keep: the trial's history, as far as the memory of the machine allows.
+#pragma once
+
+#include <dds/dds.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include <middlemark/settings.hpp>
+
+#include "native.hpp"
+#include "version.hpp"
+
+namespace middlemark::cyclonedds {
+
+/// Readers of the trial, over all processes.
+[[nodiscard]] inline std::uint64_t readers_of(const Settings& settings) {
+  switch (settings.pattern) {
+    case Pattern::stream:
+      return settings.subscribers;
+    case Pattern::request_reply:
+      return settings.publishers + 1;
+    case Pattern::ping_pong:
+      return settings.subscribers + 1;
+  }
+  return 1;
+}
+
+/// What a reader keeps of all its topic's publishers. Cyclone DDS's own bound is none: a flood would fill the memory.
+struct ReaderHistory {
+  std::uint64_t messages = 0;  ///< keep-last: the depth; keep-all: the most that may wait to be taken
+  bool bounded = false;        ///< less than the trial asked for (keep-all: always)
+
+  /// `sources` writers share a reader's history, because a type without a key has one instance: their messages would push
+  /// out each other's.
+  ReaderHistory(const Settings& settings, std::uint64_t sources) {
+    constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+    constexpr std::uint64_t sample_overhead_bytes =
+        256;  // serialized data's header, and the entry of the reader's cache
+    const std::uint64_t sample = settings.message_bytes + sample_overhead_bytes;
+    if (!settings.depth) {
+      bounded = true;
+      messages = std::max<std::uint64_t>(std::min(256 * mib, 2048 * mib / readers_of(settings)) / sample, 4);
+      return;
+    }
+    const auto memory =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const std::uint64_t room = std::max<std::uint64_t>(memory / 4 / readers_of(settings) / sample, 1);
+    const std::uint64_t wanted = *settings.depth * sources;
+    bounded = wanted > room;
+    messages = std::min(wanted, room);
+  }
+};
+
+struct DeleteQos {
+  void operator()(dds_qos_t* qos) const noexcept { dds_delete_qos(qos); }
+};
+using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
+
+/// What readers and writers have in common, so that they always match.
+[[nodiscard]] inline Qos common_qos(const Settings& settings, const Native& native) {
+  Qos qos(dds_create_qos());
+  dds_qset_reliability(
+      qos.get(), settings.reliability == Reliability::reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
+      settings.write_timeout.count());
+  dds_qset_durability(qos.get(), DDS_DURABILITY_VOLATILE);
+  dds_qset_latency_budget(qos.get(), native.latency_budget_ns());
+  dds_qset_transport_priority(qos.get(), native.transport_priority());
+  return qos;
+}
+
+[[nodiscard]] inline Qos reader_qos(const Settings& settings, const Native& native, std::uint64_t sources) {
+  Qos qos = common_qos(settings, native);
+  const ReaderHistory history(settings, sources);
+  const auto messages = static_cast<std::int32_t>(history.messages);
+  if (settings.depth) {
+    dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, messages);
+  } else {
+    // A full reader makes its receive thread wait, and with it, over the acknowledgements, a reliable writer.
+    dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
+    dds_qset_resource_limits(qos.get(), messages, DDS_LENGTH_UNLIMITED, messages);
+  }
+  return qos;
+}
+
+/// The writer's own cache is bounded by its high-water mark, whatever the history.
+[[nodiscard]] inline Qos writer_qos(const Settings& settings, const Native& native) {
+  Qos qos = common_qos(settings, native);
+  if (settings.depth) {
+    dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(*settings.depth));
+  } else {
+    dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
+  }
+  if (native.batches()) batch(qos.get());
+  // A writer that leaves would otherwise send a disposal after its last message.
+  dds_qset_writer_data_lifecycle(qos.get(), false);
+  return qos;
+}
+
+}  // namespace middlemark::cyclonedds

@@ -1,0 +1,87 @@
+// What Cyclone DDS says of a configuration, caught instead of left on stderr.
+#pragma once
+
+#include <dds/dds.h>
+#include <dds/ddsrt/log.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "version.hpp"
+
+namespace middlemark::cyclonedds {
+
+/// Catches what Cyclone DDS logs while it lives. One at a time, and only before the start: the sink is the process's, and
+/// where the library does not export it, stderr is turned away instead.
+class Overheard {
+ public:
+  Overheard() {
+    if (set_log_sink(&Overheard::hear, this)) return;
+    std::fflush(stderr);
+    kept_ = memfd_create("overheard", MFD_CLOEXEC);
+    stderr_ = kept_ < 0 ? -1 : dup(STDERR_FILENO);
+    if (stderr_ >= 0) dup2(kept_, STDERR_FILENO);
+  }
+  Overheard(const Overheard&) = delete;
+  Overheard& operator=(const Overheard&) = delete;
+  ~Overheard() { restore(); }
+
+  /// Ends the catching.
+  [[nodiscard]] std::vector<std::string> lines() {
+    restore();
+    return std::move(lines_);
+  }
+
+ private:
+  void restore() {
+    set_log_sink(nullptr, nullptr);
+    if (stderr_ >= 0) {
+      std::fflush(stderr);
+      dup2(stderr_, STDERR_FILENO);
+      close(std::exchange(stderr_, -1));
+      read_kept();
+    }
+    if (kept_ >= 0) close(std::exchange(kept_, -1));
+  }
+
+  void read_kept() {
+    std::string text;
+    char some[4096];
+    for (off_t at = 0;;) {
+      const ssize_t got = pread(kept_, some, sizeof some, at);
+      if (got <= 0) break;
+      text.append(some, static_cast<std::size_t>(got));
+      at += got;
+    }
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      std::string line = text.substr(begin, end - begin);
+      // Behind the time, the domain and the thread: "1795268508.321823 [60]     worker: config: …".
+      if (const std::size_t head = line.find("] "); head != line.npos) line.erase(0, line.find(": ", head) + 2);
+      keep(std::move(line));
+      begin = end + 1;
+    }
+  }
+
+  static void hear(void* self, const dds_log_data_t* entry) {
+    static_cast<Overheard*>(self)->keep(std::string(entry->message, entry->size));
+  }
+
+  void keep(std::string line) {
+    line.erase(std::min(line.find_last_not_of(" \n") + 1, line.size()));
+    // The place is ours, not the user's: one line of XML made by the adapter.
+    if (const std::size_t place = line.find(" (CYCLONEDDS_URI"); place != line.npos) line.erase(place);
+    if (!line.empty()) lines_.push_back(std::move(line));
+  }
+
+  std::vector<std::string> lines_;
+  int kept_ = -1;
+  int stderr_ = -1;
+};
+
+}  // namespace middlemark::cyclonedds

@@ -1,0 +1,115 @@
+// A data reader behind the contract's Subscriber; what its messages are is the intake's business.
+#pragma once
+
+#include <dds/dds.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <middlemark/adapter.hpp>
+
+#include "entity.hpp"
+
+namespace middlemark::cyclonedds {
+
+/// Writers of its topic that a reader has found.
+[[nodiscard]] inline std::size_t writers_found(const Entity& reader) {
+  dds_subscription_matched_status_t status{};
+  checked(dds_get_subscription_matched_status(reader.get(), &status), "dds_get_subscription_matched_status");
+  return status.current_count;
+}
+
+/// `Intake` owns the memory that messages are taken into:
+/// batch()                                   so many samples at most are taken at once
+/// take(reader, visitor, visits, failure)    takes a batch and visits its messages; the samples taken, or Cyclone's code
+template <class Intake>
+class Subscriber {
+ public:
+  Subscriber(Entity reader, Intake intake, Reception reception)
+      : reader_(std::move(reader)), intake_(std::move(intake)) {
+    if (reception != Reception::block) return;
+    condition_ = Entity(dds_create_readcondition(reader_.get(), DDS_ANY_STATE), "dds_create_readcondition");
+    waitset_ = Entity(dds_create_waitset(dds_get_participant(reader_.get())), "dds_create_waitset");
+    checked(dds_waitset_attach(waitset_.get(), condition_.get(), 0), "dds_waitset_attach");
+  }
+  Subscriber(const Subscriber&) = delete;
+  Subscriber& operator=(const Subscriber&) = delete;
+  ~Subscriber() { silence(); }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    return take_up_to(most_at_once, visitor);
+  }
+
+  /// The condition stays true while untaken messages are there. Without one (the trial does not block) every wait is
+  /// spurious.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    if (waitset_.get() == 0) return true;
+    return dds_waitset_wait(waitset_.get(), nullptr, 0, timeout.count()) != 0;
+  }
+
+  void listen(Listener listener) {
+    listener_.emplace(listener);
+    dds_listener_t* callbacks = dds_create_listener(this);
+    dds_lset_data_available(callbacks, [](dds_entity_t, void* self) { static_cast<Subscriber*>(self)->deliver(); });
+    const dds_return_t code = dds_set_listener(reader_.get(), callbacks);
+    dds_delete_listener(callbacks);
+    checked(code, "dds_set_listener");
+    deliver();  // what came before the listener raises no event any more
+  }
+
+  /// dds_set_listener() returns after the last callback has.
+  void silence() {
+    if (!listener_) return;
+    dds_set_listener(reader_.get(), nullptr);
+    listener_.reset();
+  }
+
+  [[nodiscard]] std::size_t publishers_found() { return writers_found(reader_); }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+  [[nodiscard]] const Intake& intake() const noexcept { return intake_; }
+
+ private:
+  /// So many visits end a take(), however fast messages come: the role looks for its stop between two of them.
+  static constexpr std::size_t most_at_once = 1024;
+
+  template <class Visitor>
+  std::size_t take_up_to(std::size_t most, Visitor& visitor) noexcept {
+    std::size_t visits = 0;
+    std::int32_t taken = 0;
+    do {
+      taken = intake_.take(reader_.get(), visitor, visits, failure_);
+    } while (std::cmp_equal(taken, intake_.batch()) && visits < most);
+    if (taken < 0) failure_.note("dds_take", taken);
+    return visits;
+  }
+
+  /// Everything that is there: an event is not raised again for what was left. Never two at a time: an event that comes
+  /// while another is being delivered is left to whoever delivers.
+  void deliver() noexcept {
+    unsigned events = 1;
+    if (events_.fetch_add(events) != 0) return;
+    do {
+      take_up_to(std::numeric_limits<std::size_t>::max(), *listener_);
+      events = events_.fetch_sub(events) - events;
+    } while (events != 0);
+  }
+
+  Entity reader_;
+  Entity condition_;
+  Entity waitset_;
+  Intake intake_;
+  std::optional<Listener> listener_;
+  std::atomic<unsigned> events_{0};
+  LastFailure failure_;
+};
+
+}  // namespace middlemark::cyclonedds

@@ -1,0 +1,88 @@
+// How octets reach the visitor.
+#pragma once
+
+#include <dds/dds.h>
+#include <dds/ddsi/ddsi_serdata.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <cyclonedds/copies.hpp>
+#include <cyclonedds/entity.hpp>
+#include <cyclonedds/version.hpp>
+
+#include "roudi.hpp"
+
+namespace middlemark::cyclonedds {
+
+enum class Access {
+  copied,    ///< dds_take() into memory of the adapter's: Cyclone DDS deserializes, which for octets is one memcpy
+  in_place,  ///< dds_takecdr(): a reference to the chunk in shared memory, as ROS 2's rmw takes loaned messages
+};
+
+/// dds_take() with null pointers, Cyclone's "reader loan", is neither: it copies as well, and clears the memory when it
+/// is returned.
+class Intake {
+ public:
+  Intake(std::size_t bytes, Access access)
+      : bytes_(bytes),
+        access_(access),
+        batch_(access == Access::in_place ? chunks_taken_at_once : copies_at_once(bytes)),
+        samples_(batch_),
+        references_(batch_),
+        infos_(batch_) {
+    if (access == Access::in_place) return;
+    copies_.resize(bytes * batch_);
+    for (std::uint32_t i = 0; i < batch_; ++i) samples_[i] = copies_.data() + bytes * i;
+  }
+
+  [[nodiscard]] std::uint32_t batch() const noexcept { return batch_; }
+
+  template <class Visitor>
+  std::int32_t take(dds_entity_t reader, Visitor& visitor, std::size_t& visits, LastFailure& failure) noexcept {
+    return access_ == Access::in_place ? in_place(reader, visitor, visits, failure) : copies(reader, visitor, visits);
+  }
+
+ private:
+  template <class Visitor>
+  std::int32_t copies(dds_entity_t reader, Visitor& visitor, std::size_t& visits) noexcept {
+    const std::int32_t taken = dds_take(reader, samples_.data(), infos_.data(), batch_, batch_);
+    for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
+      if (!infos_[i].valid_data) continue;  // a writer left
+      visitor(std::span(static_cast<const std::byte*>(samples_[i]), bytes_));
+      ++visits;
+    }
+    return taken;
+  }
+
+  template <class Visitor>
+  std::int32_t in_place(dds_entity_t reader, Visitor& visitor, std::size_t& visits, LastFailure& failure) noexcept {
+    const std::int32_t taken = dds_takecdr(reader, references_.data(), batch_, infos_.data(), DDS_ANY_STATE);
+    for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
+      ddsi_serdata* reference = references_[i];
+      if (infos_[i].valid_data) {
+        if (const void* chunk = chunk_of(reference); chunk != nullptr) {
+          visitor(std::span(static_cast<const std::byte*>(chunk), bytes_));
+          ++visits;
+        } else {  // not delivered: it would be a figure of UDP's under the name of shared memory
+          failure.note("a message came over the network instead of shared memory", DDS_RETCODE_ERROR);
+        }
+      }
+      ddsi_serdata_unref(reference);
+    }
+    return taken;
+  }
+
+  std::size_t bytes_;
+  Access access_;
+  std::uint32_t batch_;
+  std::vector<std::byte> copies_;
+  std::vector<void*> samples_;
+  std::vector<ddsi_serdata*> references_;
+  std::vector<dds_sample_info_t> infos_;
+};
+
+}  // namespace middlemark::cyclonedds

@@ -1,0 +1,145 @@
+// ROS 2's client library, over whatever middleware (RMW) it was told to use. README.md says how each setting becomes one of
+// ROS 2's own, and that nobody has run this yet.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/library.hpp>
+#include <rclcpp/rclcpp.hpp>
+#include <rmw/rmw.h>
+
+#include "listening.hpp"
+#include "node.hpp"
+#include "topics.hpp"
+#if __has_include(<middlemark_interfaces/srv/bytes.hpp>)
+#include "service.hpp"
+#define MIDDLEMARK_RCLCPP_SERVICES
+#endif
+
+namespace middlemark {
+
+class RosClientLibrary {
+ public:
+  explicit RosClientLibrary(const Settings& settings)
+      : settings_(settings),
+        executor_(executor_of(settings)),
+        session_(ros2::made("rclcpp::init", [&] { return std::make_unique<ros2::Session>(settings); })) {}
+
+  [[nodiscard]] static Description describe() {
+    const LoadedLibrary library = loaded_library(reinterpret_cast<const void*>(&rclcpp::uninstall_signal_handlers));
+    const std::string rmw = rmw_get_implementation_identifier();
+    Description description;
+    description.name = "rclcpp";
+    description.title = "ROS 2 rclcpp over " + rmw;
+    description.version = library.version;
+    description.library = library.path;
+    description.licence = "Apache-2.0";
+    description.own_threads = true;
+    Transport network;  // what the RMW takes between two processes of a host
+    network.name = "rmw";
+    network.processes = {2};
+    network.carrier = rmw.find("fastrtps") != rmw.npos ? "shared-memory"
+                      : rmw.find("zenoh") != rmw.npos  ? "tcp"
+                                                       : "udp";
+    if (network.carrier == "shared-memory") network.segments = {"fastrtps_*"};
+    Transport intraprocess;
+    intraprocess.name = "intraprocess";
+    intraprocess.carrier = "process-memory";
+    intraprocess.processes = {1};
+    intraprocess.receive = {"listen"};  // a message of this kind never reaches take()
+    intraprocess.keep_all = false;
+    description.transports = {network, intraprocess};
+    description.residue = {"/dev/shm/fastrtps_*", "/dev/shm/sem.fastrtps_*", "/dev/shm/fast_datasharing_*"};
+    description.native[ros2::executor_key] = ros2::executor_text;
+#ifdef MIDDLEMARK_RCLCPP_SERVICES
+    description.request_reply = true;
+#endif
+    return description;
+  }
+
+  [[nodiscard]] ros2::Publisher publisher(const Topic& topic, unsigned index) {
+    return ros2::made("the publisher of " + topic.name,
+                      [&] { return ros2::Publisher(node(topic.name + "_pub", index), topic, qos(1), intraprocess()); });
+  }
+
+  [[nodiscard]] ros2::Subscriber subscriber(const Topic& topic, unsigned index) {
+    return ros2::made("the subscription of " + topic.name, [&] {
+      return ros2::Subscriber(node(topic.name + "_sub", index), topic, qos(topic.publishers), settings_.reception,
+                              executor_);
+    });
+  }
+
+#ifdef MIDDLEMARK_RCLCPP_SERVICES
+  [[nodiscard]] ros2::Client client(const Topic& service, unsigned index) {
+    return ros2::made("the client of " + service.name, [&] {
+      return ros2::Client(node(service.name + "_client", index), service, settings_.reception, executor_);
+    });
+  }
+
+  [[nodiscard]] ros2::Server server(const Topic& service, unsigned index) {
+    return ros2::made("the service " + service.name, [&] {
+      return ros2::Server(node(service.name + "_server", index), service, settings_.reception, executor_);
+    });
+  }
+#endif
+
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> all = {std::string("the RMW is ") + rmw_get_implementation_identifier()};
+    if (settings_.pattern == Pattern::request_reply) {
+      all.emplace_back("services keep ROS 2's own quality of service: reliable, depth 10");
+    }
+    return all;
+  }
+
+ private:
+  [[nodiscard]] static std::string executor_of(const Settings& settings) {
+    std::string kind = "single";
+    for (const auto& [key, value] : settings.native) {
+      if (key != ros2::executor_key) {
+        throw AdapterError("rclcpp: native." + key + " is not a setting that can be set", "there is executor");
+      }
+      if (settings.reception != Reception::listen) {
+        throw AdapterError("rclcpp: native.executor has no effect unless the reception is listen",
+                           "leave it out, or receive by listen");
+      }
+      kind = value;
+    }
+    return kind;
+  }
+
+  [[nodiscard]] bool intraprocess() const { return settings_.transport == "intraprocess"; }
+
+  [[nodiscard]] std::shared_ptr<rclcpp::Node> node(const std::string& name, unsigned index) const {
+    return ros2::make_node(name + std::to_string(index), intraprocess());
+  }
+
+  /// `sources` publishers share a subscription's history: their messages would push out each other's.
+  [[nodiscard]] rclcpp::QoS qos(std::size_t sources) const {
+    rclcpp::QoS qos(rclcpp::KeepAll{});
+    if (settings_.depth) qos.keep_last(*settings_.depth * sources);
+    if (settings_.reliability == Reliability::reliable) {
+      qos.reliable();
+    } else {
+      qos.best_effort();
+    }
+    return qos.durability_volatile();
+  }
+
+  const Settings settings_;
+  const std::string executor_;
+  std::unique_ptr<ros2::Session> session_;
+};
+
+static_assert(Adapter<RosClientLibrary>);
+static_assert(HasNotes<RosClientLibrary>);
+static_assert(CountsPublishers<ros2::Subscriber>);
+#ifdef MIDDLEMARK_RCLCPP_SERVICES
+static_assert(HasRequestReply<RosClientLibrary>);
+#endif
+
+}  // namespace middlemark

@@ -1,0 +1,140 @@
+// Reception by an executor, on a thread of its own: where rclcpp calls, and how it is started and stopped.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <rclcpp/rclcpp.hpp>
+
+#if __has_include(<rclcpp/experimental/executors/events_executor/events_executor.hpp>)
+#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
+#define MIDDLEMARK_RCLCPP_EVENTS
+#endif
+#if __has_include(<rclcpp/executors/static_single_threaded_executor.hpp>)
+#define MIDDLEMARK_RCLCPP_STATIC
+#endif
+
+#include "node.hpp"
+
+namespace middlemark::ros2 {
+
+inline constexpr const char* executor_key = "executor";
+inline constexpr const char* executor_text =
+    "listen: the executor that calls back: single, static, multi or events, as far as this rclcpp has them (single)";
+
+[[nodiscard]] inline std::shared_ptr<rclcpp::Executor> make_executor(const std::string& kind) {
+  if (kind == "single") return std::make_shared<rclcpp::executors::SingleThreadedExecutor>();
+  if (kind == "multi") return std::make_shared<rclcpp::executors::MultiThreadedExecutor>();
+#ifdef MIDDLEMARK_RCLCPP_STATIC
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // later releases advise against it, and still have it
+  if (kind == "static") return std::make_shared<rclcpp::executors::StaticSingleThreadedExecutor>();
+#pragma GCC diagnostic pop
+#endif
+#ifdef MIDDLEMARK_RCLCPP_EVENTS
+  if (kind == "events") return std::make_shared<rclcpp::experimental::executors::EventsExecutor>();
+#endif
+  throw AdapterError("rclcpp: native.executor = '" + kind + "' is not an executor of this rclcpp",
+                     "single and multi always are");
+}
+
+/// Where rclcpp's callbacks go: to the listener while there is one. Shared with the callback, which rclcpp keeps.
+struct Inlet {
+  std::optional<Listener> listener;
+
+  void operator()(const std::vector<unsigned char>& data) const noexcept {
+    if (listener) (*listener)(std::as_bytes(std::span(data)));
+  }
+};
+
+/// An executor that spins one node. The node's callbacks exclude each other, however many threads the executor has.
+class Spinning {
+ public:
+  Spinning(std::shared_ptr<rclcpp::Node> node, std::string kind) : node_(std::move(node)), kind_(std::move(kind)) {}
+  ~Spinning() { stop(); }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+  void start() {
+    executor_ = make_executor(kind_);
+    executor_->add_node(node_);
+    ended_ = false;
+    thread_ = std::thread([this] {
+      executor_->spin();
+      ended_ = true;
+    });
+  }
+
+  void stop() {
+    if (!thread_.joinable()) return;
+    while (!executor_->is_spinning() && !ended_) std::this_thread::yield();  // to cancel before the spin has no effect
+    executor_->cancel();
+    thread_.join();
+    executor_->remove_node(node_);
+    executor_.reset();
+  }
+
+ private:
+  std::shared_ptr<rclcpp::Node> node_;
+  std::string kind_;
+  std::shared_ptr<rclcpp::Executor> executor_;
+  std::atomic<bool> ended_{false};
+  std::thread thread_;
+};
+
+/// What subscriptions, clients and services have in common: waiting, listening, and words for what went wrong. Whoever
+/// derives from it calls silence() in its destructor.
+class Receiver {
+ public:
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+
+  /// Without a wait set (the trial does not block) every wait is spurious.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    if (!wait_set_) return true;
+    try {
+      return wait_set_->wait(timeout).kind() == rclcpp::WaitResultKind::Ready;
+    } catch (const std::exception& error) {
+      failure_.note(error);
+      return false;
+    }
+  }
+
+  void listen(Listener listener) {
+    inlet_->listener.emplace(listener);
+    spinning_.start();
+  }
+  void silence() {
+    spinning_.stop();
+    inlet_->listener.reset();
+  }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ protected:
+  Receiver(std::shared_ptr<rclcpp::Node> node, Reception reception, std::string executor)
+      : inlet_(std::make_shared<Inlet>()), spinning_(std::move(node), std::move(executor)) {
+    if (reception == Reception::block) wait_set_.emplace();
+  }
+  ~Receiver() = default;
+
+  static constexpr std::size_t most_at_once = 1024;
+
+  std::shared_ptr<Inlet> inlet_;
+  std::optional<rclcpp::WaitSet> wait_set_;
+  LastFailure failure_;
+
+ private:
+  Spinning spinning_;
+};
+
+}  // namespace middlemark::ros2

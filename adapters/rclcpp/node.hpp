@@ -1,0 +1,75 @@
+// ROS 2 in this process, and a node of it. Every endpoint has a node of its own, so that an executor can spin it alone; the
+// nodes of a process share one participant.
+#pragma once
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <middlemark/adapter.hpp>
+#include <rclcpp/rclcpp.hpp>
+
+namespace middlemark::ros2 {
+
+/// rclcpp::init() to rclcpp::shutdown(), without its signal handlers and its log files.
+class Session {
+ public:
+  explicit Session(const Settings& settings) {
+    if (settings.interface == "lo") {  // the first is Humble's way to say it, the second that of later releases
+      setenv("ROS_LOCALHOST_ONLY", "1", 1);
+      setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1);
+    }
+    rclcpp::InitOptions options;
+    options.auto_initialize_logging(false);
+    options.set_domain_id(static_cast<std::size_t>(settings.domain));
+    rclcpp::init(0, nullptr, options, rclcpp::SignalHandlerOptions::None);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { rclcpp::shutdown(); }
+};
+
+[[nodiscard]] inline std::shared_ptr<rclcpp::Node> make_node(const std::string& name, bool intraprocess) {
+  rclcpp::NodeOptions options;
+  options.use_global_arguments(false)
+      .use_intra_process_comms(intraprocess)
+      .enable_rosout(false)
+      .start_parameter_services(false)
+      .start_parameter_event_publisher(false);
+  return std::make_shared<rclcpp::Node>(name, options);
+}
+
+/// Runs what may throw rclcpp's exceptions, as AdapterError. Before the start only.
+template <class Make>
+auto made(const std::string& what, Make&& make) {
+  try {
+    return std::forward<Make>(make)();
+  } catch (const std::exception& error) {
+    throw AdapterError("rclcpp: " + what + ": " + error.what());
+  }
+}
+
+/// The middleware's words for the last failure. An exception of its has allocated already.
+class LastFailure {
+ public:
+  void note(const std::exception& error) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      text_ = error.what();
+    } catch (...) {  // no memory for the words
+    }
+  }
+  [[nodiscard]] std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+}  // namespace middlemark::ros2

@@ -1,0 +1,150 @@
+// What a ROS 2 node puts on the wire: its topic names, types, qualities of service and service headers, written with Eclipse
+// Cyclone DDS and without any of ROS. README.md says how each setting becomes one of the middleware's own.
+#pragma once
+
+#include <dds/dds.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cyclonedds/domain.hpp>
+#include <cyclonedds/entity.hpp>
+#include <cyclonedds/history.hpp>
+#include <cyclonedds/native.hpp>
+#include <cyclonedds/notes.hpp>
+#include <cyclonedds/subscriber.hpp>
+#include <middlemark/adapter.hpp>
+#include <middlemark/library.hpp>
+
+#include "identity.hpp"
+#include "intake.hpp"
+#include "publisher.hpp"
+#include "service.hpp"
+#include "types.hpp"
+
+namespace middlemark {
+
+class Ros2Wire {
+ public:
+  using Subscriber = cyclonedds::Subscriber<ros2_wire::MessageIntake>;
+
+  explicit Ros2Wire(const Settings& settings)
+      : settings_(settings),
+        native_(settings),
+        domain_(settings, native_),
+        participant_(dds_create_participant(static_cast<dds_domainid_t>(settings.domain),
+                                            ros2_wire::participant_qos().get(), nullptr),
+                     "dds_create_participant") {}
+
+  [[nodiscard]] static Description describe() {
+    const LoadedLibrary library = loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
+    Description description;
+    description.name = "ros2-wire";
+    description.title = "ROS 2 on the wire (Cyclone DDS)";
+    description.version = library.version;
+    description.library = library.path;
+    description.licence = "EPL-2.0 OR BSD-3-Clause";
+    description.own_threads = true;
+    description.request_reply = true;
+    Transport udp;
+    udp.name = "udp";
+    udp.carrier = "udp";
+    udp.processes = {2};
+    Transport intraprocess;
+    intraprocess.name = "intraprocess";
+    intraprocess.carrier = "process-memory";
+    intraprocess.processes = {1};
+    description.transports = {udp, intraprocess};
+    for (const cyclonedds::NativeKey& key : cyclonedds::native_keys) description.native[key.path] = key.text;
+    description.native["Domain/*"] = cyclonedds::any_path_text;
+    return description;
+  }
+
+  [[nodiscard]] ros2_wire::Publisher publisher(const Topic& topic, unsigned /*index*/) {
+    const dds_entity_t type = make_topic("rt/" + topic.name, ros2_wire::multi_array_type);
+    return {make_writer(type, writer_qos(settings_), topic.name), native_, topic.message_bytes};
+  }
+
+  [[nodiscard]] Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
+    const dds_entity_t type = make_topic("rt/" + topic.name, ros2_wire::multi_array_type);
+    return {make_reader(type, reader_qos(settings_, topic.publishers), topic.name),
+            ros2_wire::MessageIntake(topic.message_bytes), settings_.reception};
+  }
+
+  [[nodiscard]] ros2_wire::Client client(const Topic& service, unsigned /*index*/) {
+    const std::string id = "clientid=" + ros2_wire::unique_id(participant_, ++ends_) + ";";
+    cyclonedds::Entity writer = make_writer(requests(service), named(writer_qos(settings_), id), service.name);
+    cyclonedds::Entity reader =
+        make_reader(replies(service), named(reader_qos(of_replies(service), 1), id), service.name);
+    dds_instance_handle_t handle = 0;
+    cyclonedds::checked(dds_get_instance_handle(writer.get(), &handle), "dds_get_instance_handle");
+    return {std::move(reader), std::move(writer), handle, native_, service.message_bytes, settings_.reception};
+  }
+
+  [[nodiscard]] ros2_wire::Server server(const Topic& service, unsigned /*index*/) {
+    const std::string id = "serviceid=" + ros2_wire::unique_id(participant_, ++ends_) + ";";
+    cyclonedds::Entity writer = make_writer(replies(service), named(writer_qos(of_replies(service)), id), service.name);
+    cyclonedds::Entity reader =
+        make_reader(requests(service), named(reader_qos(settings_, service.publishers), id), service.name);
+    return {std::move(reader), std::move(writer), native_, service.message_bytes, settings_.reception};
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const {
+    return cyclonedds::notes(settings_, native_, domain_.warnings());
+  }
+
+ private:
+  /// The participant takes the topic with it.
+  [[nodiscard]] dds_entity_t make_topic(const std::string& name, const dds_topic_descriptor_t& type) const {
+    return cyclonedds::checked(dds_create_topic(participant_.get(), &type, name.c_str(), nullptr, nullptr),
+                               "dds_create_topic for " + name);
+  }
+  [[nodiscard]] dds_entity_t requests(const Topic& service) const {
+    return make_topic("rq/" + service.name + "Request", ros2_wire::request_type);
+  }
+  [[nodiscard]] dds_entity_t replies(const Topic& service) const {
+    return make_topic("rr/" + service.name + "Reply", ros2_wire::reply_type);
+  }
+
+  [[nodiscard]] cyclonedds::Entity make_writer(dds_entity_t topic, const cyclonedds::Qos& qos,
+                                               const std::string& name) const {
+    return {dds_create_writer(participant_.get(), topic, qos.get(), nullptr), "dds_create_writer for " + name};
+  }
+  [[nodiscard]] cyclonedds::Entity make_reader(dds_entity_t topic, const cyclonedds::Qos& qos,
+                                               const std::string& name) const {
+    return {dds_create_reader(participant_.get(), topic, qos.get(), nullptr), "dds_create_reader for " + name};
+  }
+
+  [[nodiscard]] cyclonedds::Qos reader_qos(const Settings& settings, std::uint64_t sources) const {
+    return cyclonedds::reader_qos(settings, native_, sources);
+  }
+  [[nodiscard]] cyclonedds::Qos writer_qos(const Settings& settings) const {
+    return cyclonedds::writer_qos(settings, native_);
+  }
+  [[nodiscard]] static cyclonedds::Qos named(cyclonedds::Qos qos, const std::string& id) {
+    dds_qset_userdata(qos.get(), id.data(), id.size());
+    return qos;
+  }
+  /// Every client's reader receives the replies to all of them: no depth is enough for a client that is slower than the
+  /// others, whose replies would push out its own.
+  [[nodiscard]] Settings of_replies(const Topic& service) const {
+    Settings settings = settings_;
+    if (service.publishers > 1) settings.depth.reset();
+    return settings;
+  }
+
+  const Settings settings_;
+  const cyclonedds::Native native_;
+  cyclonedds::Domain domain_;
+  cyclonedds::Entity participant_;
+  std::uint32_t ends_ = 0;  // clients and servers of this process
+};
+
+static_assert(Adapter<Ros2Wire>);
+static_assert(HasRequestReply<Ros2Wire>);
+static_assert(HasNotes<Ros2Wire>);
+static_assert(CountsPublishers<Ros2Wire::Subscriber>);
+
+}  // namespace middlemark

@@ -1,0 +1,108 @@
+// How samples with a byte sequence reach the visitor: dds_take() into memory of the adapter's, where a node of ROS 2 would
+// have a std::vector.
+#pragma once
+
+#include <dds/dds.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <cyclonedds/copies.hpp>
+#include <cyclonedds/entity.hpp>
+
+#include "types.hpp"
+
+namespace middlemark::ros2_wire {
+
+[[nodiscard]] inline std::span<const std::byte> bytes_of(const Sequence& data) noexcept {
+  return {static_cast<const std::byte*>(data.buffer), data.length};
+}
+
+/// `Sample` is UInt8MultiArray or Call.
+template <class Sample>
+class Samples {
+ public:
+  explicit Samples(std::size_t bytes)
+      : bytes_(bytes), memory_(bytes * cyclonedds::copies_at_once(bytes)), samples_(cyclonedds::copies_at_once(bytes)) {
+    for (Sample& sample : samples_) addresses_.push_back(&sample);
+    infos_.resize(samples_.size());
+    lay_out();
+  }
+
+  [[nodiscard]] std::uint32_t batch() const noexcept { return static_cast<std::uint32_t>(samples_.size()); }
+
+  /// Calls `each` for every sample with data.
+  template <class Each>
+  std::int32_t take(dds_entity_t reader, Each&& each) noexcept {
+    const std::int32_t taken = dds_take(reader, addresses_.data(), infos_.data(), infos_.size(), batch());
+    for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
+      if (infos_[i].valid_data) each(std::as_const(samples_[i]));  // else: a writer left
+    }
+    return taken;
+  }
+
+ private:
+  void lay_out() noexcept {
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      samples_[i].data = {static_cast<std::uint32_t>(bytes_), 0, memory_.data() + bytes_ * i, false};
+    }
+  }
+
+  std::size_t bytes_;
+  std::vector<std::byte> memory_;
+  std::vector<Sample> samples_;
+  std::vector<void*> addresses_;
+  std::vector<dds_sample_info_t> infos_;
+};
+
+class MessageIntake {
+ public:
+  explicit MessageIntake(std::size_t bytes) : samples_(bytes) {}
+
+  [[nodiscard]] std::uint32_t batch() const noexcept { return samples_.batch(); }
+
+  template <class Visitor>
+  std::int32_t take(dds_entity_t reader, Visitor& visitor, std::size_t& visits, cyclonedds::LastFailure&) noexcept {
+    return samples_.take(reader, [&](const UInt8MultiArray& sample) noexcept {
+      visitor(bytes_of(sample.data));
+      ++visits;
+    });
+  }
+
+ private:
+  Samples<UInt8MultiArray> samples_;
+};
+
+/// Of requests, or of the replies to `mine`: all clients of a service share the topic of its replies.
+class CallIntake {
+ public:
+  CallIntake(std::size_t bytes, std::optional<std::uint64_t> mine) : samples_(bytes), mine_(mine) {}
+
+  [[nodiscard]] std::uint32_t batch() const noexcept { return samples_.batch(); }
+
+  /// The call that is being visited.
+  [[nodiscard]] const Call* current() const noexcept { return current_; }
+
+  template <class Visitor>
+  std::int32_t take(dds_entity_t reader, Visitor& visitor, std::size_t& visits, cyclonedds::LastFailure&) noexcept {
+    const std::int32_t taken = samples_.take(reader, [&](const Call& call) noexcept {
+      if (mine_ && *mine_ != call.writer) return;
+      current_ = &call;
+      visitor(bytes_of(call.data));
+      ++visits;
+    });
+    current_ = nullptr;
+    return taken;
+  }
+
+ private:
+  Samples<Call> samples_;
+  std::optional<std::uint64_t> mine_;
+  const Call* current_ = nullptr;
+};
+
+}  // namespace middlemark::ros2_wire

@@ -1,0 +1,126 @@
+// libzmq's handles, owned, and its errors in its own words.
+#pragma once
+
+#include <zmq.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark::zeromq {
+
+[[noreturn]] inline void fail(const std::string& what, std::string advice = {}) {
+  throw AdapterError("zeromq: " + what + ": " + zmq_strerror(zmq_errno()), std::move(advice));
+}
+
+/// The last call that failed, kept without allocating.
+class LastFailure {
+ public:
+  void note(const char* call) noexcept {
+    call_ = call;
+    error_ = zmq_errno();
+  }
+  [[nodiscard]] std::string text() const {
+    return call_ == nullptr ? "" : std::string(call_) + ": " + zmq_strerror(error_);
+  }
+
+ private:
+  const char* call_ = nullptr;
+  int error_ = 0;
+};
+
+class Context {
+ public:
+  explicit Context(int io_threads) : context_(zmq_ctx_new()) {
+    if (context_ == nullptr) fail("zmq_ctx_new()");
+    if (zmq_ctx_set(context_, ZMQ_IO_THREADS, io_threads) != 0) fail("zmq_ctx_set(ZMQ_IO_THREADS)");
+    zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, zmq_ctx_get(context_, ZMQ_SOCKET_LIMIT));
+  }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() {
+    while (zmq_ctx_term(context_) != 0 && zmq_errno() == EINTR) {
+    }
+  }
+  [[nodiscard]] void* get() const noexcept { return context_; }
+
+ private:
+  void* context_;
+};
+
+/// What is still queued when it is closed is dropped: by then every receiver has had all it will look at.
+class Socket {
+ public:
+  Socket(const Context& context, int type) : socket_(zmq_socket(context.get(), type)) {
+    if (socket_ == nullptr) fail("zmq_socket()", "is the limit of open files too low? see 'ulimit -n'");
+    set(ZMQ_LINGER, 0, "ZMQ_LINGER");
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  ~Socket() { zmq_close(socket_); }
+
+  void set(int option, int value, const char* name) {
+    if (zmq_setsockopt(socket_, option, &value, sizeof value) != 0) {
+      fail(std::string(name) + " = " + std::to_string(value));
+    }
+  }
+
+  /// Returns the endpoint others connect to: with the port that a wildcard became.
+  [[nodiscard]] std::string bind(const std::string& endpoint) {
+    if (zmq_bind(socket_, endpoint.c_str()) != 0) fail("zmq_bind() to " + endpoint, "does another trial use it?");
+    if (endpoint.starts_with("inproc:")) return endpoint;
+    char bound[256];
+    std::size_t length = sizeof bound;
+    if (zmq_getsockopt(socket_, ZMQ_LAST_ENDPOINT, bound, &length) != 0) fail("ZMQ_LAST_ENDPOINT of " + endpoint);
+    return bound;
+  }
+  void connect(const std::string& endpoint) {
+    if (zmq_connect(socket_, endpoint.c_str()) != 0) fail("zmq_connect() to " + endpoint);
+  }
+
+  /// False, with zmq_errno(): it was not sent.
+  [[nodiscard]] bool send(std::span<const std::byte> bytes, int flags) noexcept {
+    int sent = 0;
+    do {
+      sent = zmq_send(socket_, bytes.data(), bytes.size(), flags);
+    } while (sent < 0 && zmq_errno() == EINTR);
+    return sent >= 0;
+  }
+
+  /// Takes in what the other threads have said to this socket. zmq_send() by itself looks only about once a millisecond.
+  void catch_up() noexcept {
+    int events = 0;
+    std::size_t length = sizeof events;
+    zmq_getsockopt(socket_, ZMQ_EVENTS, &events, &length);
+  }
+
+  [[nodiscard]] void* get() const noexcept { return socket_; }
+
+ private:
+  void* socket_;
+};
+
+/// One received frame; receiving into it again releases what it held.
+class Frame {
+ public:
+  Frame() noexcept { zmq_msg_init(&frame_); }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() { zmq_msg_close(&frame_); }
+
+  [[nodiscard]] bool receive(const Socket& socket, int flags) noexcept {
+    return zmq_msg_recv(&frame_, socket.get(), flags) >= 0;
+  }
+  [[nodiscard]] std::span<const std::byte> bytes() noexcept {
+    return {static_cast<const std::byte*>(zmq_msg_data(&frame_)), zmq_msg_size(&frame_)};
+  }
+
+ private:
+  zmq_msg_t frame_;
+};
+
+}  // namespace middlemark::zeromq

@@ -1,0 +1,131 @@
+"""p50 of a 64 B round trip through an adapter, over the same loop written directly against its middleware, alternating.
+
+Usage: python bench/adapters.py FOLDER [ROUNDS] [ADAPTER…]
+
+FOLDER holds the loops, ``bench_<adapter>`` of ``adapters/<adapter>/``. Both block, on the same two processors. A daemon
+that the middleware needs is the same for both: the one that the worker declares.
+"""
+
+import asyncio
+import contextlib
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from middlemark.launch.companion import Companion, declared
+from middlemark.launch.domains import Domains
+from middlemark.launch.request import settings_of
+from middlemark.launch.trial import Site, run_trial
+from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.stats.samples import load
+from middlemark.workers.description import Worker
+from middlemark.workers.find import find_workers
+
+BYTES = 64
+ROUND_TRIPS = 20_000
+CPUS = (0, 1)
+
+
+def cell_of(worker: Worker) -> Cell:
+    """Return the round trip that the loop makes, too: the adapter's first transport, all else by default."""
+    transport = worker.description.transports[0]
+    return Cell(
+        adapter=worker.description.name,
+        transport=transport.name,
+        size=BYTES,
+        receive="block",
+        reliability=transport.reliability[0],
+        loan=transport.loan[0],
+        payload="untouched",
+        pin=CPUS,
+    )
+
+
+def product_ns(worker: Worker, number: int, folder: Path) -> float:
+    """Return the p50 of one trial."""
+    trial = Trial(order=number, cell=0, number=1, limits=Limits(samples=ROUND_TRIPS, warmup_s=0.2))
+    site = Site(str(folder), "bench", Domains(0))
+    outcome = asyncio.run(run_trial(cell_of(worker), trial, worker, site, lambda _: None))
+    if outcome.failed or outcome.samples_file is None:
+        raise SystemExit(f"bench: {worker.description.name}: {outcome.failed}")
+    path = folder / outcome.samples_file
+    typical = float(statistics.median(load(path)["round_trip_ns"].tolist()))
+    path.unlink()
+    return typical
+
+
+def direct_ns(loop: Path, worker: Worker, number: int) -> float:
+    """Return the p50 that the loop prints, beside a daemon of its own where it needs one."""
+    with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as scratch:
+        settings = {
+            **settings_of(cell_of(worker)),
+            "scope": f"mm_bench_{number}",
+            "scratch": scratch,
+            "interface": "lo",
+        }
+        return asyncio.run(_beside_companions(loop, worker, {**settings, "domain": 0}))
+
+
+async def _beside_companions(loop: Path, worker: Worker, settings: dict[str, object]) -> float:
+    needed = worker.description.transports[0].companions
+    specs = await declared(worker.path, settings) if needed else ()
+    running: list[Companion] = []
+    try:
+        for spec in specs:
+            companion = await Companion.start(spec)
+            running.append(companion)
+        environment = {name: value for spec in specs for name, value in spec.environment.items()}
+        process = await asyncio.create_subprocess_exec(
+            loop,
+            *map(str, (BYTES, ROUND_TRIPS, *CPUS)),
+            env={**os.environ, **environment, "MIDDLEMARK_BENCH_SCRATCH": str(settings["scratch"])},
+            stdout=subprocess.PIPE,
+        )
+        words, _ = await process.communicate()
+        if process.returncode != 0:
+            raise SystemExit(f"bench: {loop} ended with status {process.returncode}")
+        return float(words.split()[0])
+    finally:
+        for each in reversed(running):
+            await each.stop(3.0)
+
+
+def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Iterator[tuple[float, float]]:
+    """Yield p50 of the product and of the loop, in ns; which of them is first changes from pair to pair."""
+    for number in range(rounds):
+        if number % 2:
+            theirs = direct_ns(loop, worker, number)
+            yield product_ns(worker, number, folder), theirs
+        else:
+            ours = product_ns(worker, number, folder)
+            yield ours, direct_ns(loop, worker, number)
+
+
+def main(loops: Path, rounds: int, names: list[str]) -> None:
+    """Compare every adapter that has a loop."""
+    workers = {each.description.name: each for each in find_workers()[0]}
+    for loop in sorted(loops.glob("bench_*")):
+        name = loop.name.removeprefix("bench_")
+        if name not in workers or (names and name not in names):
+            continue
+        with (
+            tempfile.TemporaryDirectory(prefix="middlemark-bench-") as folder,
+            contextlib.closing(rounds_of(loop, workers[name], rounds, Path(folder))) as pairs,
+        ):
+            (Path(folder) / "samples").mkdir()
+            measured = list(pairs)
+        ratios = sorted(ours / theirs for ours, theirs in measured)
+        print(
+            f"{name:<10} 64 B, block: product {statistics.median(ours for ours, _ in measured):8.0f} ns, "
+            f"direct {statistics.median(theirs for _, theirs in measured):8.0f} ns: ratio median "
+            f"{statistics.median(ratios):.3f}, from {ratios[0]:.3f} to {ratios[-1]:.3f} over {rounds} pairs",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 7, sys.argv[3:])

@@ -1,0 +1,119 @@
+# Debian 13 in a folder: a root made by debootstrap, with the packages of packaging/distributions/debian-13.txt. Wants root.
+# The mirror and the settings of apt and pip are the host's, at run time; nothing of them is written here. Sourced by scripts/check-in.
+# shellcheck shell=bash disable=SC2154
+
+readonly home=$root/build-check-in/$target
+readonly system=$home/root
+readonly checkout=$system/middlemark  # /middlemark in there
+readonly list=$checkout/packaging/distributions/debian-13.txt
+
+check_in() {
+  local tool what='the work tree' status=0
+  if (( EUID != 0 )); then fail "$target is a system in a folder: it takes root to make it and to enter it" "sudo scripts/check-in $target"; fi
+  for tool in debootstrap unshare setpriv ip git; do
+    command -v "$tool" >/dev/null || fail "there is no $tool here" "apt install debootstrap util-linux iproute2 git"
+  done
+  log=$home/check-in.log
+  : >"$log"
+
+  if [[ ! -d $system ]]; then make_system; fi
+  if [[ -z $dirty ]]; then what=$(git log -1 --format='the commit %h (%s)'); fi
+  say "copying $what to build-check-in/$target"
+  checkout_into "$checkout"
+  say "packages and Python, set up as ./middlemark and ./check do it"
+  logged scripts/inside --show /etc/pip.conf --show /etc/ssl/certs/ca-certificates.crt "$system" \
+    /middlemark/packaging/setup/setup.sh packages check-packages python check-python || fail "they were not set up; the whole log is $log"
+  choose_adapters
+  build_workers
+  run_conformance || status=1
+  sum_up || status=1
+  return "$status"
+}
+
+make_system() {
+  local mirror
+  # shellcheck disable=SC2016
+  mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | sed -n 1p)}
+  if [[ -z $mirror ]]; then fail "this host's apt has no mirror of Debian" "name one: MIRROR=<address> scripts/check-in $target"; fi
+  say "making Debian 13 in build-check-in/$target (debootstrap; some minutes)"
+  rm -rf --one-file-system "$system.part"
+  logged nice debootstrap --variant=minbase --include=ca-certificates trixie "$system.part" "$mirror" ||
+    fail "debootstrap failed; the whole log is $log" "cat build-check-in/$target/root.part/debootstrap/debootstrap.log"
+  mv "$system.part" "$system"
+}
+
+# Sets `chosen`: those that were asked for, or the floors and every adapter that the distribution's list brings; and null, which the
+# suite needs.
+choose_adapters() {
+  local adapter wanted
+  wanted=${adapters//,/ }
+  if [[ -z $wanted ]]; then wanted="shm tcp udp uds $(sed -n 's/^\[\(.*\)\].*/\1/p' "$list" | grep -vx -e base -e check)"; fi
+  chosen=(null)
+  for adapter in $wanted; do
+    if [[ -f $checkout/adapters/$adapter/CMakeLists.txt ]]; then
+      if [[ $adapter != null ]]; then chosen+=("$adapter"); fi
+    elif [[ -n $adapters ]]; then
+      fail "there is no adapter $adapter in what is checked"
+    else
+      say "debian-13.txt names $adapter, and there is no such adapter in what is checked"
+    fi
+  done
+}
+
+build_workers() {
+  local joined
+  joined=$(IFS=';'; echo "${chosen[*]}")
+  say "building ${chosen[*]}"
+  logged inside_alone nice cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release "-DMIDDLEMARK_ADAPTERS=$joined" ||
+    fail "cmake did not configure the workers; the whole log is $log"
+  sed -n 's/^-- \(adapter .*: not built, .*\)$/middlemark: \1/p' "$log"
+  rm -f "$checkout"/build/workers/middlemark-worker-*
+  logged inside_alone nice cmake --build build --target middlemark-workers --parallel "$(jobs_here)" -- -k 0 ||
+    say "not all of them compile: build-check-in/$target/check-in.log"
+}
+
+run_conformance() {
+  local options=(-q -rfE -p no:cacheprovider --junitxml=build/conformance.xml)
+  if [[ -n $expression ]]; then options+=(-k "$expression"); fi
+  rm -f "$checkout/build/conformance.xml"
+  say "the conformance suite, in there (build-check-in/$target/conformance.log)"
+  if with_workers -m pytest conformance "${options[@]}" >"$home/conformance.log" 2>&1; then
+    tail -n 1 "$home/conformance.log"
+  else
+    tail -n 60 "$home/conformance.log"
+    return 1
+  fi
+}
+
+# Name, version and passed, failed and skipped tests of every adapter; 1 when one that was chosen was not built.
+sum_up() {
+  with_workers -m middlemark list adapters >"$home/adapters.txt"
+  python3 - "$home/adapters.txt" "$checkout/build/conformance.xml" "${chosen[@]}" <<'PYTHON'
+import re
+import sys
+import xml.etree.ElementTree as tree
+from collections import Counter
+from pathlib import Path
+
+listed, results, *chosen = sys.argv[1:]
+rows = (line.split(maxsplit=2) for line in Path(listed).read_text().splitlines() if line and not line[0].isspace())
+versions = {row[0]: row[1] for row in rows if len(row) > 1}
+counts: dict[str, Counter[str]] = {name: Counter() for name in [*chosen, ""]}
+for case in tree.parse(results).iter("testcase"):
+    # A test's name ends in [… adapter-transport …]; of two that fit, the longer one: an adapter's name may begin with another's.
+    parameters = (re.search(r"\[(.*)\]", case.get("name", "")) or ["", ""])[1]
+    fits = {name: re.search(rf"(?:^|-){re.escape(name)}(?=-|$)", parameters) for name in chosen}
+    owner = min((name for name, fit in fits.items() if fit), key=lambda name: (fits[name].start(), -len(name)), default="")
+    outcome = next((tag for tag in ("failure", "error", "skipped") if case.find(tag) is not None), "passed")
+    counts[owner]["failed" if outcome in ("failure", "error") else outcome] += 1
+print(f"{'adapter':<16} {'version':<22} {'passed':>7} {'failed':>7} {'skipped':>7}")
+for name, count in counts.items():
+    version = versions.get(name, "not built") if name else ""
+    print(f"{name or '(of all)':<16} {version:<22} {count['passed']:>7} {count['failed']:>7} {count['skipped']:>7}")
+sys.exit(any(name and name not in versions for name in counts))
+PYTHON
+}
+
+with_workers() { inside_alone env PYTHONPATH=src MIDDLEMARK_WORKERS=/middlemark/build/workers .venv/bin/python "$@"; }
+
+inside_alone() { scripts/inside --alone "$system" sh -c 'cd /middlemark && exec "$@"' - "$@"; }

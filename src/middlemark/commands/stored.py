@@ -1,0 +1,31 @@
+"""Reading stored runs, for the verbs that do."""
+
+from pathlib import Path
+
+from middlemark.launch.outcome import SamplesFile, TrialOutcome
+from middlemark.problems import MeasureError
+from middlemark.stats.samples import Kept, Samples, load, load_kept
+from middlemark.stats.trials import KeptOf, SamplesOf
+from middlemark.store import StoredRun, StoreError, read_run
+
+
+def stored_run(folder: Path) -> StoredRun:
+    """Read a run back. Raises MeasureError with the path and the next step."""
+    try:
+        return read_run(folder)
+    except StoreError as error:
+        raise MeasureError(
+            str(error), "name the folder of a run; `middlemark list runs` shows those in runs/"
+        ) from None
+
+
+def readers(folder: Path) -> tuple[SamplesOf, KeptOf]:
+    """Return how what a run's trials kept is read."""
+
+    def samples(outcome: TrialOutcome) -> Samples | None:
+        return load(folder / outcome.samples_file) if outcome.samples_file else None
+
+    def kept(file: SamplesFile) -> Kept:
+        return load_kept(folder, file)
+
+    return samples, kept

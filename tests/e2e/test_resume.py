@@ -1,0 +1,80 @@
+"""A run that was killed is gone on with: the same design, every trial once."""
+
+import json
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from product import Bench, Ended
+
+ASKED = ("run", "--adapter", "null", "--transport", "memory", "--size", "16,1k", "--trials", "3", "--warmup", "10ms")
+TRIALS = 6
+
+
+def killed(bench: Bench, after: int) -> Path:
+    """Kill -9 the launcher when so many trials have been kept; return the run's folder."""
+    run = bench.start(*ASKED, "--duration", "300ms", "--quiet")
+    while run.trials() < after or not list(run.out.glob("*/run.json")):
+        assert run.process.poll() is None
+        time.sleep(0.01)
+    run.signal(signal.SIGKILL)
+    run.process.communicate()
+    return run.folder
+
+
+def resumed(bench: Bench, folder: Path) -> Ended:
+    return bench.run_leaving("run", "--resume", str(folder), "--format", "json", "--quiet")
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_what_a_killed_run_lacks_is_measured_and_nothing_twice(bench: Bench, after: int) -> None:
+    folder = killed(bench, after)
+    design = json.loads((folder / "run.json").read_text())["plan"]
+    before = (folder / "trials.jsonl").read_text()
+    ended = resumed(bench, folder)
+    assert ended.code == 0, ended.err
+    document = json.loads((folder / "run.json").read_text())
+    assert (document["plan"], document["interrupted"]) == (design, False)
+    assert document["ended"] is not None
+    kept = (folder / "trials.jsonl").read_text()
+    assert kept.startswith(before)
+    assert Counter(json.loads(line)["order"] for line in kept.splitlines()) == Counter(range(TRIALS))
+    assert [cell["trials"] for cell in ended.document["cells"]] == [3, 3]
+
+
+def test_a_line_that_was_cut_off_costs_its_trial_and_is_measured_again(bench: Bench) -> None:
+    folder = killed(bench, 2)
+    trials = folder / "trials.jsonl"
+    trials.write_bytes(trials.read_bytes().rstrip(b"\n")[:-30])
+    ended = resumed(bench, folder)
+    assert ended.code == 0, ended.err
+    assert [cell["trials"] for cell in ended.document["cells"]] == [3, 3]
+
+
+def test_a_run_of_another_machine_or_version_is_refused_with_all_that_differs(bench: Bench) -> None:
+    folder = killed(bench, 1)
+    path = folder / "run.json"
+    document = json.loads(path.read_text())
+    document["middlemark"] = "0.0.1"
+    document["machine"]["kernel"] = "2.6"
+    document["adapters"][0]["version"] = "0"
+    path.write_text(json.dumps(document))
+    ended = resumed(bench, folder)
+    assert ended.code == 2
+    for told in ("Middlemark was 0.0.1 then", "kernel was 2.6 then", "null was 0 then and is 1 now"):
+        assert told in ended.err
+
+
+def test_what_is_asked_beside_it_is_refused_and_so_is_a_run_under_way(bench: Bench) -> None:
+    run = bench.start(*ASKED, "--duration", "2s", "--quiet")
+    while run.trials() < 1:
+        time.sleep(0.01)
+    beside = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
+    assert beside.code == 2
+    assert "leave suites, factors" in beside.err
+    under_way = bench.run_leaving("run", "--resume", str(run.folder))
+    assert under_way.code == 3
+    assert "is being measured by another process" in under_way.err
+    run.kill()

@@ -1,0 +1,203 @@
+"""``middlemark compare``: what is paired with what, what is refused, and what is printed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from middlemark.commands.compare_ import command
+from middlemark.launch.outcome import Counts, TrialOutcome
+from middlemark.plan.cell import Cell, Limits, Plan, Trial
+from middlemark.problems import MeasureError, RequestError
+from middlemark.stats.samples import SAMPLE
+from middlemark.store import Machine, RunFile, open_run
+from middlemark.workers.description import Description, Transport
+
+SAMPLES = 40
+MACHINE = Machine(
+    host="bench", cpu="A processor", processors=2, memory_bytes=1 << 34, kernel="6.1", system="Debian", virtual=False,
+    clocksource="tsc", governor=None,
+)  # fmt: skip
+
+
+def described() -> Description:
+    transports = tuple(
+        Transport(
+            name=name, carrier=carrier, segments=(), processes=(2,), receive=("block",), reliability=("reliable",),
+            loan=(False,), max_bytes=1 << 20, max_bytes_advice="", max_depth=None, keep_all=True, companions=False,
+        )
+        for name, carrier in (("udp", "udp"), ("shm", "shared-memory"))
+    )  # fmt: skip
+    return Description(
+        protocol=1, name="lyra", title="Lyra", version="3", library="", licence="MIT", floor=False, bench_only=False,
+        transports=transports, request_reply=False, security=False, own_threads=False, residue=(), native={},
+    )  # fmt: skip
+
+
+def cell(**factors: Any) -> Cell:
+    return Cell(**{"adapter": "lyra", "transport": "udp", "size": 1024, **factors})
+
+
+def write(root: Path, cells: dict[Cell, float], trials: int = 8, **machine: Any) -> Path:
+    """Keep a run in which each cell has that typical round trip in ns; trial n has n more."""
+    asked = tuple(cells)
+    plan = Plan(
+        cells=asked,
+        names=tuple("" for _ in asked),
+        trials=tuple(
+            Trial(order=number * len(asked) + index, cell=index, number=number + 1, limits=Limits(samples=SAMPLES))
+            for number in range(trials)
+            for index in range(len(asked))
+        ),
+        notes=(),
+        seed=1,
+    )
+    file = RunFile(
+        middlemark="0", suites=("try",), command=(), started="2026-11-21T12:00:00.000+00:00", seed=1,
+        machine=msgspec.structs.replace(MACHINE, **machine), adapters=(described(),), plan=plan,
+    )  # fmt: skip
+    writer = open_run(root, file)
+    for trial in plan.trials:
+        raw = np.zeros(SAMPLES, dtype=SAMPLE)
+        raw["round_trip_ns"] = cells[asked[trial.cell]] + 10 * trial.number
+        path = f"samples/{trial.order:05d}.npy"
+        np.save(writer.folder / path, raw)
+        writer.append(
+            TrialOutcome(
+                cell=trial.cell,
+                number=trial.number,
+                order=trial.order,
+                started="",
+                seconds=1.0,
+                samples=SAMPLES,
+                samples_file=path,
+                counts=Counts(sent=SAMPLES, received=SAMPLES),
+                measured_s=1.0,
+            )
+        )
+    writer.close()
+    return writer.folder
+
+
+def asked(*arguments: object) -> Result:
+    return CliRunner().invoke(command, [*map(str, arguments)], standalone_mode=False)
+
+
+def rows(*arguments: object) -> list[dict[str, Any]]:
+    done = asked(*arguments, "--format", "json")
+    assert done.exception is None, done.exception
+    document = json.loads(done.stdout)
+    assert document["schema"] == 1
+    comparisons: list[dict[str, Any]] = document["comparisons"]
+    return comparisons
+
+
+def refused(*arguments: object) -> str:
+    error = asked(*arguments).exception
+    assert isinstance(error, RequestError | MeasureError), error
+    return str(error)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write(tmp_path, {cell(): 50_000, cell(transport="shm"): 25_000, cell(receive="poll"): 5_000})
+
+
+def test_levels_of_a_factor_are_compared_where_all_else_is_the_same(run: Path) -> None:
+    (row,) = rows(run, "--by", "transport")
+    assert (row["a"], row["b"], row["verdict"]) == ("transport=udp", "transport=shm", "faster")
+    assert row["shift"] == pytest.approx(-0.5, abs=0.01)
+    assert row["low"] <= row["shift"] <= row["high"] < -0.4
+    assert (row["pairs"], row["metric"], row["unit"], row["trials_needed"]) == (8, "p50", "ns", None)
+    assert row["marks"] == []
+
+
+def test_the_baseline_is_a_wherever_it_stood(run: Path) -> None:
+    (row,) = rows(run, "--by", "transport", "--baseline", "shm")
+    assert (row["a"], row["b"], row["verdict"]) == ("transport=shm", "transport=udp", "slower")
+
+
+def test_shared_memory_is_a_factor_by_what_carries_the_data(run: Path) -> None:
+    (row,) = rows(run, "--by", "shared_memory", "--baseline", "off")
+    assert (row["b"], row["verdict"]) == ("shared_memory=on", "faster")
+
+
+def test_adapters_are_compared_over_each_of_their_transports(tmp_path: Path) -> None:
+    several = write(
+        tmp_path, {cell(): 50_000, cell(transport="shm"): 20_000, cell(adapter="vega", transport="x"): 10_000}
+    )
+    assert [(row["a"], row["b"]) for row in rows(several, "--by", "adapter")] == [
+        ("lyra udp", "vega x"),
+        ("lyra shm", "vega x"),
+    ]
+
+
+def test_polling_is_not_compared_with_blocking_unless_one_insists(run: Path) -> None:
+    assert "polling against blocking" in refused(run, "--by", "receive")
+    (row,) = rows(run, "--by", "receive", "--anyway")
+    assert row["marks"] == ["polling against blocking: they are different experiments"]
+
+
+def test_cells_of_one_run_are_selected_by_their_levels(run: Path) -> None:
+    (row,) = rows(f"{run}:transport=udp,receive=block", f"{run}:transport=shm")
+    assert (row["a"], row["b"], row["marks"]) == ("transport=udp,receive=block", "transport=shm", [])
+
+
+def test_the_same_cells_of_two_runs_are_paired_and_marked_as_measured_apart(run: Path, tmp_path: Path) -> None:
+    later = write(tmp_path / "later", {cell(size=64): 1_000, cell(): 51_000, cell(transport="shm"): 50_000})
+    same, slower = rows(run, later)
+    assert (same["verdict"], slower["verdict"]) == ("equivalent", "slower")
+    assert all("not interleaved" in row["marks"][0] for row in (same, slower))
+
+
+@pytest.mark.usefixtures("run")
+def test_a_folder_of_runs_stands_for_the_newest(tmp_path: Path) -> None:
+    (row,) = rows(tmp_path, "--by", "transport")
+    assert row["verdict"] == "faster"
+
+
+def test_runs_of_different_machines_are_not_compared(run: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", {cell(): 50_000}, host="elsewhere")
+    assert "different machines" in refused(f"{run}:transport=udp,receive=block", other)
+
+
+def test_a_gate_that_is_missed_ends_with_4_and_says_by_how_much(run: Path) -> None:
+    done = asked(run, "--by", "transport", "--baseline", "shm", "--fail-if", "p50 slower than 20%")
+    assert done.return_value == 4
+    assert "p50 slower than 20 %: +99" in done.stderr
+    assert asked(run, "--by", "transport", "--fail-if", "p50 slower than 20%").return_value == 0
+
+
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    told = refused(tmp_path, "--by", "zeal", "--metric", "p7", "--fail-if", "p50 nicer than 5%", "--margin", "x")
+    for wrong in ("no factor zeal", "no p7", "'p50 nicer than 5%' is not understood", "--margin"):
+        assert wrong in told
+    assert "wants two runs" in refused(tmp_path)
+    assert "run.json" in refused(tmp_path / "nowhere", tmp_path)
+
+
+def test_too_few_trials_have_no_interval_and_no_verdict(tmp_path: Path) -> None:
+    few = write(tmp_path, {cell(): 50_000, cell(transport="shm"): 25_000}, trials=3)
+    (row,) = rows(few, "--by", "transport")
+    assert (row["low"], row["verdict"], row["trials_needed"]) == (None, "cannot tell", 6)
+    shown = asked(few, "--by", "transport").stdout
+    assert "cannot tell (about 6 trials would)" in shown
+    assert "fewer than six pairs have no interval" in shown
+
+
+def test_a_damaged_line_costs_its_trial(run: Path) -> None:
+    trials = run / "trials.jsonl"
+    trials.write_bytes(trials.read_bytes()[:-20])
+    done = asked(run, "--by", "transport", "--format", "json")
+    assert "1 damaged lines" in done.stderr
+    assert json.loads(done.stdout)["comparisons"][0]["pairs"] in (7, 8)
+
+
+def test_markdown_is_a_table(run: Path) -> None:
+    lines = asked(run, "--by", "transport", "--format", "markdown").stdout.splitlines()
+    assert lines[1] == "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    assert "transport=udp → transport=shm | p50 | 50.0" in lines[2]

@@ -1,0 +1,120 @@
+"""Verdicts hold their promise: seldom false, and a difference that matters is found."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from middlemark.stats.verdict import Judged, Verdict, judge
+
+Pairs = list[tuple[float, float]]
+
+
+def one(pairs: Pairs, *, higher: bool = False, margin: float = 0.05) -> Judged:
+    (judged,) = judge([pairs], higher_is_better=[higher], margin=margin)
+    return judged
+
+
+def trials(rng: np.random.Generator, pairs: int, shift: float) -> Pairs:
+    """p50 of A and B in one run: samples that hang together and have a heavy tail, on a machine that drifts.
+
+    Each round has its own level (a random walk), and each trial its own (processes are placed anew). Within a trial
+    the level wanders too: consecutive samples are correlated by 0.95.
+    """
+    walk = np.cumsum(rng.normal(0, 0.05, pairs))
+
+    def p50(level: float) -> float:
+        steps = rng.normal(0, 0.03, 300)
+        wander = np.empty(300)
+        wander[0] = steps[0]
+        for index in range(1, 300):
+            wander[index] = 0.95 * wander[index - 1] + steps[index]
+        tail = np.where(rng.random(300) < 0.02, rng.pareto(1.2, 300), 0.0)
+        return float(np.median(np.exp(level + wander + np.abs(rng.normal(0, 0.05, 300))) + tail))
+
+    own = 0.047 * rng.standard_t(5, (pairs, 2)) * np.sqrt(3 / 5)
+    return [
+        (p50(walk[index] + own[index, 0]), p50(walk[index] + own[index, 1]) * (1 + shift)) for index in range(pairs)
+    ]
+
+
+def test_a_against_a_is_seldom_called_different() -> None:
+    rng = np.random.default_rng(20)
+    verdicts = [one(trials(rng, 10, 0.0)).verdict for _ in range(500)]
+    assert sum(each in (Verdict.BETTER, Verdict.WORSE) for each in verdicts) <= 0.06 * 500
+
+
+def test_ten_pairs_find_a_shift_of_a_tenth() -> None:
+    rng = np.random.default_rng(21)
+    verdicts = [one(trials(rng, 10, 0.10)).verdict for _ in range(300)]
+    assert sum(each is Verdict.WORSE for each in verdicts) >= 0.85 * 300
+    assert Verdict.BETTER not in verdicts
+
+
+def test_what_is_faster_by_time_is_slower_by_rate() -> None:
+    half = [(100.0 + index, 50.0 + index / 2) for index in range(10)]
+    assert one(half).verdict is Verdict.BETTER
+    assert one(half, higher=True).verdict is Verdict.WORSE
+    assert one(half).shift == pytest.approx(-0.5)
+
+
+def test_an_interval_within_the_margin_is_equivalence_however_sure_the_difference() -> None:
+    slightly = [(100.0, 101.0 + index / 100) for index in range(20)]
+    judged = one(slightly)
+    assert judged.p < 0.001
+    assert judged.verdict is Verdict.EQUIVALENT
+    assert one(slightly, margin=0.005).verdict is Verdict.WORSE
+
+
+def test_five_pairs_can_tell_nothing_and_say_how_many_would() -> None:
+    judged = one([(100.0, 150.0 + index) for index in range(5)])
+    assert judged.verdict is Verdict.CANNOT_TELL
+    assert (judged.low, judged.high) == (None, None)
+    assert judged.trials_needed == 6
+
+
+def test_wide_noise_needs_many_trials_and_a_verdict_none() -> None:
+    rng = np.random.default_rng(3)
+    noisy = [(1.0, float(np.exp(rng.normal(0.02, 0.5)))) for _ in range(10)]
+    needed = one(noisy).trials_needed
+    assert needed is None or needed > 100
+    assert one([(100.0, 200.0)] * 10).trials_needed is None
+
+
+def test_a_family_asks_more_of_each() -> None:
+    barely = [(1.0, 1.2 + index / 100) for index in range(6)]
+    nothing = [(1.0, 1.0 + 0.1 * (-1) ** index * (index + 1)) for index in range(6)]
+    assert one(barely).verdict is Verdict.WORSE
+    together = judge([barely, nothing, nothing], higher_is_better=[False] * 3)
+    assert together[0].verdict is Verdict.CANNOT_TELL
+    assert together[0].p_family == pytest.approx(3 * together[0].p)
+
+
+RATIOS = st.lists(
+    st.tuples(st.floats(0.5, 2.0), st.floats(0.5, 2.0)).map(lambda pair: (round(pair[0], 4), round(pair[1], 4))),
+    min_size=6,
+    max_size=20,
+)
+
+
+@given(RATIOS)
+@settings(deadline=None)
+def test_swapping_a_and_b_mirrors_the_verdict(pairs: Pairs) -> None:
+    mirrored = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+    verdict = one(pairs).verdict
+    assert one([(b, a) for a, b in pairs]).verdict is mirrored.get(verdict, verdict)
+
+
+@given(RATIOS, st.floats(0.1, 1000))
+@settings(deadline=None)
+def test_scaling_all_trials_changes_no_verdict(pairs: Pairs, scale: float) -> None:
+    one_way, scaled = one(pairs), one([(a * scale, b * scale) for a, b in pairs])
+    assert scaled.verdict is one_way.verdict
+    assert scaled.shift == pytest.approx(one_way.shift, abs=1e-9)
+
+
+@given(RATIOS)
+@settings(deadline=None)
+def test_trials_without_a_difference_make_no_verdict_bolder(pairs: Pairs) -> None:
+    before, after = one(pairs), one([*pairs, *[(1.0, 1.0)] * len(pairs)])
+    assert before.verdict is not Verdict.CANNOT_TELL or after.verdict not in (Verdict.BETTER, Verdict.WORSE)
