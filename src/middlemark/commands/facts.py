@@ -34,4 +34,6 @@ def run_facts(file: RunFile, outcomes: Sequence[TrialOutcome], folder: Path, sec
         planned_trials=len(file.plan.trials),
         done_trials=len(outcomes),
         notes=tuple(f"{note.place}: {note.text}" if note.place else note.text for note in file.plan.notes),
+        precision=file.plan.precision,
+        reached=file.reached,
     )

@@ -57,6 +57,15 @@ _OTHER_OPTIONS: tuple[Option, ...] = (
     click.option("--dry-run", is_flag=True, help="Show what would be measured and how long it would take."),
     click.option("--out", metavar="DIR", help="Where the run's folder <time>-<suite> is made (default: runs)."),
     click.option("--interface", default="lo", show_default=True, help="The network interface that traffic keeps to."),
+    click.option(
+        "--until-precise",
+        metavar="PERCENT",
+        help="Add rounds until every median is known to within ± this part of it (instead of --trials).",
+    ),
+    click.option("--budget", metavar="TIME", help="The time for that (default: 10m)."),
+    click.option(
+        "--focus", metavar="KEY=VALUE", multiple=True, help="Only these cells need be so precise; may be repeated."
+    ),
     click.option("--resume", metavar="RUN", help="Go on with a run that was interrupted or killed, where it stopped."),
     click.option(
         "--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="The output."
@@ -69,8 +78,8 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function the arguments and options of ``run``.
 
     It is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str | None``,
-    ``interface: str``, ``resume: str | None``, ``output_format: str`` (one of FORMATS) and ``quiet: bool``,
-    all by name.
+    ``interface: str``, ``until_precise: str | None``, ``budget: str | None``, ``focus: tuple[str, ...]``,
+    ``resume: str | None``, ``output_format: str`` (one of FORMATS) and ``quiet: bool``, all by name.
     """
 
     @functools.wraps(command)

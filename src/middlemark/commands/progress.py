@@ -59,6 +59,10 @@ class _Clock:
         self.failed = 0
         self.total = len(plan.trials)
 
+    def more(self, plan: Plan) -> None:
+        self._estimates += [estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials]
+        self.total += len(plan.trials)
+
     def ended(self, outcome: TrialOutcome) -> None:
         self.done += 1
         self.failed += outcome.failed is not None
@@ -83,6 +87,9 @@ class _Silent:
     def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
         pass
 
+    def more(self, plan: Plan) -> None:
+        pass
+
 
 class _Lines(_Silent):
     """For logs and pipes: every failure at once, otherwise a line every ten seconds."""
@@ -101,6 +108,9 @@ class _Lines(_Silent):
         self._clock.ended(outcome)
         if outcome.failed is not None:
             self._say(f"failed: {describe(cell)}: {outcome.failed.text}")
+
+    def more(self, plan: Plan) -> None:
+        self._clock.more(plan)
 
     def _say(self, text: str) -> None:
         with contextlib.suppress(OSError):
@@ -143,6 +153,10 @@ def _live(plan: Plan) -> Iterator[Watcher]:
                 console.print(f"failed: {escape(describe(cell))}: {escape(outcome.failed.text)}", highlight=False)
             bar.update(self._task, completed=self._clock.done)
             self._show(self._text)
+
+        def more(self, plan: Plan) -> None:
+            self._clock.more(plan)
+            bar.update(self._task, total=self._clock.total)
 
         def _show(self, text: str) -> None:
             bar.update(self._task, description=escape(text), left=self._clock.left(), refresh=True)

@@ -18,12 +18,15 @@ from middlemark import __version__, exits
 from middlemark.commands.options import run_options
 from middlemark.launch.outcome import TrialOutcome
 from middlemark.plan import Plan, estimate_seconds, make_plan
+from middlemark.plan.rounds import until_precise as planned_until_precise
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import RawOptions, Suite, load
+from middlemark.suite.precision import FIRST_ROUNDS, Precise, read_precision
 from middlemark.workers.description import Description, Worker
 from middlemark.workers.find import find_workers, left_out
 
 if TYPE_CHECKING:
+    from middlemark.plan.cell import Reached
     from middlemark.stats.result import CellResult
     from middlemark.store import RunFile, RunWriter
 
@@ -41,6 +44,9 @@ def command(
     dry_run: bool,
     out: str | None,
     interface: str,
+    until_precise: str | None,
+    budget: str | None,
+    focus: tuple[str, ...],
     resume: str | None,
     output_format: str,
     quiet: bool,
@@ -49,9 +55,13 @@ def command(
     with _interrupts_unwind():  # the workers that are asked what they are must not be left behind
         workers = _workers()
     shown = Shown(interface, output_format, quiet)
+    precise, problems = read_precision(until_precise, budget, focus, options.trials)
     if resume is not None:
-        return _measure(*_resumed(Path(resume), suites, options, out, workers, dry_run), workers, shown)
-    checked, plan = _plan(suites, options, workers, interface)
+        beside = bool(suites or out or dry_run or until_precise or budget or focus or options != RawOptions())
+        return _measure(*_resumed(Path(resume), beside, workers), workers, shown)
+    if precise is not None:
+        options = msgspec.structs.replace(options, trials=str(FIRST_ROUNDS))
+    checked, plan = _plan(suites, options, workers, [*problems, *_interface_problems(interface)], precise)
     if dry_run:
         _show_plan(plan)
         return exits.OK
@@ -60,10 +70,13 @@ def command(
 
 
 def _plan(
-    suites: Sequence[str], options: RawOptions, workers: Mapping[str, Worker], interface: str
+    suites: Sequence[str],
+    options: RawOptions,
+    workers: Mapping[str, Worker],
+    problems: list[Problem],
+    precise: Precise | None,
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Check everything before anything is complained about: what is wrong is told at once."""
-    problems = _interface_problems(interface)
+    """Check everything before anything is complained about: what is wrong is told at once, ``problems`` first."""
 
     def plan_of(checked: Sequence[Suite], only: Sequence[str]) -> Plan:
         return make_plan(
@@ -86,6 +99,8 @@ def _plan(
         raise RequestError(list(dict.fromkeys(problems))) from None
     try:
         plan = plan_of(checked, options.only)
+        if precise is not None:
+            plan = planned_until_precise(plan, precise)
     except RequestError as error:
         raise RequestError([*problems, *error.problems]) from None
     if problems:
@@ -157,21 +172,19 @@ def _opened(out: Path, file: "RunFile") -> "RunWriter":
 
 
 def _resumed(
-    folder: Path,
-    suites: Sequence[str],
-    options: RawOptions,
-    out: str | None,
-    workers: Mapping[str, Worker],
-    dry_run: bool,
+    folder: Path, beside: bool, workers: Mapping[str, Worker]
 ) -> "tuple[Callable[[], RunWriter], tuple[TrialOutcome, ...]]":
-    """Return how to open that run, and what it has. What is not as it was then is refused, all of it at once."""
+    """Return how to open that run, and what it has. What is not as it was then is refused, all of it at once.
+
+    ``beside``: something else was asked for in the same breath.
+    """
     from middlemark.commands.resume import differences
     from middlemark.commands.stored import stored_run
     from middlemark.store import StoreError, reopen_run
 
     run = stored_run(folder)
     problems = [Problem("--resume", each) for each in differences(run.file, workers)]
-    if suites or out or dry_run or options != RawOptions():
+    if beside:
         problems.append(
             Problem("--resume", "goes on with what was asked then: leave suites, factors, --out and --dry-run out")
         )
@@ -191,40 +204,19 @@ def _measure(
     opened: "Callable[[], RunWriter]", known: Sequence[TrialOutcome], workers: Mapping[str, Worker], shown: Shown
 ) -> int:
     """Measure all that is not ``known`` of the run that is opened."""
-    from middlemark.commands.progress import progress
-    from middlemark.launch.domains import Domains
-    from middlemark.launch.run import run_plan
-    from middlemark.launch.trial import Site
     from middlemark.store import StoreError
 
     outcomes: list[TrialOutcome] = [*known]
-
-    def keep(outcome: TrialOutcome) -> None:
-        writer.append(outcome)
-        outcomes.append(outcome)
-
     begin = time.monotonic()
-    complete = True
-    error: str | None = None
     with _interrupts_unwind():
         writer = opened()
-        plan = writer.file.plan
-        measured = {each.order for each in known}
-        left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
-        site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), shown.interface)
+        ending = _trials(writer, outcomes, workers, shown)
+        error = ending.error
         try:
-            with progress(left, quiet=shown.quiet) as watcher:
-                complete = run_plan(left, workers, site, keep, watcher)
-        except KeyboardInterrupt:  # just before or just after the time in which run_plan takes care of it
-            complete = False
-        except StoreError as failure:
-            error = str(failure)
-        except OSError as failure:  # no room for a scratch folder, say
-            error = f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure)
-        try:
-            writer.close(interrupted=not complete, error=error)
+            writer.close(interrupted=not ending.complete, error=error, reached=ending.reached)
         except StoreError as failure:
             error = error or str(failure)
+    plan = writer.file.plan
     results, unwritten = _print(
         plan, writer.file, outcomes, writer.folder, shown.output_format, time.monotonic() - begin
     )
@@ -234,7 +226,58 @@ def _measure(
     if unkept is not None:
         click.echo(f"middlemark: {unkept}", err=True)
         click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
-    return _status(results, complete, unwritten or unkept)
+    return _status(results, ending.complete, unwritten or unkept)
+
+
+class _Ending(NamedTuple):
+    """How the trials of a run came to an end; ``error``: what the disk did not take."""
+
+    complete: bool
+    error: str | None = None
+    reached: "Reached | None" = None
+
+
+def _trials(writer: "RunWriter", outcomes: list[TrialOutcome], workers: Mapping[str, Worker], shown: Shown) -> _Ending:
+    """Measure the trials that are not in ``outcomes`` yet, which grows by each one that ends."""
+    from middlemark.commands.precision import Precisely
+    from middlemark.commands.progress import progress
+    from middlemark.launch.domains import Domains
+    from middlemark.launch.run import run_plan
+    from middlemark.launch.trial import Site
+    from middlemark.store import StoreError
+
+    plan = writer.file.plan
+    measured = {each.order for each in outcomes}
+    left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
+    site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), shown.interface)
+    precisely = Precisely(writer.folder, plan.precision, outcomes) if plan.precision is not None else None
+
+    def keep(outcome: TrialOutcome) -> None:
+        writer.append(outcome)
+        outcomes.append(outcome)
+
+    def extend(longer: Plan) -> bool:
+        further = msgspec.structs.replace(longer, trials=longer.trials[len(writer.file.plan.trials) :])
+        writer.extend(longer)
+        watcher.more(further)
+        return run_plan(further, workers, site, keep, watcher)
+
+    try:
+        with progress(left, quiet=shown.quiet) as watcher:
+            complete = run_plan(left, workers, site, keep, watcher)
+            if not complete or precisely is None:
+                return _Ending(complete)
+            reached = precisely.settle(plan, outcomes, extend)
+            return _Ending(reached is not None, reached=reached)
+    except KeyboardInterrupt:  # just before or just after the time in which run_plan takes care of it
+        return _Ending(complete=False)
+    except StoreError as failure:
+        return _Ending(complete=True, error=str(failure))
+    except OSError as failure:  # no room for a scratch folder, say
+        return _Ending(
+            complete=True,
+            error=f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure),
+        )
 
 
 @contextlib.contextmanager

@@ -26,6 +26,9 @@ class Watcher(Protocol):
     def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
         """After it has been kept."""
 
+    def more(self, plan: Plan) -> None:
+        """Before further trials than were planned at first: those of ``plan``."""
+
 
 def run_plan(
     plan: Plan,

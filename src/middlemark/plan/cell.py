@@ -90,6 +90,31 @@ class Note(msgspec.Struct, frozen=True):
     text: str
 
 
+class Precision(msgspec.Struct, frozen=True, kw_only=True):
+    """How well the cells are to be known: rounds are added until they are, or the time is spent."""
+
+    part: float
+    """The interval of a cell's median lies within this part of it, on either side."""
+    budget_s: float
+    """No round begins that would end later than this, counted from the first trial."""
+    focus: tuple[int, ...]
+    """Indices of the cells that are to be known so well; the others go along."""
+
+
+class Reached(msgspec.Struct, frozen=True, kw_only=True):
+    """How the adding of rounds ended."""
+
+    rounds: int
+    seconds: float
+    """Of all its trials, from the first process to the last."""
+    met: bool
+    """Every cell that was meant is known well enough; false: the time was spent."""
+    wide: tuple[int, ...] = ()
+    """Indices of the cells that are not known well enough."""
+    unmeasured: tuple[int, ...] = ()
+    """Of those whose trials all failed: no further round would tell more."""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What will be measured, in order. ``names[i]`` is the suite (and sweep) that cell ``i`` came from."""
 
@@ -98,3 +123,5 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     notes: tuple[Note, ...] = ()
     seed: int = 0
+    precision: Precision | None = None
+    """None: the trials are all there will be."""

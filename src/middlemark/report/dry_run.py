@@ -16,6 +16,11 @@ def render(plan: Plan, seconds: float) -> str:
         out.write(f"{name}: {_levels(cell)}, {_counted(count, 'trial')}\n")
     for note in plan.notes:
         out.write(f"note: {note.place}: {note.text}\n")
+    if plan.precision is not None:
+        out.write(
+            f"then further rounds until medians are known to ± {format_percent(plan.precision.part)}, within "
+            f"{format_seconds(plan.precision.budget_s)} in all\n"
+        )
     out.write(
         f"{len(plan.cells)} cells, {len(plan.trials)} trials, about {_time(seconds)}; order from seed {plan.seed}. "
         "Nothing was measured.\n"

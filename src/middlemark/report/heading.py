@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from middlemark.report.factors import ASKED, UNTOLD, WORDS, plain, usual, varying, words
+from middlemark.report.factors import ASKED, UNTOLD, WORDS, plain, subject, usual, varying, words
 from middlemark.report.layout import hanging
 from middlemark.report.run_facts import Machine, RunFacts
 from middlemark.stats.result import CellResult
-from middlemark.units import format_seconds
+from middlemark.units import format_percent, format_seconds, format_size
+
+_MOST_NAMES = 3
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -22,6 +24,7 @@ def heading(facts: RunFacts, results: Sequence[CellResult], width: int) -> Itera
     yield Text(plain(f"{', '.join(facts.suites)}, {when}"), style="bold")
     for name, text, style in (
         ("measured", _progress(facts), "bold yellow" if facts.interrupted else ""),
+        ("precision", _precision(facts, results), "" if facts.reached and facts.reached.met else "bold yellow"),
         ("machine", _machine(facts.machine), ""),
         ("clock", _clock(facts), ""),
         ("versions", _versions(facts), ""),
@@ -37,6 +40,35 @@ def _progress(facts: RunFacts) -> str:
     trials = f"{facts.done_trials:,} of {facts.planned_trials:,} trials"
     state = "; interrupted: what was measured by then is below" if facts.interrupted else ""
     return f"{trials} in {format_seconds(facts.seconds)}, seed {facts.seed}{state}"
+
+
+def _precision(facts: RunFacts, results: Sequence[CellResult]) -> str:
+    """Say which happened: the medians are as precise as was asked, or the time was spent."""
+    asked, reached = facts.precision, facts.reached
+    if asked is None:
+        return ""
+    part = f"± {format_percent(asked.part)}"
+    if reached is None:
+        return f"{part} was asked for; the run ended before that was settled"
+    number = len(asked.focus) - len(reached.unmeasured)
+    if number == 0:
+        return f"{part} was asked for, and no trial was measured in {reached.rounds} rounds"
+    whose = "the median" if number == 1 else f"every median of {number} cells"
+    unknown = f"; {_names(reached.unmeasured, results)}: no trial was measured" if reached.unmeasured else ""
+    if reached.met:
+        return f"{whose} is known to {part} after {reached.rounds} rounds{unknown}"
+    budget = format_seconds(asked.budget_s)
+    what = f"{len(reached.wide)} of {len(asked.focus)} medians are not known to {part}"
+    spent = f"the budget of {budget} was spent after {reached.rounds} rounds"
+    return f"{spent}; {what}: {_names(reached.wide, results)}{unknown}; give more with --budget, or quiet the machine"
+
+
+def _names(cells: Sequence[int], results: Sequence[CellResult]) -> str:
+    told = varying(results)
+    chosen = [results[each].cell for each in cells[:_MOST_NAMES]]
+    shown = [" ".join((subject(each), format_size(each.size), words(each, told))).strip() for each in chosen]
+    more = f" and {len(cells) - _MOST_NAMES} more" if len(cells) > _MOST_NAMES else ""
+    return "; ".join(shown) + more
 
 
 def _machine(machine: Machine) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from middlemark.launch.outcome import Clock, TrialOutcome
+from middlemark.plan.cell import Precision, Reached
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +48,9 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     done_trials: int
     notes: tuple[str, ...] = ()
     """What the plan changed or left out, and why."""
+    precision: Precision | None = None
+    """What was asked of it; None: a number of trials."""
+    reached: Reached | None = None
 
     def is_floor(self, adapter: str) -> bool:
         """Say whether that adapter is a floor; false for one that did not take part."""

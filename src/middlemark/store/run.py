@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from middlemark.launch.outcome import TrialOutcome
-from middlemark.plan.cell import Plan
+from middlemark.plan.cell import Plan, Reached
 from middlemark.workers.description import Description
 
 SCHEMA = 1
@@ -56,6 +56,8 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     machine: Machine
     adapters: tuple[Description, ...]
     plan: Plan
+    reached: Reached | None = None
+    """How precise it became; None unless that was asked for and it came to an end."""
 
 
 class _Written(msgspec.Struct):
@@ -108,6 +110,11 @@ class RunWriter:
             raise _store_error(path, error) from None
         return descriptor
 
+    def extend(self, plan: Plan) -> None:
+        """Note further trials of the same cells, on disk before this returns."""
+        self.file = msgspec.structs.replace(self.file, plan=plan)
+        self._save()
+
     def append(self, outcome: TrialOutcome) -> None:
         """Add a line to trials.jsonl, on disk before this returns."""
         self._add(msgspec.json.encode(outcome) + b"\n")
@@ -122,9 +129,11 @@ class RunWriter:
         except OSError as error:
             raise _store_error(path, error) from None
 
-    def close(self, *, interrupted: bool = False, error: str | None = None) -> None:
+    def close(self, *, interrupted: bool = False, error: str | None = None, reached: Reached | None = None) -> None:
         """Note how it ended. Whether that succeeds or not, the run is no longer under way."""
-        self.file = msgspec.structs.replace(self.file, ended=utc_now(), interrupted=interrupted, error=error)
+        self.file = msgspec.structs.replace(
+            self.file, ended=utc_now(), interrupted=interrupted, error=error, reached=reached
+        )
         try:
             self._save()
         finally:
@@ -182,7 +191,8 @@ def reopen_run(run: StoredRun) -> RunWriter:
     except OSError as error:
         raise _store_error(path, error) from None
     return RunWriter(
-        run.folder.absolute(), msgspec.structs.replace(run.file, ended=None, interrupted=False, error=None)
+        run.folder.absolute(),
+        msgspec.structs.replace(run.file, ended=None, interrupted=False, error=None, reached=None),
     )
 
 

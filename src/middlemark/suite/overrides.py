@@ -46,16 +46,16 @@ def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]
     return found, seed, problems
 
 
-def read_only(raw: Sequence[str]) -> tuple[list[Only], list[Problem]]:
+def read_only(raw: Sequence[str], option: str = "--only") -> tuple[list[Only], list[Problem]]:
     """Read each ``KEY=VALUE``; several values may be joined by commas (except processors, which are one value)."""
     found: list[Only] = []
     problems: list[Problem] = []
     for text in raw:
-        place = f"--only {text}"
+        place = f"{option} {text}"
         name, equals, value = text.partition("=")
         name = name.strip()
         if not equals:
-            problems.append(Problem(place, "no '='; write --only KEY=VALUE, as in --only size=64k"))
+            problems.append(Problem(place, f"no '='; write {option} KEY=VALUE, as in {option} size=64k"))
             continue
         key = FACTORS.get(name)
         if key is None:

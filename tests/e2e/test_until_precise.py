@@ -1,0 +1,66 @@
+"""Rounds are added until medians are known well enough or the time is spent; the result says which."""
+
+import json
+from collections import Counter
+
+import pytest
+from product import Bench
+
+ASKED = ("run", "--adapter", "null", "--transport", "memory", "--warmup", "5ms", "--duration", "30ms", "--quiet")
+
+
+def test_what_is_known_well_enough_after_the_first_rounds_gets_no_more(bench: Bench) -> None:
+    ended = bench.run(*ASKED, "--size", "16,1k", "--until-precise", "99%", "--format", "json")
+    assert ended.code == 0, ended.err
+    run = ended.document["run"]
+    assert run["precision"] == {"part": 0.99, "budget_s": 600.0, "focus": [0, 1]}
+    if run["reached"]["rounds"] == 6:  # a machine in trouble may need more; it never needs none
+        assert [cell["trials"] for cell in ended.document["cells"]] == [6, 6]
+    assert run["reached"]["met"] is True
+    assert run["reached"]["wide"] == []
+
+
+def test_what_cannot_be_known_so_well_takes_the_time_there_is(bench: Bench) -> None:
+    ended = bench.run(*ASKED, "--size", "16,1k", "--until-precise", "0.0001%", "--budget", "6s", "--focus", "size=16")
+    assert ended.code == 0, ended.err
+    file = ended.run_file
+    reached = file["reached"]
+    assert reached["met"] is False
+    assert reached["wide"] == [0]
+    assert reached["rounds"] > 6
+    rounds = Counter(trial["number"] for trial in file["plan"]["trials"])
+    assert rounds == dict.fromkeys(range(1, reached["rounds"] + 1), 2)  # the other cell goes along
+    assert Counter(each["order"] for each in ended.kept) == Counter(range(2 * reached["rounds"]))
+    text = " ".join(ended.out.split())
+    assert f"the budget of 6 s was spent after {reached['rounds']} rounds; 1 of 1 medians are not known to" in text
+    assert "null memory 16 B" in text
+
+
+def test_a_run_that_was_interrupted_is_gone_on_with_to_its_end(bench: Bench) -> None:
+    first = bench.run(*ASKED, "--size", "16", "--until-precise", "99%")
+    path = first.folder / "run.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"ended": None, "reached": None}))
+    trials = first.folder / "trials.jsonl"
+    trials.write_text("".join(trials.read_text().splitlines(keepends=True)[:3]))
+    ended = bench.run_leaving("run", "--resume", str(first.folder), "--format", "json", "--quiet")
+    assert ended.code == 0, ended.err
+    assert ended.document["run"]["reached"]["met"] is True
+    assert ended.document["cells"][0]["trials"] >= 6
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--until-precise", "2%", "--trials", "3"), "--trials: --until-precise finds the number of trials"),
+        (("--budget", "10m"), "--budget: goes with --until-precise"),
+        (
+            ("--until-precise", "2%", "--budget", "1s", "--size", "16,32,64,128,256,512"),
+            "--budget: one round of 6 trials",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused(bench: Bench, words: tuple[str, ...], told: str) -> None:
+    ended = bench.run_leaving(*ASKED, *words)
+    assert ended.code == 2
+    assert told in ended.err

@@ -1,0 +1,114 @@
+"""Rounds until the cells are known well enough: what is asked, what another round is, when it is enough."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_plan_order import plan_of
+
+from middlemark.plan.cell import Precision
+from middlemark.plan.rounds import until_precise, with_another_round
+from middlemark.problems import RequestError
+from middlemark.stats.precision import known, reach
+from middlemark.suite.precision import FIRST_ROUNDS, Precise, read_precision
+
+
+def asked(part: str = "2%", budget: str | None = None, focus: Sequence[str] = ()) -> Precise:
+    precise, problems = read_precision(part, budget, focus, None)
+    assert not problems
+    assert precise is not None
+    return precise
+
+
+def test_without_it_nothing_is_asked() -> None:
+    assert read_precision(None, None, (), "3") == (None, [])
+
+
+def test_a_percentage_a_time_and_cells_are_read() -> None:
+    precise = asked("2.5%", "90s", ["size=64,1k"])
+    assert (precise.part, precise.budget_s) == (0.025, 90.0)
+    assert [(each.factor, each.values) for each in precise.focus] == [("size", (64, 1024))]
+
+
+def test_every_problem_is_told_at_once() -> None:
+    _, problems = read_precision("0%", "soon", ["size", "colour=red"], "10")
+    assert [each.place for each in problems] == [
+        "--trials", "--until-precise", "--budget", "--focus size", "--focus colour=red",
+    ]  # fmt: skip
+    _, problems = read_precision("2", "0s", (), None)
+    assert [each.place for each in problems] == ["--until-precise", "--budget"]
+
+
+def test_a_budget_or_a_focus_alone_is_refused() -> None:
+    _, problems = read_precision(None, "10m", ["size=64"], "3")
+    assert [each.place for each in problems] == ["--budget", "--focus"]
+
+
+def test_the_focus_is_the_cells_that_all_of_it_keeps() -> None:
+    plan = plan_of(adapter="uds,tcp", size="64,1k", trials=str(FIRST_ROUNDS))
+    assert until_precise(plan, asked()).precision == Precision(part=0.02, budget_s=600.0, focus=(0, 1, 2, 3))
+    found = until_precise(plan, asked(focus=["size=64", "adapter=tcp"])).precision
+    assert found is not None
+    assert [(plan.cells[each].adapter, plan.cells[each].size) for each in found.focus] == [("tcp", 64)]
+
+
+def test_a_focus_on_no_cell_and_a_budget_for_no_round_are_refused_together() -> None:
+    plan = plan_of(adapter="uds,tcp", size="64,1k", trials="6", duration="20s")
+    with pytest.raises(RequestError) as refused:
+        until_precise(plan, asked(budget="30s", focus=["size=2k"]))
+    text = str(refused.value)
+    assert "no cell has size 2 KiB; the cells have 64 B and 1 KiB" in text
+    assert "one round of 4 trials takes about 1 min" in text
+
+
+@given(seed=st.integers(0, 2**63 - 1), further=st.integers(1, 4))
+def test_another_round_has_every_cell_once_and_changes_nothing_before_it(seed: int, further: int) -> None:
+    plan = plan_of(seed, adapter="uds,tcp", size="64,1k,4k", trials="2")
+    longer = plan
+    for _ in range(further):
+        longer = with_another_round(longer)
+    assert longer.trials[: len(plan.trials)] == plan.trials
+    assert [each.order for each in longer.trials] == list(range(len(longer.trials)))
+    for number in range(3, 3 + further):
+        assert sorted(each.cell for each in longer.trials if each.number == number) == list(range(len(plan.cells)))
+    again = plan
+    for _ in range(further):
+        again = with_another_round(again)
+    assert again == longer
+
+
+def test_rounds_differ_in_their_order() -> None:
+    plan = plan_of(7, adapter="uds,tcp", size="64,1k,4k,16k", trials="1")
+    for _ in range(6):
+        plan = with_another_round(plan)
+    orders = {tuple(t.cell for t in plan.trials if t.number == number) for number in range(1, 8)}
+    assert len(orders) > 4
+
+
+def test_the_reach_is_the_longer_side_of_the_interval() -> None:
+    assert reach([100.0] * 5) is None
+    assert reach([100.0] * 6) == 0.0
+    wide = reach([100.0, 100.0, 100.0, 100.0, 100.0, 150.0, 150.0])
+    assert wide == pytest.approx(0.5)
+
+
+@given(st.lists(st.floats(1.0, 1e9), min_size=6, max_size=20), st.sampled_from([0.5, 2.0, 1024.0]))
+def test_the_reach_knows_no_unit(figures: list[float], factor: float) -> None:
+    assert reach([each * factor for each in figures]) == pytest.approx(reach(figures))
+
+
+def test_a_cell_is_wide_until_its_interval_is_narrow() -> None:
+    precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
+    figures = {0: [100.0] * 6, 1: [100.0, 110.0, 90.0, 120.0, 80.0, 100.0]}
+    assert known(precision, figures, 6).wide == (1,)
+    assert known(precision, {**figures, 1: [100.0] * 5}, 6).wide == (1,)  # one of its trials failed: no interval yet
+    assert known(Precision(part=0.5, budget_s=1.0, focus=(0, 1)), figures, 6).wide == ()
+    assert known(Precision(part=0.02, budget_s=1.0, focus=(0,)), figures, 6).wide == ()
+
+
+def test_what_always_fails_is_not_waited_for() -> None:
+    precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
+    found = known(precision, {0: [100.0] * 6}, 6)
+    assert (found.wide, found.unmeasured) == ((), (1,))
+    assert known(precision, {0: [100.0] * 6}, 5).wide == (1,)  # it still may come
