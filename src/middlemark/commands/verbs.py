@@ -9,6 +9,7 @@ from middlemark import __version__
 VERBS = {
     "run": "Measure a suite, or what the options say.",
     "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",
+    "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
     "list": "List adapters, suites or runs.",
 }
 

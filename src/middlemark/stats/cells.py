@@ -35,10 +35,24 @@ def cell_results(
     kept: KeptOf = _no_files,
 ) -> tuple[CellResult, ...]:
     """Return a result a cell of the plan, in its order. One trial's samples are in memory at a time."""
+    return results_of(plan, trials_by_cell(plan, outcomes, samples, kept), descriptions)
+
+
+def trials_by_cell(
+    plan: Plan, outcomes: Sequence[TrialOutcome], samples: SamplesOf, kept: KeptOf = _no_files
+) -> list[list[TrialSummary]]:
+    """Return the summaries of the trials of each cell of the plan. This is what takes the time of ``cell_results``."""
     of_cell: list[list[TrialSummary]] = [[] for _ in plan.cells]
-    limits = {trial.order: trial.limits for trial in plan.trials}
     for outcome in sorted(outcomes, key=lambda each: each.order):
         of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept))
+    return of_cell
+
+
+def results_of(
+    plan: Plan, of_cell: Sequence[Sequence[TrialSummary]], descriptions: Mapping[str, Description]
+) -> tuple[CellResult, ...]:
+    """Return what the summaries of all trials come to: a result a cell of the plan, in its order."""
+    limits = {trial.order: trial.limits for trial in plan.trials}
     results = [
         _result(cell, name, trials, limits, descriptions)
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
