@@ -140,9 +140,11 @@ Settings read_settings(const Json& json, std::vector<std::string>& problems) {
   fields.read("native", settings.native, false);
   if (settings.message_bytes < 16) problems.emplace_back("settings.message_bytes: must be at least 16");
   if (settings.depth == 0U) problems.emplace_back("settings.depth: must be at least 1, or null for keep-all");
-  if (settings.subscribers < 1) problems.emplace_back("settings.subscribers: must be at least 1");
+  if (settings.subscribers < 1 && settings.pattern != Pattern::ping_pong) {
+    problems.emplace_back("settings.subscribers: must be at least 1");
+  }
   if (settings.publishers < 1) problems.emplace_back("settings.publishers: must be at least 1");
-  if (settings.topics < 1 || settings.topics > std::min(settings.publishers, settings.subscribers)) {
+  if (settings.topics < 1 || settings.topics > std::min(settings.publishers, std::max(settings.subscribers, 1U))) {
     problems.emplace_back("settings.topics: each must have a publisher and a subscriber");
   }
   if (settings.workers < 1) problems.emplace_back("settings.workers: must be at least 1");

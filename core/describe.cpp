@@ -19,7 +19,8 @@ Json transport_json(const Transport& transport) {
           {"max_bytes_advice", transport.max_bytes_advice},
           {"max_depth", transport.max_depth ? Json(*transport.max_depth) : Json()},
           {"keep_all", transport.keep_all},
-          {"companions", transport.companions}};
+          {"companions", transport.companions},
+          {"alone", transport.alone}};
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
   demand(settings.depth.has_value() || transport.keep_all, "keep-all history");
   demand(!settings.depth || !transport.max_depth || *settings.depth <= *transport.max_depth,
          fmt::format("a depth of {} (at most {})", settings.depth.value_or(0), transport.max_depth.value_or(0)));
+  const bool alone = settings.pattern == Pattern::ping_pong && settings.subscribers == 0;
+  demand(alone == transport.alone,
+         transport.alone ? "anything but a ping without pongs: nobody else takes part" : "a ping without pongs");
   return problems;
 }
 

@@ -207,7 +207,6 @@ TEST(Configuration, a_number_out_of_its_range_is_named_and_never_wrapped_around)
                                                         {"/settings/depth", 0},
                                                         {"/settings/depth", -1},
                                                         {"/settings/depth", 5'000'000'000},
-                                                        {"/settings/subscribers", 0},
                                                         {"/settings/subscribers", -1},
                                                         {"/settings/domain", 5'000'000'000},
                                                         {"/settings/write_timeout_s", -1},
@@ -237,6 +236,16 @@ TEST(Configuration, a_number_out_of_its_range_is_named_and_never_wrapped_around)
   json["roles"][0]["samples"] = nullptr;
   json["roles"][0]["duration_s"] = -1;
   EXPECT_TRUE(names(problems(json), "roles[0].duration_s: ")) << problems(json);
+}
+
+TEST(Configuration, a_ping_may_be_without_pongs_but_no_other_pattern_without_subscribers) {
+  Json json = good();
+  json["settings"]["subscribers"] = 0;
+  EXPECT_EQ(problems(json), "");
+  for (const std::string pattern : {"stream", "request-reply"}) {
+    json["settings"]["pattern"] = pattern;
+    EXPECT_TRUE(names(problems(json), "settings.subscribers: ")) << pattern << ": " << problems(json);
+  }
 }
 
 TEST(Configuration, true_and_false_are_not_numbers) {

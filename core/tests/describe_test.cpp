@@ -35,6 +35,7 @@ Description elaborate() {
   one.max_depth = 4'000'000'000U;
   one.keep_all = false;
   one.companions = true;
+  one.alone = true;
   Transport two;
   two.name = "udp";
   two.carrier = "udp";
@@ -77,6 +78,7 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_EQ(json.at("max_depth"), 4'000'000'000U);
   EXPECT_EQ(json.at("keep_all"), false);
   EXPECT_EQ(json.at("companions"), true);
+  EXPECT_EQ(json.at("alone"), true);
   EXPECT_EQ(json.size(), 12U) << "a field this test does not know";
 }
 
@@ -90,6 +92,7 @@ TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_def
   EXPECT_EQ(json.at("max_bytes"), 64 << 20);
   EXPECT_EQ(json.at("keep_all"), true);
   EXPECT_EQ(json.at("companions"), false);
+  EXPECT_EQ(json.at("alone"), false);
 }
 
 TEST(Describe, an_adapter_without_transports_has_an_empty_list) {

@@ -46,6 +46,9 @@ _PLAN_OPTIONS: tuple[Option, ...] = (
     click.option("--seed", metavar="N", help="Order of the trials (default: another each time)."),
     click.option("--skip-unsupported", is_flag=True, help="Leave out what cannot be honoured instead of refusing it."),
     click.option(
+        "--floors/--no-floors", default=None, help="Measure what the machine does with no middleware (default)."
+    ),
+    click.option(
         "--native",
         metavar="[ADAPTER.]KEY=VALUE",
         multiple=True,

@@ -32,7 +32,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     publishers: int = 1
     """Of a stream; under request-reply the clients; 1 under ping-pong."""
     subscribers: int = 1
-    """Of a stream; under ping-pong the pongs; 1 (the server) under request-reply."""
+    """Of a stream; under ping-pong the pongs (0: the ping alone); 1 (the server) under request-reply."""
     topics: int = 1
     """Publisher p and subscriber s of a stream are on topics p mod ``topics`` and s mod ``topics``."""
     rate: float | str = "max"
@@ -125,3 +125,5 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     precision: Precision | None = None
     """None: the trials are all there will be."""
+    floors: tuple[int, ...] = ()
+    """Cells that nobody asked for and that stand beside the others: what the machine does with no middleware."""

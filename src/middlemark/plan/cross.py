@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from middlemark.plan.cell import Cell, Note
+from middlemark.plan.floors import copying_alone
 from middlemark.plan.honour import (
     CAPABILITIES,
     CELL_FIELDS,
@@ -86,10 +87,15 @@ def cross(sweep: Sweep, ground: Ground) -> Crossing:
         problems.append(Problem(sweep.place, f"its levels make {count} cells; at most {MOST_CELLS} can be planned"))
         return Crossing((), tuple(notes), tuple(problems))
 
-    placings = _place_roles(sweep, asked, loads.rows, settled, ground, notes, problems)
+    meeting = [(pair, levels) for pair, levels in settled if not pair.transport.alone]
+    placings = _place_roles(sweep, asked, loads.rows, meeting, ground, notes, problems)
     cells: list[Cell] = []
     for pair, levels in settled:
-        if pair.wanted:
+        if not pair.wanted:
+            continue
+        if pair.transport.alone:
+            cells += _alone(pair, levels, asked, loads.rows, ground, (notes, problems))
+        else:
             native = native_of(sweep, ground, pair.adapter)
             cells += _cells(pair, levels, asked, loads.rows, placings, native, notes)
     return Crossing(tuple(each for each in cells if _kept(each, ground)), tuple(notes), tuple(problems))
@@ -310,6 +316,43 @@ def _cells(
                     values["depth"] = _own_depth(pair, load, asked["depth"].place, notes)
                 fields = {CELL_FIELDS.get(factor, factor): level for factor, level in values.items()}
                 cells.append(Cell(adapter=pair.adapter.name, transport=pair.transport.name, native=native, **fields))
+    return cells
+
+
+def _alone(
+    pair: Pair,
+    levels: dict[str, tuple[Level, ...]],
+    asked: dict[str, Levels],
+    loads: Sequence[Load],
+    ground: Ground,
+    told: tuple[list[Note], list[Problem]],
+) -> list[Cell]:
+    """Return the cells of a transport that was asked for and of which nobody else takes part: only round trips."""
+    rates = dict.fromkeys(
+        (load["rate"], load["arrivals"]) for load in loads if (load["pattern"], load["subscribers"]) == ("ping-pong", 1)
+    )
+    if not rates:
+        text = f"{pair.name} copies alone: pattern ping-pong with one subscriber is all it can be measured beside"
+        if pair.company:
+            told[0].append(Note(asked["pattern"].place, f"left out: {text}"))
+        else:
+            told[1].append(Problem(asked["pattern"].place, text))
+    cells: list[Cell] = []
+    factors = [levels["size"], asked["payload"].values, *(asked[factor].values for factor in _PLACING)]
+    for (size, payload, pin, priority, mlock), (rate, arrivals) in itertools.product(
+        itertools.product(*factors), rates
+    ):
+        found = place(pin, "block", "ping-pong", 1, 0, ground.cpus)
+        if found.no_such is not None:
+            told[1].append(Problem(asked["pin"].place, found.no_such))
+            continue
+        names = ("size", "payload", "pin", "priority", "mlock", "rate", "arrivals")
+        model: dict[str, Any] = dict(
+            zip(names, (size, payload, found.pin, priority, mlock, rate, arrivals), strict=True)
+        )
+        asked_for = Cell(adapter=pair.adapter.name, transport=pair.transport.name, **model)
+        alone = copying_alone(pair.adapter, pair.transport, asked_for)
+        cells.append(msgspec.structs.replace(alone, **model))
     return cells
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
 from middlemark.plan.cross import cross
+from middlemark.plan.floors import floors_beside, same_floor, without_names
 from middlemark.plan.honour import level_of, show_level
 from middlemark.plan.native import check_typed_native
 from middlemark.plan.pairs import Ground
@@ -50,12 +51,17 @@ def make_plan(
     )
     notes: list[Note] = []
     measured: dict[Cell, _Measured] = {}
+    floors: list[tuple[Suite, Sweep, list[Cell]]] = []
     for suite in suites:
         for sweep in suite.sweeps:
             crossing = cross(sweep, ground)
             problems += crossing.problems
             notes += crossing.notes
             _merge(measured, crossing.cells, suite, sweep, notes)
+            if sweep.floors:
+                floors.append((suite, sweep, _beside(sweep, crossing.cells, ground)))
+    asked = len(measured)
+    _add_floors(measured, floors)
     problems += check_typed_native(suites, ground)
     if chosen:
         problems += _matching_nothing(chosen, suites, ground)
@@ -77,6 +83,7 @@ def make_plan(
         names=tuple(each.name for each in measured.values()),
         notes=tuple(dict.fromkeys(notes)),
         seed=seed,
+        floors=tuple(range(asked, len(measured))),
     )
 
 
@@ -84,16 +91,7 @@ def _merge(
     measured: dict[Cell, _Measured], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
 ) -> None:
     """Add a sweep's cells. One that is there already stays one cell, with the larger number of trials."""
-    name = f"{suite.name}: {sweep.name}" if sweep.name else suite.name
-    limits = Limits(
-        samples=sweep.samples,
-        duration_s=sweep.duration_s,
-        warmup_s=sweep.warmup_s,
-        reply_timeout_s=sweep.reply_timeout_s,
-        match_timeout_s=sweep.match_timeout_s,
-        limit_s=sweep.limit_s,
-    )
-    new = _Measured(name, limits, sweep.domain, sweep.trials, sweep.place)
+    new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
     for cell in cells:
         old = measured.setdefault(cell, new)
         if old is new:
@@ -103,6 +101,36 @@ def _merge(
             notes.append(Note(sweep.place, text))
         if old.trials < new.trials:
             measured[cell] = msgspec.structs.replace(old, trials=new.trials)
+
+
+def _beside(sweep: Sweep, cells: Sequence[Cell], ground: Ground) -> list[Cell]:
+    """Return the floors of that sweep, also where ``--only`` leaves the floor in and not what it stands beside."""
+    wide = without_names(ground)
+    return list(floors_beside(cells if wide == ground else cross(sweep, wide).cells, ground))
+
+
+def _add_floors(measured: dict[Cell, _Measured], floors: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
+    """Add the floors of each sweep. One that is asked for, or that another sweep has, only gets as many trials."""
+    there = {same_floor(cell): cell for cell in measured}
+    for suite, sweep, beside in floors:
+        new = _measured(f"{suite.name}: floors", sweep)
+        for floor in beside:
+            cell = there.setdefault(same_floor(floor), floor)
+            old = measured.setdefault(cell, new)
+            if old.trials < new.trials:
+                measured[cell] = msgspec.structs.replace(old, trials=new.trials)
+
+
+def _measured(name: str, sweep: Sweep) -> _Measured:
+    limits = Limits(
+        samples=sweep.samples,
+        duration_s=sweep.duration_s,
+        warmup_s=sweep.warmup_s,
+        reply_timeout_s=sweep.reply_timeout_s,
+        match_timeout_s=sweep.match_timeout_s,
+        limit_s=sweep.limit_s,
+    )
+    return _Measured(name, limits, sweep.domain, sweep.trials, sweep.place)
 
 
 def _interleave(measured: list[_Measured], seed: int) -> Iterable[Trial]:
@@ -128,7 +156,11 @@ def _interleave(measured: list[_Measured], seed: int) -> Iterable[Trial]:
 def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], ground: Ground) -> list[Problem]:
     """Return a problem for each value of ``--only`` that no cell of the whole request has."""
     everything = msgspec.structs.replace(ground, only=())
-    cells = [cell for suite in suites for sweep in suite.sweeps for cell in cross(sweep, everything).cells]
+    cells: list[Cell] = []
+    for sweep in (sweep for suite in suites for sweep in suite.sweeps):
+        crossed = cross(sweep, everything).cells
+        cells += crossed
+        cells += floors_beside(crossed, everything) if sweep.floors else ()
     problems: list[Problem] = []
     for each in chosen:
         there = dict.fromkeys(level_of(cell, each.factor) for cell in cells)

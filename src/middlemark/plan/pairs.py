@@ -55,6 +55,8 @@ def find_pairs(sweep: Sweep, ground: Ground, notes: list[Note], problems: list[P
     pairs: list[Pair] = []
     missing: dict[str, list[str]] = {}
     for adapter in adapters:
+        if all_adapters and all(each.alone for each in adapter.transports):
+            continue  # it stands beside what is measured, and is no way to carry anything
         names = [each.name for each in adapter.transports] if all_transports else [str(name) for name in asked.values]
         company = adapter.floor and mixed
         strict = not (all_adapters or all_transports or company or sweep.skip_unsupported)

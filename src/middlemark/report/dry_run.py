@@ -3,6 +3,7 @@
 import io
 
 from middlemark.plan.cell import Cell, Plan
+from middlemark.plan.estimate import estimate_trial
 from middlemark.units import format_percent, format_rate, format_seconds, format_size
 
 
@@ -14,6 +15,8 @@ def render(plan: Plan, seconds: float) -> str:
         trials[trial.cell] += 1
     for cell, name, count in zip(plan.cells, plan.names, trials, strict=True):
         out.write(f"{name}: {_levels(cell)}, {_counted(count, 'trial')}\n")
+    if plan.floors:
+        out.write(_floors(plan))
     for note in plan.notes:
         out.write(f"note: {note.place}: {note.text}\n")
     if plan.precision is not None:
@@ -26,6 +29,13 @@ def render(plan: Plan, seconds: float) -> str:
         "Nothing was measured.\n"
     )
     return out.getvalue()
+
+
+def _floors(plan: Plan) -> str:
+    floors = frozenset(plan.floors)
+    seconds = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials if trial.cell in floors)
+    cells = _counted(len(floors), "of these cells is a floor", "of these cells are floors")
+    return f"{cells} that stand beside the others, about {_time(seconds)}; --no-floors leaves them out\n"
 
 
 def _levels(cell: Cell) -> str:
@@ -53,6 +63,8 @@ def _levels(cell: Cell) -> str:
 
 
 def _roles(cell: Cell) -> list[str]:
+    if cell.subscribers == 0:
+        return ["copying alone"]
     if cell.pattern == "request-reply":
         return [_counted(cell.publishers, "client")]
     subscribers = _counted(cell.subscribers, "subscriber")
@@ -74,8 +86,8 @@ def _load(cell: Cell) -> list[str]:
     return [f"rate {cell.rate}{arrivals} (loss within {format_percent(cell.max_loss)}{bound})"]
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def _counted(count: int, what: str, several: str | None = None) -> str:
+    return f"{count} {what if count == 1 else several or f'{what}s'}"
 
 
 def _time(seconds: float) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from middlemark.launch.outcome import Doubt, Failure
 from middlemark.report.numbers import exact
 from middlemark.report.run_facts import RunFacts
-from middlemark.stats.result import CellResult, Summary
+from middlemark.stats.result import Best, CellResult, Summary
 
 SCHEMA = 1
 
@@ -73,6 +73,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "interval": None if result.interval is None else [exact(each) for each in result.interval],
         "times_floor": result.times_floor,
         "floor": result.floor,
+        "best": _best(result.best),
         **_throughput(result),
         "warnings": [_doubt(each) for each in result.warnings],
         "failed": None if result.failed is None else _doubt(result.failed),
@@ -115,6 +116,17 @@ def _summary(summary: Summary | None) -> dict[str, int | float | None] | None:
     if summary is None:
         return None
     return {name: exact(figure) for name, figure in msgspec.to_builtins(summary).items()}
+
+
+def _best(best: Best | None) -> dict[str, Any] | None:
+    if best is None:
+        return None
+    return {
+        "floor": best.floor,
+        "p50_ns": exact(best.p50_ns),
+        "rate_hz": exact(best.rate_hz),
+        "times": best.times,
+    }
 
 
 def _doubt(doubt: Doubt | Failure) -> dict[str, str]:

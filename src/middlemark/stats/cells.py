@@ -13,9 +13,9 @@ from middlemark.stats import costs, rates
 from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.doubts import NOT_MEASURED as UNREACHED
 from middlemark.stats.doubts import cell_doubts, faster_than_floor, joined, merged, trial_doubts
-from middlemark.stats.floors import by_rate, floors
+from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors
 from middlemark.stats.interval import median_interval
-from middlemark.stats.result import CellResult, Delivery, Summary
+from middlemark.stats.result import Best, CellResult, Delivery, Summary
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.series import representative
 from middlemark.stats.stream_doubts import stream_cell_doubts, stream_trial_doubts
@@ -240,17 +240,34 @@ def _held_against_floors(
     results: Sequence[CellResult], descriptions: Mapping[str, Description]
 ) -> tuple[CellResult, ...]:
     medians = [_against_floor(each) for each in results]
+    cells = [each.cell for each in results]
+    nearest, fastest = floors(cells, medians, descriptions), fastest_floors(cells, medians, descriptions)
     held = []
-    for result, median, floor in zip(
-        results, medians, floors([each.cell for each in results], medians, descriptions), strict=True
-    ):
+    for result, median, floor, best in zip(results, medians, nearest, fastest, strict=True):
         base = medians[floor.cell] if floor else None
         times = median / base if median is not None and base else None
         label = floor.label if floor and times is not None else None
         doubt = faster_than_floor(times, label, rate=by_rate(result.cell))
         warnings = (*result.warnings, doubt) if doubt else result.warnings
-        held.append(msgspec.structs.replace(result, times_floor=times, floor=label, warnings=warnings))
+        told = {
+            "times_floor": times,
+            "floor": label,
+            "warnings": warnings,
+            "best": _best(result, median, best, medians),
+        }
+        held.append(msgspec.structs.replace(result, **told))
     return tuple(held)
+
+
+def _best(
+    result: CellResult, median: float | None, floor: Floor | None, medians: Sequence[float | None]
+) -> Best | None:
+    base = medians[floor.cell] if floor else None
+    if floor is None or not base or median is None:
+        return None
+    rated = by_rate(result.cell)
+    figure = {"p50_ns": None if rated else base, "rate_hz": 1e9 / base if rated else None}
+    return Best(floor=floor.label, times=median / base, **figure)
 
 
 def _against_floor(result: CellResult) -> float | None:

@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from middlemark.plan.cell import Cell
+from middlemark.plan.floors import COMPARABLE, experiment, held_to
+from middlemark.stats.result import CellResult
 from middlemark.workers.description import Description
 
-COMPARABLE = (
-    *("pattern", "size", "receive", "processes", "publishers", "subscribers", "topics", "echo", "payload"),
-    *("rate", "arrivals", "burst", "recovery_s", "max_loss", "max_p99_s", "pin", "priority"),
-)
-"""The factors that a cell and its floor must share. Reliability, depth and mlock are for a middleware to honour."""
+_RECEIVE = COMPARABLE.index("receive")
+
+LEAST_COPYING_NS = 1000.0
+"""Of a round trip of copies three readings of the clock are a part, 60 to 110 ns."""
 
 
 class Floor(msgspec.Struct, frozen=True):
@@ -46,36 +47,93 @@ def floors(
     ``medians`` are ns, by cell: p50s, or where ``by_rate`` the time a message takes (1e9 over its rate). Of several
     floors that are as near, the fastest is taken.
     """
-    by_experiment: dict[tuple[object, ...], list[int]] = {}
-    for index, cell in enumerate(cells):
-        description = descriptions.get(cell.adapter)
-        if description and description.floor and medians[index] is not None:
-            by_experiment.setdefault((carrier_of(cell, descriptions), *_experiment(cell)), []).append(index)
+    measured = _by_experiment(cells, medians, descriptions)
 
     def nearest(index: int) -> Floor | None:
         cell = cells[index]
         description = descriptions.get(cell.adapter)
         if description and description.floor:
             return Floor(index, _label(cell, description)) if medians[index] is not None else None
-        carrier = carrier_of(cell, descriptions)
-        # Within one process the middleware hands memory over, and shared memory between threads is what does only that.
-        held_to = "shared-memory" if carrier == "process-memory" else carrier
-        for receive in (cell.receive, "block") if cell.receive == "listen" else (cell.receive,):
-            experiment = (held_to, *_experiment(msgspec.structs.replace(cell, receive=receive)))
-            candidates = by_experiment.get(experiment, [])
+        carrier = held_to(carrier_of(cell, descriptions))
+        for receive in _receptions(cell):
+            candidates = [
+                each
+                for each in measured.get(_experiment(cell, receive), [])
+                if carrier_of(cells[each], descriptions) == carrier
+            ]
             for loan in (True, False) if cell.loan else (False,):
                 alike = [each for each in candidates if cells[each].loan == loan]
                 if alike:
                     best = min(alike, key=lambda each: (_distance(cell, cells[each]), medians[each]))
-                    label = _label(cells[best], descriptions[cells[best].adapter])
-                    return Floor(best, label if receive == cell.receive else f"{label}, {receive}")
+                    return Floor(best, _labelled(cell, cells[best], descriptions))
         return None
 
     return tuple(nearest(index) for index in range(len(cells)))
 
 
-def _experiment(cell: Cell) -> tuple[object, ...]:
-    return tuple(getattr(cell, factor) for factor in COMPARABLE)
+def fastest_floors(
+    cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
+) -> tuple[Floor | None, ...]:
+    """Return what of any carrier did each cell's experiment the fastest: the best that this machine could do.
+
+    A floor that lends is taken only for a cell that does. What copies alone carries nothing: it is nobody's best and
+    has none.
+    """
+    measured = _by_experiment(cells, medians, descriptions)
+
+    def fastest(cell: Cell) -> Floor | None:
+        for receive in _receptions(cell):
+            candidates = [
+                each for each in measured.get(_experiment(cell, receive), []) if cell.loan or not cells[each].loan
+            ]
+            if candidates:
+                best = min(candidates, key=lambda each: medians[each] or 0.0)
+                return Floor(best, _labelled(cell, cells[best], descriptions))
+        return None
+
+    return tuple(None if _is_alone(cell) else fastest(cell) for cell in cells)
+
+
+def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None:
+    """Return the bytes a second that one processor here copies in messages of that size, two of them a round trip.
+
+    The fastest of those that were measured; None without one, and where it took less than ``LEAST_COPYING_NS``: of that
+    the readings of the clock are more than a tenth.
+    """
+    took = [
+        each.round_trip_ns.p50
+        for each in results
+        if _is_alone(each.cell) and each.cell.size == size and each.round_trip_ns and each.round_trip_ns.p50
+    ]
+    quickest = min(took, default=0.0)
+    return 2 * size * 1e9 / quickest if quickest >= LEAST_COPYING_NS else None
+
+
+def _by_experiment(
+    cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
+) -> dict[tuple[object, ...], list[int]]:
+    """Return the floors that were measured, by what they measured."""
+    found: dict[tuple[object, ...], list[int]] = {}
+    for index, cell in enumerate(cells):
+        description = descriptions.get(cell.adapter)
+        if description and description.floor and medians[index] is not None and not _is_alone(cell):
+            found.setdefault(_experiment(cell, cell.receive), []).append(index)
+    return found
+
+
+def _is_alone(cell: Cell) -> bool:
+    """Say whether nobody receives: one process copies."""
+    return cell.subscribers == 0
+
+
+def _receptions(cell: Cell) -> tuple[str, ...]:
+    """Return how a floor may receive: one that has no thread to listen on blocks."""
+    return (cell.receive, "block") if cell.receive == "listen" else (cell.receive,)
+
+
+def _experiment(cell: Cell, receive: str) -> tuple[object, ...]:
+    levels: tuple[object, ...] = experiment(cell)
+    return (receive, *levels[:_RECEIVE], *levels[_RECEIVE + 1 :])
 
 
 def _distance(cell: Cell, floor: Cell) -> int:
@@ -86,3 +144,8 @@ def _label(cell: Cell, description: Description) -> str:
     several = len(description.transports) > 1 and cell.transport != cell.adapter
     name = f"{cell.adapter} {cell.transport}" if several else cell.adapter
     return f"{name} (loan)" if cell.loan else name
+
+
+def _labelled(cell: Cell, floor: Cell, descriptions: Mapping[str, Description]) -> str:
+    label = _label(floor, descriptions[floor.adapter])
+    return label if floor.receive == cell.receive else f"{label}, {floor.receive}"

@@ -128,6 +128,17 @@ class Sustainable(msgspec.Struct, frozen=True, kw_only=True):
     most_hz: float
 
 
+class Best(msgspec.Struct, frozen=True, kw_only=True):
+    """The fastest floor of any carrier for a cell's experiment. ``p50_ns`` or ``rate_hz``, as the cell is held."""
+
+    floor: str
+    """As in ``CellResult.floor``."""
+    p50_ns: float | None
+    rate_hz: float | None
+    times: float
+    """How many times slower than it the cell is."""
+
+
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """One row. ``trials`` counts those that were measured; the failed ones are in ``failed_trials``."""
 
@@ -205,3 +216,5 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """Of a curve by rising load, of a search in the order it tried them."""
     sustainable: Sustainable | None = None
     native_request_reply: bool | None = None
+    best: Best | None = None
+    """The best that this machine could do; None without a floor of the same experiment in the run."""

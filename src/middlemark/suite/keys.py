@@ -244,6 +244,7 @@ LIMITS: dict[str, Key] = {
         Key("match_timeout", _time(1e-6), listed=False),
         Key("domain", _whole("domain", 0, 232), kind="whole", listed=False),
         Key("skip_unsupported", _flag, kind="flag", listed=False),
+        Key("floors", _flag, kind="flag", listed=False),
     )
 }
 """What is set once for a sweep. ``timeout`` is the reply's, ``limit`` the measuring's."""

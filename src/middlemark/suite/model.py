@@ -57,6 +57,8 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     domain: int | None = None
     skip_unsupported: bool = False
     """What cannot be honoured is left out with a note instead of being refused."""
+    floors: bool = True
+    """Each cell of a middleware has the floors beside it."""
     native: tuple[Native, ...] = ()
     typed_native: tuple[TypedNative, ...] = ()
     """The command line's, laid over ``native``."""
@@ -112,6 +114,7 @@ class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
     domain: str | None = None
     seed: str | None = None
     skip_unsupported: bool | None = None
+    floors: bool | None = None
     native: tuple[str, ...] = ()
     """``[ADAPTER.]KEY=VALUE``, each as typed."""
     only: tuple[str, ...] = ()

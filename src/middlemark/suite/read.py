@@ -118,6 +118,7 @@ def make_sweep(place: str, given: Table, natives: Natives, name: str | None) -> 
         limit_s=limit_s,
         domain=cast("int | None", numbers.get("domain")),
         skip_unsupported=cast("bool", numbers.get("skip_unsupported", False)),
+        floors=cast("bool", numbers.get("floors", True)),
         native=tuple(natives.values()),
     )
     return sweep, problems

@@ -20,6 +20,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     max_depth: int | None = None
     keep_all: bool = True
     companions: bool = False
+    alone: bool = False
+    """Nobody else takes part: a ping without pongs, which takes back what it has published."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):

@@ -62,7 +62,8 @@ def facts(heard: Heard) -> dict[str, Any]:
 
 
 def _echoing(cell: Cell) -> int:
-    return cell.subscribers if cell.echo == "all" else 1
+    """Return the replies to each message. A ping alone takes back its own."""
+    return max(cell.subscribers, 1) if cell.echo == "all" else 1
 
 
 PING_PONG = Pattern(

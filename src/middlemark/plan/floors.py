@@ -1,0 +1,134 @@
+"""The floors beside what is measured: the same experiment with no middleware in it, as cells of the same run. Pure.
+
+Each cell of a middleware has one on every transport of every floor that can honour its factors, and the copying of
+its size on its first processor by one process alone. A floor follows as well as it can: where it has no thread to
+listen on it blocks, where it cannot lend it copies, and its reliability is its own; its history is as deep as its
+buffers are. What differs only in these is one floor, shared by all the cells that it stands beside.
+
+A rate that is searched for is measured a dozen times: there only the floor of the cell's own carrier stands beside it.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+
+import msgspec
+
+from middlemark.plan.cell import Cell
+from middlemark.plan.honour import cannot, own_depth, own_level
+from middlemark.plan.load import SEARCHES
+from middlemark.plan.pairs import Ground
+from middlemark.workers.description import Description, Transport
+
+COMPARABLE = (
+    *("pattern", "size", "receive", "processes", "publishers", "subscribers", "topics", "echo", "payload"),
+    *("rate", "arrivals", "burst", "recovery_s", "max_loss", "max_p99_s", "pin", "priority"),
+)
+"""The factors that a cell and its floor must share. Reliability, depth and mlock are for a middleware to honour."""
+
+experiment = attrgetter(*COMPARABLE)
+"""The levels of those factors, in that order."""
+
+same_floor = attrgetter("adapter", "transport", "loan", *COMPARABLE)
+"""What tells one floor from another."""
+
+_NAMED = ("adapter", "transport")
+"""Factors of ``--only`` that a floor has levels of its own of; by all others it follows the cells that are left."""
+
+
+def held_to(carrier: str | None) -> str | None:
+    """Return what must carry the floor of a cell that is carried so.
+
+    Within one process a middleware hands memory over, and shared memory between threads is what does only that.
+    """
+    return "shared-memory" if carrier == "process-memory" else carrier
+
+
+def without_names(ground: Ground) -> Ground:
+    """Return the ground without what ``--only`` says of names: the cells that floors stand beside, kept or not."""
+    return msgspec.structs.replace(ground, only=tuple(each for each in ground.only if each.factor not in _NAMED))
+
+
+def floors_beside(cells: Iterable[Cell], ground: Ground) -> Iterator[Cell]:
+    """Yield the floors of those cells that ``--only`` leaves in, each once, in the order of the cells."""
+    here = {each.name: each for each in ground.descriptions}
+    floors = [
+        (each, transport)
+        for each in ground.descriptions
+        if each.floor and not each.bench_only and ground.wants("adapter", each.name)
+        for transport in each.transports
+        if ground.wants("transport", transport.name)
+    ]
+    seen: set[tuple[object, ...]] = set()
+    yielded: set[tuple[object, ...]] = set()
+    for cell in cells:
+        description = here[cell.adapter]
+        if description.floor or description.bench_only:
+            continue
+        searched = held_to(_carrier(cell, description)) if cell.rate in SEARCHES else None
+        key = (searched, cell.loan, *experiment(cell))
+        if key in seen:
+            continue
+        seen.add(key)
+        for adapter, transport in floors:
+            if searched is not None and transport.carrier != searched:
+                continue
+            floor = _copying(cell, adapter, transport) if transport.alone else _following(cell, adapter, transport)
+            if floor is not None and (which := same_floor(floor)) not in yielded:
+                yielded.add(which)
+                yield floor
+
+
+def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cell:
+    """Return that size on that processor as a process alone copies it: nobody receives, and it never waits."""
+    return Cell(
+        adapter=adapter.name,
+        transport=transport.name,
+        size=cell.size,
+        receive=transport.receive[0],
+        reliability=transport.reliability[0],
+        loan=transport.loan[0],
+        payload=cell.payload,
+        processes=transport.processes[0],
+        subscribers=0,
+        pin=None if cell.pin is None else cell.pin[:1],
+        priority=cell.priority,
+    )
+
+
+def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
+    return None if cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
+
+
+def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
+    """Return the cell as that floor measures it; None where it would be another experiment."""
+    if cannot(transport, "size", cell.size) or cannot(transport, "processes", cell.processes):
+        return None
+    receive, loan = cell.receive, cell.loan
+    if receive not in transport.receive:
+        if receive != "listen" or "block" not in transport.receive:
+            return None
+        receive = "block"
+    if loan not in transport.loan:
+        if not loan:
+            return None
+        loan = False
+    reliability = cell.reliability
+    if reliability not in transport.reliability:
+        reliability = str(own_level(transport, "reliability"))
+    depth = own_depth(transport, cell.pattern, math.ceil(cell.publishers / cell.topics))
+    return msgspec.structs.replace(
+        cell,
+        adapter=adapter.name,
+        transport=transport.name,
+        receive=receive,
+        loan=loan,
+        reliability=reliability,
+        depth=None if depth is None else int(str(depth)),
+        native=(),
+    )
+
+
+def _carrier(cell: Cell, description: Description) -> str | None:
+    transport = description.transport(cell.transport)
+    return transport.carrier if transport else None
