@@ -33,6 +33,8 @@ def _rate(cell: Cell) -> str:
 def _subscribers(cell: Cell) -> str:
     if cell.pattern != "ping-pong":
         return ""
+    if copies_alone(cell):
+        return "nobody receives"
     return "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers"
 
 
@@ -43,7 +45,7 @@ def _processes(cell: Cell) -> str:
 
 
 def _echo(cell: Cell) -> str:
-    if cell.pattern != "ping-pong" or cell.subscribers == 1:
+    if cell.pattern != "ping-pong" or cell.subscribers <= 1:
         return ""
     return "all of them echo" if cell.echo == "all" else "one echoes"
 
@@ -79,15 +81,26 @@ ASKED = ("reliability", "depth", "loan", "mlock", "native")
 """Factors that are asked of the middleware: rows that differ in them may be held against each other."""
 
 
+def copies_alone(cell: Cell) -> bool:
+    """Say whether nobody receives: one process copies, and has no levels of what others are asked for."""
+    return cell.subscribers == 0
+
+
+def meeting(results: Sequence[CellResult]) -> Sequence[CellResult]:
+    """Return the results of those that somebody receives; all of them where there is none."""
+    return [each for each in results if not copies_alone(each.cell)] or results
+
+
 def varying(results: Sequence[CellResult]) -> frozenset[str]:
     """Return the factors of which more than one level is in the results, told in words that differ."""
-    return frozenset(factor for factor, words in WORDS.items() if len({words(each.cell) for each in results}) > 1)
+    cells = [each.cell for each in meeting(results)]
+    return frozenset(factor for factor, words in WORDS.items() if len({words(each) for each in cells}) > 1)
 
 
 def usual(results: Sequence[CellResult], factors: frozenset[str]) -> dict[str, str]:
     """Return the commonest level, in words, of each of those factors (of equally common ones the first met)."""
     return {
-        factor: Counter(tell(each.cell) for each in results).most_common(1)[0][0]
+        factor: Counter(tell(each.cell) for each in meeting(results)).most_common(1)[0][0]
         for factor, tell in WORDS.items()
         if factor in factors and results
     }

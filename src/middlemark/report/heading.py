@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from middlemark.report.factors import ASKED, UNTOLD, WORDS, plain, subject, usual, varying, words
+from middlemark.report.factors import ASKED, UNTOLD, WORDS, meeting, plain, subject, usual, varying, words
 from middlemark.report.layout import hanging
 from middlemark.report.run_facts import Machine, RunFacts
 from middlemark.stats.result import CellResult
@@ -95,7 +95,7 @@ def _in_common(results: Sequence[CellResult]) -> str:
     if not results:
         return ""
     varied = varying(results)
-    common = words(results[0].cell, set(WORDS) - varied)
+    common = words(meeting(results)[0].cell, set(WORDS) - varied)
     levels = [each for each in usual(results, varied & frozenset(ASKED)).values() if each not in UNTOLD]
     if levels:
         common += f"; {', '.join(levels)} unless the row says otherwise"

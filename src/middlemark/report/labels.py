@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from middlemark.report.factors import ASKED, WORDS, plain, subject, usual, varying
+from middlemark.report.factors import ASKED, WORDS, copies_alone, plain, subject, usual, varying
 from middlemark.stats.result import CellResult
 
 CONTRADICTED = "(!)"
@@ -26,7 +26,11 @@ def labels(results: Sequence[CellResult]) -> list[str]:
     usual_trials = trials.most_common(1)[0][0] if trials else 0
 
     def label(result: CellResult) -> str:
-        unusual = [level for factor in told if (level := WORDS[factor](result.cell)) != told[factor]]
+        unusual = [
+            level
+            for factor in told
+            if (level := WORDS[factor](result.cell)) != told[factor] and not copies_alone(result.cell)
+        ]
         parts = [subject(result.cell), *unusual, result.name if cells[result.cell] > 1 else ""]
         if result.failed is None and result.trials != usual_trials:
             parts.append("1 trial" if result.trials == 1 else f"{result.trials} trials")

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from middlemark.report.columns import HEADS, Column, fitting
-from middlemark.report.factors import EXPERIMENT, plain, varying, words
+from middlemark.report.factors import plain, varying
+from middlemark.report.groups import groups
 from middlemark.report.heading import heading
 from middlemark.report.labels import is_contradicted, labels
 from middlemark.report.notes import doubt_numbers, footnotes, legend
 from middlemark.report.run_facts import RunFacts
 from middlemark.report.steps import step_lines
 from middlemark.stats.doubts import NOT_MEASURED
-from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult
-from middlemark.units import format_size
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -66,14 +65,14 @@ def _lines(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterat
     yield from heading(facts, results, width)
     named = labels(results)
     varied = varying(results)
-    groups = _groups(facts, results, varied)
-    order = [index for _, members in groups for index in members]
+    together = groups(facts, results, varied)
+    order = [index for _, members in together for index in members]
     numbers = doubt_numbers([results[index] for index in order])
     layouts = {
         pattern: _layout(pattern, results, facts, named, numbers, width)
         for pattern in dict.fromkeys(results[index].cell.pattern for index in order)
     }
-    for title, members in groups:
+    for title, members in together:
         layout = layouts[results[members[0]].cell.pattern]
         yield Text()
         yield from (Text(line, style="bold") for line in wrapped(title, width))
@@ -108,32 +107,6 @@ def _layout(
     shown, hidden = fitting([results[index] for index in members], facts, numbers, width - 2 - min(longest, _LEAST))
     first = min(longest, max(_LEAST, width - 2 - sum(len(_GAP) + each.width for each in shown)))
     return _Layout(head, first, shown, hidden)
-
-
-def _groups(facts: RunFacts, results: Sequence[CellResult], varied: frozenset[str]) -> list[tuple[str, list[int]]]:
-    told = varied & frozenset(EXPERIMENT)
-    groups: dict[tuple[int, str], list[int]] = {}
-    for index, result in enumerate(results):
-        groups.setdefault((result.cell.size, words(result.cell, told)), []).append(index)
-
-    def place(index: int) -> tuple[bool, bool, bool, float]:
-        result = results[index]
-        figure = _orders_by(result)
-        return (result.failed is not None, not facts.is_floor(result.cell.adapter), figure is None, figure or 0.0)
-
-    # Sizes ascend; what else makes a group keeps the order of the plan.
-    return [
-        (", ".join(filter(None, (format_size(size), told_words))), sorted(groups[size, told_words], key=place))
-        for size, told_words in sorted(groups, key=lambda key: key[0])
-    ]
-
-
-def _orders_by(result: CellResult) -> float | None:
-    """Return what is the less the better: what is held against the floor."""
-    if by_rate(result.cell):
-        return -result.rate_hz if result.rate_hz is not None else None
-    latency = result.one_way_ns if result.cell.pattern == "stream" else result.round_trip_ns
-    return latency.p50 if latency else None
 
 
 def _unreached(result: CellResult) -> bool:
