@@ -97,7 +97,7 @@ def pairings_of(asked: Asked, anyway: bool) -> "list[Pairing]":
     """Read the runs and pair their cells. RequestError when nothing of it may be compared; what is left out is told."""
     from middlemark.stats.comparisons import against, by_factor, run_against_run
 
-    sides = [_sides(each) for each in asked.selections]
+    sides = [_sides(each, asked) for each in asked.selections]
     if asked.by is not None:
         pairings = by_factor(sides[0], asked.by, asked.baseline)
     else:
@@ -120,9 +120,14 @@ def pairings_of(asked: Asked, anyway: bool) -> "list[Pairing]":
     return allowed
 
 
-def _sides(selection: _Selection) -> "list[Side]":
-    """Read one run and the figures of the cells that were selected."""
+def _sides(selection: _Selection, asked: Asked) -> "list[Side]":
+    """Read one run and the figures of the cells that were selected.
+
+    The floors that stand beside the others are compared where they are named, by a selection or as the baseline: else
+    each would be one more comparison that all the others pay for.
+    """
     from middlemark.commands.stored import readers, stored_run
+    from middlemark.stats.comparison_floors import beside_floors
     from middlemark.stats.comparisons import level, side
     from middlemark.stats.trials import trial_summary
     from middlemark.store import list_runs
@@ -148,7 +153,14 @@ def _sides(selection: _Selection) -> "list[Side]":
         transport = descriptions[cell.adapter].transport(cell.transport) if cell.adapter in descriptions else None
         shared = None if transport is None else transport.carrier == "shared-memory"
         sides.append(side(label, str(folder.resolve()), cell, shared, machine, trials))
-    return [each for each in sides if all(_is_level(level(each, factor), text) for factor, text in selection.levels)]
+    added = frozenset(run.file.plan.floors)
+    named = any(factor in ("adapter", "transport") for factor, _ in selection.levels)
+    return [
+        each
+        for index, each in zip(sorted(by_cell), beside_floors(sides, descriptions), strict=True)
+        if named or index not in added or (asked.by == "adapter" and each.cell.adapter == asked.baseline)
+        if all(_is_level(level(each, factor), text) for factor, text in selection.levels)
+    ]
 
 
 def _is_level(level: object, text: str) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Collection, Sequence
 
 from middlemark.report.factors import ASKED, EXPERIMENT, plain, subject, words
 from middlemark.report.layout import hanging
+from middlemark.report.numbers import ABSENT, ratio
+from middlemark.stats.comparison_floors import AgainstFloor, against_floors
 from middlemark.stats.comparisons import METRICS, Comparison, Pairing
 from middlemark.stats.verdict import CONFIDENCE, Verdict
 from middlemark.units import format_size
@@ -12,6 +14,7 @@ from middlemark.units import format_size
 SCHEMA = 1
 
 _COLUMNS = ("what", "metric", "A", "B", "B over A", "interval", "pairs", "verdict")
+_FLOORS = ("A × floor", "B × floor")
 
 
 def render_json(comparisons: Sequence[Comparison], margin: float) -> str:
@@ -34,6 +37,7 @@ def render_json(comparisons: Sequence[Comparison], margin: float) -> str:
             "verdict": each.word,
             "trials_needed": each.judged.trials_needed,
             "marks": list(each.pairing.marks),
+            **dict(zip(("a_floor", "b_floor"), map(_floor, against_floors(each)), strict=True)),
         }
         for each in comparisons
     ]
@@ -43,8 +47,8 @@ def render_json(comparisons: Sequence[Comparison], margin: float) -> str:
 def render_table(comparisons: Sequence[Comparison], margin: float, width: int) -> str:
     """Return aligned columns, and what is to be known beneath."""
     told = _told(comparisons)
-    rows = [_COLUMNS, *(_row(each, told) for each in comparisons)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    rows = _with_floors([_COLUMNS, *(_row(each, told) for each in comparisons)], comparisons)
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*lines, "", *_beneath(comparisons, margin, width)]) + "\n"
 
@@ -52,9 +56,27 @@ def render_table(comparisons: Sequence[Comparison], margin: float, width: int) -
 def render_markdown(comparisons: Sequence[Comparison], margin: float) -> str:
     """Return a table as pull requests and wikis show it."""
     told = _told(comparisons)
-    rows = [_COLUMNS, ("---",) * len(_COLUMNS), *(_row(each, told) for each in comparisons)]
+    head, *rows = _with_floors([_COLUMNS, *(_row(each, told) for each in comparisons)], comparisons)
+    rows = [head, ("---",) * len(head), *rows]
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join([*lines, "", *(f"- {each}" for each in _remarks(comparisons, margin))]) + "\n"
+
+
+def _with_floors(rows: Sequence[tuple[str, ...]], comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
+    """Return the rows with A and B as times of their floors before the verdict, where there is a floor at all."""
+    held = [against_floors(each) for each in comparisons]
+    if not any(each for both in held for each in both):
+        return list(rows)
+    told = [_FLOORS, *(tuple(_times(each) for each in both) for both in held)]
+    return [(*row[:-1], *floors, row[-1]) for row, floors in zip(rows, told, strict=True)]
+
+
+def _times(against: AgainstFloor | None) -> str:
+    return ABSENT if against is None else f"{ratio(against.times)} × {against.floor}"
+
+
+def _floor(against: AgainstFloor | None) -> dict[str, object] | None:
+    return None if against is None else {"floor": against.floor, "median": against.median, "times": against.times}
 
 
 def what(pairing: Pairing, told: Collection[str] = EXPERIMENT) -> str:
@@ -114,6 +136,11 @@ def _remarks(comparisons: Sequence[Comparison], margin: float) -> list[str]:
         *(
             ["A dash: fewer than six pairs have no interval, and no verdict can come of them: --trials 10."]
             if few
+            else []
+        ),
+        *(
+            ["× floor: times slower than the floor named, what this machine does in that run with no middleware."]
+            if any(floor for each in comparisons for floor in against_floors(each))
             else []
         ),
         *(f"(!) {mark}" for mark in marks),

@@ -52,6 +52,13 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
+class FloorBeside(msgspec.Struct, frozen=True):
+    """The floor of a cell in its run: its label, and its figures as a ``Side`` has them."""
+
+    label: str
+    figures: Mapping[str, Mapping[int, float]]
+
+
 class Side(msgspec.Struct, frozen=True):
     """One cell as it was measured. ``figures``: by metric, by round, those that there are."""
 
@@ -62,6 +69,7 @@ class Side(msgspec.Struct, frozen=True):
     shared_memory: bool | None
     machine: str
     figures: Mapping[str, Mapping[int, float]]
+    floor: FloorBeside | None = None
 
 
 class Pairing(msgspec.Struct, frozen=True):
