@@ -9,6 +9,9 @@ FURTHER_PROCESS_S = 0.06
 """The same for each process beyond two."""
 ROUND_TRIP_S = 60e-6
 ROUND_TRIP_PER_BYTE_S = 1.5e-9
+COPYING_S = 0.3e-6
+COPYING_PER_BYTE_S = 0.5e-9
+"""Of one process alone: a message filled, copied out and back, and checked."""
 MESSAGE_S = 5e-6
 """From one message of a stream to the next, at full rate."""
 MESSAGE_PER_BYTE_S = 0.7e-9
@@ -60,5 +63,7 @@ def _message_seconds(cell: Cell) -> float:
 
 
 def _round_trip_seconds(cell: Cell) -> float:
+    if cell.subscribers == 0:
+        return COPYING_S + cell.size * COPYING_PER_BYTE_S
     replies = cell.subscribers if cell.echo == "all" else 1
     return (ROUND_TRIP_S + cell.size * ROUND_TRIP_PER_BYTE_S) * cell.publishers * (1 + replies) / 2
