@@ -49,6 +49,10 @@ SHM = floor("shm", carrier="shared-memory", loan=(False, True), reliability=("re
 UDS = floor("uds", carrier="unix-socket", reliability=("reliable",))
 UDP = floor("udp", reliability=("best-effort",))
 TCP = floor("tcp", carrier="tcp", reliability=("reliable",))
+MEMCPY = floor(
+    "memcpy", carrier="process-memory", alone=True, processes=(1,), receive=("poll",), reliability=("reliable",),
+    keep_all=False, max_depth=1,
+)  # fmt: skip
 CYCLONE = description(
     "cyclonedds",
     transport("udp", processes=(2,)),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from descriptions import EVERYONE
 
@@ -16,12 +17,18 @@ from middlemark.workers.description import Description
 ABSENT = {"zenoh": "cargo builds it"}
 
 
-def suite_of(text: str, name: str = "lan") -> Suite:
+def suite_of(text: str, name: str = "lan", *, floors: bool = False) -> Suite:
+    """Read a suite. What the plan adds to it has tests of its own: elsewhere there is what was written (``floors``)."""
     document, problems = parse_toml(text, f"{name}.toml")
     assert document is not None, problems
     suite, problems = read_suite(document, name, f"{name}.toml", Path(), {})
     assert suite is not None, problems
-    return suite
+    return suite if floors else without_floors(suite)
+
+
+def without_floors(suite: Suite) -> Suite:
+    sweeps = tuple(msgspec.structs.replace(each, floors=False) for each in suite.sweeps)
+    return msgspec.structs.replace(suite, sweeps=sweeps)
 
 
 def plan_of(text: str, adapters: Sequence[Description] = EVERYONE, cpus: Sequence[int] = (0, 1), **more: Any) -> Plan:

@@ -12,6 +12,7 @@ DESCRIPTIONS = {
     for each in (
         description("shm", transport("shm", carrier="shared-memory"), floor=True),
         description("udp", transport("udp"), floor=True),
+        description("memcpy", transport("memcpy", carrier="process-memory", alone=True), floor=True),
         description(
             "dds",
             transport("udp"),

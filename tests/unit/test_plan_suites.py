@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, SHM, UDP
+from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, MEMCPY, SHM, UDP
 from planning import pairs_of, plan_of
 
 from middlemark.plan import estimate_seconds, make_plan
@@ -13,11 +13,11 @@ from middlemark.suite import RawOptions, load
 
 
 def test_first_look_is_planned_for_under_three_minutes() -> None:
-    plan = make_plan(load(["first-look"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    plan = make_plan(load(["first-look"], RawOptions()), (*EVERYONE, MEMCPY), cpus=(0, 1), seed=0)
     assert estimate_seconds(plan) < 180
     assert {cell.size for cell in plan.cells} == {16, 1024, 65536, 1 << 20}
-    assert pairs_of(plan) == pairs_of(plan_of("[[sweep]]"))
-    assert {(cell.adapter, cell.loan) for cell in plan.cells if cell.receive == "poll"} == {
+    assert pairs_of(plan) == [*pairs_of(plan_of("[[sweep]]")), "memcpy memcpy"]
+    assert {(cell.adapter, cell.loan) for cell in plan.cells if cell.receive == "poll" and cell.subscribers} == {
         ("shm", False),
         ("shm", True),
     }
@@ -77,7 +77,7 @@ def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> N
     assert floors == {
         (pattern, name, size)
         for pattern in ("stream", "ping-pong")
-        for name in ("shm", "udp")
+        for name in ("shm", "uds", "udp", "tcp")
         for size in {cell.size for cell in cyclone}
     }
     assert {16, 1 << 20} <= {cell.size for cell in cyclone}
@@ -105,7 +105,7 @@ def test_fan_out_needs_no_more_memory_than_an_ordinary_machine_has() -> None:
     assert {cell.depth for cell in middleware} == {1, 10, 100, 1000, 10_000}
     assert {cell.size for cell in middleware} == {1 << 10, 64 << 10, 1 << 20, 16 << 20}
     assert {cell.reliability for cell in middleware} == {"reliable"}
-    assert {cell.adapter for cell in plan.cells} == {"cyclonedds", "fastdds", "shm", "udp"}
+    assert {cell.adapter for cell in plan.cells} == {"cyclonedds", "fastdds", "shm", "uds", "udp", "tcp"}
 
 
 def test_idle_to_flood_goes_from_one_message_a_second_to_saturation() -> None:
@@ -116,12 +116,14 @@ def test_idle_to_flood_goes_from_one_message_a_second_to_saturation() -> None:
     assert by_pattern == {"ping-pong": {1.0, 10.0, 100.0, 1000.0, 10_000.0, "max"}, "stream": {"curve"}}
 
 
-@pytest.mark.parametrize("name", ["fan-out", "idle-to-flood"])
-def test_suites_for_several_middlewares_measure_those_that_are_here(name: str) -> None:
-    plan = make_plan(
-        load([name], RawOptions()), FLOORS, cpus=(0, 1), seed=0, absent={"fastdds": "?", "cyclonedds": "?"}
-    )
+def test_suites_for_several_middlewares_measure_those_that_are_here() -> None:
+    absent = {"fastdds": "?", "cyclonedds": "?"}
+    plan = make_plan(load(["idle-to-flood"], RawOptions()), FLOORS, cpus=(0, 1), seed=0, absent=absent)
     assert {cell.adapter for cell in plan.cells} == {"shm", "udp"}
+    with pytest.raises(RequestError, match="nothing is left to measure: cyclonedds is not built here"):
+        make_plan(load(["fan-out"], RawOptions()), FLOORS, cpus=(0, 1), seed=0, absent=absent)
+    plan = make_plan(load(["fan-out"], RawOptions()), (*FLOORS, FAST), cpus=(0, 1), seed=0, absent=absent)
+    assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
 
 
 def test_suites_for_a_middleware_that_is_absent_are_refused_with_how_to_get_it() -> None:

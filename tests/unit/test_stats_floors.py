@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import pytest
 from stats_cases import DESCRIPTIONS, cell
 
+from middlemark.launch.outcome import Counts
 from middlemark.plan.cell import Cell
-from middlemark.stats.floors import by_rate, floors
+from middlemark.stats.floors import by_rate, fastest_floors, floors, memcpy_bytes_per_s
+from middlemark.stats.result import CellResult, Summary
 
 
 def _labels(cells: Sequence[Cell], medians: Sequence[float | None] | None = None) -> list[str | None]:
@@ -104,3 +106,65 @@ def test_an_adapter_nobody_describes_has_no_floor() -> None:
 )
 def test_only_streams_as_fast_as_they_can_are_held_by_their_rate(levels: dict[str, object], told: bool) -> None:
     assert by_rate(cell(**levels)) == told
+
+
+def _best(cells: Sequence[Cell], medians: Sequence[float | None]) -> list[str | None]:
+    return [each.label if each else None for each in fastest_floors(cells, medians, DESCRIPTIONS)]
+
+
+def test_the_best_is_the_fastest_floor_of_any_carrier_for_the_same_experiment() -> None:
+    cells = [cell(transport="udp"), cell(transport="tcp"), cell("udp"), cell("shm", "shm"), cell("shm", "shm", size=16)]
+    assert _best(cells, [9.0, 9.0, 2.0, 1.0, 0.5]) == ["shm", "shm", "shm", "shm", "shm"]
+    assert _best(cells, [9.0, 9.0, 1.0, 2.0, 0.5])[:2] == ["udp", "udp"]
+    assert _best(cells, [9.0, 9.0, None, 2.0, 0.5])[:2] == ["shm", "shm"]
+    assert _best(cells[:1], [9.0]) == [None]
+    assert _best([cell(receive="poll"), *cells[2:]], [9.0, 2.0, 1.0, 0.5])[0] is None
+
+
+def test_a_lending_floor_is_the_best_only_for_what_is_lent() -> None:
+    cells = [cell(), cell(transport="shm", loan=True), cell("udp"), cell("shm", "shm", loan=True)]
+    assert _best(cells, [9.0, 9.0, 5.0, 1.0])[:2] == ["udp", "shm (loan)"]
+    assert _best(cells, [9.0, 9.0, 5.0, 6.0])[:2] == ["udp", "udp"]
+
+
+def test_the_best_for_a_listener_blocks_and_says_so() -> None:
+    cells = [cell(receive="listen"), cell("udp"), cell("shm", "shm", receive="poll")]
+    assert _best(cells, [9.0, 5.0, 1.0])[0] == "udp, block"
+
+
+def _copying(size: int, **levels: object) -> Cell:
+    levels = {"receive": "poll", "processes": 1, "subscribers": 0, **levels}
+    return cell("memcpy", "memcpy", size=size, **levels)
+
+
+def test_what_copies_alone_is_nobodys_floor_and_has_none_but_itself() -> None:
+    cells = [cell(transport="intraprocess", processes=1, receive="poll"), _copying(1024)]
+    assert _labels(cells) == [None, "memcpy"]
+    assert _best(cells, [9.0, 1.0]) == [None, None]
+
+
+def _result(of: Cell, p50: float | None) -> CellResult:
+    return CellResult(
+        cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=Counts(), carried_by=None,
+        round_trip_ns=None if p50 is None else Summary(p50=p50), first_reply_ns=None, write_ns=None, take_ns=None,
+        loan_ns=None, fill_ns=None, check_ns=None, discovery_ns=None, times_floor=None, floor=None, warnings=(),
+        failed=None,
+    )  # fmt: skip
+
+
+def test_memcpy_bytes_a_second_are_two_copies_of_the_size_over_the_quickest_round_trip() -> None:
+    results = [
+        _result(_copying(1 << 20), 100_000.0),
+        _result(_copying(1 << 20, payload="untouched"), 80_000.0),
+        _result(_copying(1 << 24), 10_000_000.0),
+        _result(cell(size=1 << 20), 1_000.0),
+    ]
+    assert memcpy_bytes_per_s(results, 1 << 20) == pytest.approx(2 * (1 << 20) / 80e-6)
+    assert memcpy_bytes_per_s(results, 1 << 24) == pytest.approx(2 * (1 << 24) / 10e-3)
+
+
+def test_memcpy_is_not_told_where_it_was_not_measured_or_is_mostly_the_clock() -> None:
+    assert memcpy_bytes_per_s([], 1024) is None
+    assert memcpy_bytes_per_s([_result(_copying(64), 999.0)], 64) is None
+    assert memcpy_bytes_per_s([_result(_copying(64), 1000.0)], 64) == pytest.approx(128e6)
+    assert memcpy_bytes_per_s([_result(_copying(64), None), _result(cell(size=64), 5000.0)], 64) is None

@@ -1,0 +1,199 @@
+"""The floors that a plan puts beside the cells of a middleware: which, how many, and when none."""
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from descriptions import CYCLONE, FAST, FLOORS, MEMCPY, NULL, description, transport
+from planning import plan_of, problems_of, suite_of
+from planning import texts_of as notes_of
+
+from middlemark.plan import Cell, Plan, estimate_seconds, make_plan
+from middlemark.plan.floors import COMPARABLE, same_floor
+from middlemark.report.dry_run import render
+from middlemark.suite import RawOptions, load
+from middlemark.workers.description import Description
+
+HERE = (NULL, *FLOORS, MEMCPY, CYCLONE, FAST)
+SOCKETS_AND_SHM = {"shm", "uds", "udp", "tcp"}
+
+
+def planned(text: str, adapters: Sequence[Description] = HERE, only: Sequence[str] = ()) -> Plan:
+    return make_plan([suite_of(text, floors=True)], adapters, cpus=(0, 1), seed=1, only=only)
+
+
+def floors_of(plan: Plan) -> list[Cell]:
+    return [plan.cells[index] for index in plan.floors]
+
+
+def names(cells: Sequence[Cell]) -> list[str]:
+    return [cell.adapter for cell in cells]
+
+
+ONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\nprocesses=2\n"
+
+
+def test_a_cell_of_a_middleware_has_every_floor_beside_it_and_the_copying_of_its_size() -> None:
+    plan = planned(ONE + "size=['64k']\nreceive='block'\npayload='untouched'\npriority='fifo:80'\ntrials=7")
+    (cell,) = (each for each in plan.cells if each.adapter == "cyclonedds")
+    *meeting, copying = floors_of(plan)
+    assert set(names(meeting)) == SOCKETS_AND_SHM
+    for floor in meeting:
+        assert [getattr(floor, factor) for factor in COMPARABLE] == [getattr(cell, factor) for factor in COMPARABLE]
+        assert floor.native == ()
+    assert copying == Cell(
+        adapter="memcpy", transport="memcpy", size=65536, receive="poll", payload="untouched", processes=1,
+        subscribers=0, pin=(0,), priority="fifo:80",
+    )  # fmt: skip
+
+
+def test_floors_have_as_many_trials_and_the_same_limits_and_are_shuffled_among_the_others() -> None:
+    plan = planned(ONE + "trials=4\nsamples=50\nwarmup='0s'")
+    for index in range(len(plan.cells)):
+        mine = [trial for trial in plan.trials if trial.cell == index]
+        assert [trial.number for trial in mine] == [1, 2, 3, 4]
+        assert {(trial.limits.samples, trial.limits.warmup_s) for trial in mine} == {(50, 0.0)}
+    places = [trial.order for trial in plan.trials if trial.cell in plan.floors]
+    assert places != sorted(range(places[0], places[0] + len(places))), "they are not measured in one block"
+
+
+def test_floors_are_shared_by_all_cells_of_the_same_experiment() -> None:
+    text = (
+        "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['udp','shm']\nprocesses=2\ndepth=[1,5]\nsize=[64,'1k']"
+    )
+    text += "\nreliability=['reliable','best-effort']"
+    plan = planned(text)
+    floors = floors_of(plan)
+    assert len(floors) == 2 * 5, "two sizes"
+    assert len({same_floor(each) for each in floors}) == len(floors)
+    assert len(plan.cells) - len(floors) == 2 * 2 * 2 * 2 * 2
+
+
+def test_without_floors_there_is_what_was_asked_for() -> None:
+    assert floors_of(planned(ONE + "floors=false")) == []
+    asked = load([], RawOptions(adapter="cyclonedds", transport="udp", floors=False))
+    assert [each.adapter for each in make_plan(asked, HERE, cpus=(0, 1), seed=1).cells] == ["cyclonedds"]
+    wanted = load([], RawOptions(adapter="cyclonedds", transport="udp", floors=True))
+    assert len(make_plan(wanted, HERE, cpus=(0, 1), seed=1).cells) == 6
+
+
+@pytest.mark.parametrize("adapter", ["shm", "null", "memcpy"])
+def test_nothing_stands_beside_a_floor_or_the_benchs_own(adapter: str) -> None:
+    plan = planned(f"[[sweep]]\nadapter='{adapter}'")
+    assert names(plan.cells) == [adapter]
+    assert plan.floors == ()
+
+
+def test_a_floor_that_the_suite_has_is_not_doubled_but_gets_as_many_trials() -> None:
+    text = f"[[sweep]]\nadapter='shm'\ntrials=2\nname='mine'\n{ONE}trials=5"
+    plan = planned(text)
+    (shm,) = (index for index, cell in enumerate(plan.cells) if cell.adapter == "shm")
+    assert shm not in plan.floors
+    assert plan.names[shm] == "lan: mine"
+    assert sum(trial.cell == shm for trial in plan.trials) == 5
+    assert set(names(floors_of(plan))) == {"uds", "udp", "tcp", "memcpy"}
+
+
+def test_a_floor_in_two_sweeps_is_one_cell_with_the_larger_number_of_trials() -> None:
+    plan = planned(f"{ONE}trials=2\n{ONE.replace('cyclonedds', 'fastdds')}trials=3")
+    assert len(plan.floors) == 5
+    assert {sum(trial.cell == index for trial in plan.trials) for index in plan.floors} == {3}
+    assert {plan.names[index] for index in plan.floors} == {"lan: floors"}
+    assert notes_of(plan) == []
+
+
+def test_a_floor_follows_as_well_as_it_can() -> None:
+    listening = planned(ONE + "receive='listen'")
+    assert {(each.adapter, each.receive) for each in floors_of(listening)} == {
+        *((name, "block") for name in SOCKETS_AND_SHM), ("memcpy", "poll"),
+    }  # fmt: skip
+    lending = planned("[[sweep]]\nadapter='cyclonedds'\ntransport='shm'\nprocesses=2\nloan=true")
+    assert {each.adapter: each.loan for each in floors_of(lending)} == {
+        "shm": True, "uds": False, "udp": False, "tcp": False, "memcpy": False,
+    }  # fmt: skip
+    reliable = floors_of(planned(ONE + "reliability='reliable'"))
+    assert {each.adapter: each.reliability for each in reliable}["udp"] == "best-effort"
+    streaming = floors_of(planned(ONE + "pattern='stream'\ndepth=3"))
+    assert {each.depth for each in streaming if each.adapter != "memcpy"} == {None}
+
+
+def test_a_floor_that_would_be_another_experiment_is_left_out() -> None:
+    small = description("small", transport("small", max_bytes=1024, receive=("poll", "block")), floor=True)
+    deaf = description("deaf", transport("deaf", receive=("poll",)), floor=True)
+    apart = description("apart", transport("apart", processes=(2,), receive=("block",)), floor=True)
+    lender = description("lender", transport("lender", loan=(True,)), floor=True)
+    here = (small, deaf, apart, lender, CYCLONE)
+    assert set(names(floors_of(planned(ONE + "size=64", here)))) == {"small", "apart"}
+    assert set(names(floors_of(planned(ONE + "size='64k'", here)))) == {"apart"}
+    assert set(names(floors_of(planned(ONE + "size='64k'\nreceive='poll'", here)))) == {"deaf"}
+    inside = "[[sweep]]\nadapter='cyclonedds'\ntransport='intraprocess'\nsize=64\n"
+    assert set(names(floors_of(planned(inside, here)))) == {"small"}
+
+
+@pytest.mark.parametrize("rate", ["sustainable", "curve"])
+def test_a_search_has_the_floor_of_its_own_carrier_only(rate: str) -> None:
+    text = f"[[sweep]]\nadapter='cyclonedds'\npattern='stream'\nrate='{rate}'\nskip_unsupported=true\ntransport="
+    assert names(floors_of(planned(f"{text}'udp'"))) == ["udp"]
+    assert names(floors_of(planned(f"{text}'intraprocess'"))) == ["shm"]
+    assert set(names(floors_of(planned(f"{text}['udp','shm']")))) == {"udp", "shm"}
+
+
+def test_only_drops_floors_by_their_names_and_else_they_follow_what_it_leaves() -> None:
+    text = ONE + "size=[64,'1k']\nreceive='listen'"
+    assert floors_of(planned(text, only=["adapter=cyclonedds"])) == []
+    assert names(floors_of(planned(text, only=["adapter=cyclonedds,uds"]))) == ["uds", "uds"]
+    assert names(floors_of(planned(text, only=["transport=udp"]))) == ["udp", "udp"]
+    alone = planned(text, only=["adapter=shm", "size=64"])
+    assert [(each.adapter, each.size) for each in alone.cells] == [("shm", 64)]
+    followed = planned(text, only=["size=64", "receive=listen"])
+    assert {(each.adapter, each.size) for each in floors_of(followed)} == {
+        (name, 64) for name in (*SOCKETS_AND_SHM, "memcpy")
+    }
+    (problem,) = problems_of(text, HERE, only=["adapter=fastdds"])
+    assert "the cells have cyclonedds" in problem
+
+
+def test_what_copies_alone_is_measured_when_it_is_named_as_round_trips_of_one_process() -> None:
+    text = "[[sweep]]\nadapter='memcpy'\nsize=[64,'1m']\nrate=['max',100]\npin='1,0'\nmlock=true"
+    cells = planned(text).cells
+    assert [(cell.size, cell.rate) for cell in cells] == [(64, "max"), (64, 100.0), (1 << 20, "max"), (1 << 20, 100.0)]
+    assert {(cell.subscribers, cell.processes, cell.pin, cell.mlock) for cell in cells} == {(0, 1, (1,), True)}
+    assert make_plan([suite_of("[[sweep]]\nadapter='memcpy'")], HERE, cpus=(0,), seed=1).cells, (
+        "it wants one processor only"
+    )
+    for pattern in ("pattern='stream'", "subscribers=2"):
+        (problem,) = problems_of(f"[[sweep]]\nadapter='memcpy'\n{pattern}", HERE)
+        assert "memcpy copies alone" in problem
+    assert "at most 64 MiB" in problems_of("[[sweep]]\nadapter='memcpy'\nsize='128m'", HERE)[0]
+
+
+def test_all_is_everything_that_carries_so_what_copies_alone_is_not_among_it() -> None:
+    assert "memcpy" not in names(plan_of("[[sweep]]", HERE).cells)
+    assert not [text for text in notes_of(plan_of("[[sweep]]\ntransport='udp'", HERE)) if "memcpy" in text]
+
+
+def test_a_dry_run_shows_the_floors_and_their_time() -> None:
+    with_floors, without = planned(ONE), planned(ONE + "floors=false")
+    text = render(with_floors, estimate_seconds(with_floors))
+    assert (
+        "lan: floors: memcpy memcpy, ping-pong, 1 KiB, poll, reliable, depth 1, no loan, filled, 1 process, copying"
+        in text
+    )
+    seconds = estimate_seconds(with_floors) - estimate_seconds(without)
+    assert f"5 of these cells are floors that stand beside the others, about {seconds:.0f} s; --no-floors" in text
+    assert "floor" not in render(without, 1.0)
+
+
+def test_many_cells_that_are_one_experiment_have_one_set_of_floors() -> None:
+    many = description("many", transport("udp"), native={"*": "anything"})
+    text = "[[sweep]]\nadapter='many'\nsize=[" + ",".join(str(64 + each) for each in range(50)) + "]\ndepth=["
+    text += ",".join(str(1 + each) for each in range(200)) + "]\ntrials=1"
+    plan = planned(text, (*FLOORS, MEMCPY, many))
+    assert len(plan.cells) == 50 * 200 + 50 * 5
+
+
+def test_a_stored_plan_of_before_has_no_floors() -> None:
+    plan = planned(ONE)
+    old = msgspec.to_builtins(plan)
+    del old["floors"]
+    assert msgspec.convert(old, Plan) == msgspec.structs.replace(plan, floors=())
