@@ -24,25 +24,29 @@ MACHINE = Machine(
 )  # fmt: skip
 
 
-def described() -> Description:
+def described(name: str = "lyra", carriers: dict[str, str] | None = None) -> Description:
     transports = tuple(
         Transport(
             name=name, carrier=carrier, segments=(), processes=(2,), receive=("block",), reliability=("reliable",),
             loan=(False,), max_bytes=1 << 20, max_bytes_advice="", max_depth=None, keep_all=True, companions=False,
         )
-        for name, carrier in (("udp", "udp"), ("shm", "shared-memory"))
+        for name, carrier in (carriers or {"udp": "udp", "shm": "shared-memory"}).items()
     )  # fmt: skip
     return Description(
-        protocol=1, name="lyra", title="Lyra", version="3", library="", licence="MIT", floor=False, bench_only=False,
+        protocol=1, name=name, title=name, version="3", library="", licence="MIT", bench_only=False,
+        floor=carriers is not None,
         transports=transports, request_reply=False, security=False, own_threads=False, residue=(), native={},
     )  # fmt: skip
+
+
+FLOORS = (described("ring", {"ring": "shared-memory"}), described("socket", {"socket": "udp"}))
 
 
 def cell(**factors: Any) -> Cell:
     return Cell(**{"adapter": "lyra", "transport": "udp", "size": 1024, **factors})
 
 
-def write(root: Path, cells: dict[Cell, float], trials: int = 8, **machine: Any) -> Path:
+def write(root: Path, cells: dict[Cell, float], trials: int = 8, floors: tuple[int, ...] = (), **machine: Any) -> Path:
     """Keep a run in which each cell has that typical round trip in ns; trial n has n more."""
     asked = tuple(cells)
     plan = Plan(
@@ -55,10 +59,11 @@ def write(root: Path, cells: dict[Cell, float], trials: int = 8, **machine: Any)
         ),
         notes=(),
         seed=1,
+        floors=floors,
     )
     file = RunFile(
         middlemark="0", suites=("try",), command=(), started="2026-11-21T12:00:00.000+00:00", seed=1,
-        machine=msgspec.structs.replace(MACHINE, **machine), adapters=(described(),), plan=plan,
+        machine=msgspec.structs.replace(MACHINE, **machine), adapters=(described(), *FLOORS), plan=plan,
     )  # fmt: skip
     writer = open_run(root, file)
     for trial in plan.trials:
@@ -201,3 +206,53 @@ def test_markdown_is_a_table(run: Path) -> None:
     lines = asked(run, "--by", "transport", "--format", "markdown").stdout.splitlines()
     assert lines[1] == "| --- | --- | --- | --- | --- | --- | --- | --- |"
     assert "transport=udp → transport=shm | p50 | 50.0" in lines[2]
+
+
+FLOORED = {
+    cell(): 50_000,
+    cell(transport="shm"): 24_000,
+    cell(adapter="ring", transport="ring", depth=4): 12_000,
+    cell(adapter="socket", transport="socket"): 20_000,
+}
+
+
+@pytest.fixture
+def floored(tmp_path: Path) -> Path:
+    """A run with floors: the last two cells were added by the plan."""
+    return write(tmp_path, FLOORED, floors=(2, 3))
+
+
+def test_the_floor_of_each_side_stands_beside_a_comparison(floored: Path) -> None:
+    (row,) = rows(floored, "--by", "shared_memory")
+    assert (row["a"], row["b"], row["verdict"]) == ("shared_memory=off", "shared_memory=on", "faster")
+    floors = {side: row[side] for side in ("a_floor", "b_floor")}
+    assert {side: floor["floor"] for side, floor in floors.items()} == {"a_floor": "socket", "b_floor": "ring"}
+    assert row["a_floor"]["times"] == pytest.approx(2.5, abs=0.01)
+    assert row["b_floor"]["times"] == pytest.approx(2.0, abs=0.01)
+    assert row["b_floor"]["median"] * row["b_floor"]["times"] == pytest.approx(row["b_median"])
+
+
+def test_the_table_and_markdown_tell_the_floors_where_there_are_any(floored: Path, run: Path) -> None:
+    for form in ("table", "markdown"):
+        told = asked(floored, "--by", "transport", "--format", form).stdout
+        for words in ("A × floor", "B × floor", "2.50 × socket", "2.00 × ring", "with no middleware"):
+            assert words in told
+        assert "floor" not in asked(run, "--by", "transport", "--format", form).stdout
+
+
+def test_a_run_without_floors_has_none_beside_its_comparisons(run: Path) -> None:
+    (row,) = rows(run, "--by", "transport")
+    assert (row["a_floor"], row["b_floor"]) == (None, None)
+
+
+def test_floors_that_the_plan_added_are_compared_where_they_are_named(floored: Path) -> None:
+    assert "nothing can be compared" in refused(floored, "--by", "adapter")
+    against = rows(floored, "--by", "adapter", "--baseline", "socket")
+    assert [(row["a"], row["b"]) for row in against] == [("socket socket", "lyra udp"), ("socket socket", "lyra shm")]
+    (named,) = rows(f"{floored}:adapter=socket", f"{floored}:adapter=lyra,transport=udp")
+    assert (named["a"], named["a_floor"], named["b_floor"]["floor"]) == ("adapter=socket", None, "socket")
+
+
+def test_floors_that_were_asked_for_are_compared_as_all_cells_are(tmp_path: Path) -> None:
+    listed = write(tmp_path, FLOORED)
+    assert ("lyra udp", "socket socket") in [(row["a"], row["b"]) for row in rows(listed, "--by", "adapter")]

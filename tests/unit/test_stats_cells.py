@@ -158,6 +158,21 @@ def test_each_cell_is_held_against_its_floor() -> None:
     assert [(each.times_floor, each.floor) for each in results] == [(1.5, "udp"), (1.0, "udp"), (None, None)]
 
 
+def test_each_cell_is_told_the_best_that_this_machine_could_do_over_any_carrier() -> None:
+    planned = plan(cell(), cell("udp"), cell(transport="tcp"), cell("shm", "shm"), cell(size=64), trials=2)
+    speeds = {0: 3, 1: 2, 2: 9, 3: 1, 4: 5}
+    outcomes = [outcome(trial) for trial in planned.trials]
+    results = cell_results(planned, outcomes, lambda each: samples(ROUND_TRIPS * speeds[each.cell]), DESCRIPTIONS)
+    assert [each.best and (each.best.floor, each.best.times) for each in results] == [
+        ("shm", 3.0), ("shm", 2.0), ("shm", 9.0), ("shm", 1.0), None,
+    ]  # fmt: skip
+    shm = results[3].round_trip_ns
+    best = results[0].best
+    assert best is not None
+    assert shm is not None
+    assert (best.p50_ns, best.rate_hz) == (shm.p50, None)
+
+
 def test_a_cell_faster_than_its_floor_is_doubted() -> None:
     planned = plan(cell(), cell("udp"), trials=1)
     outcomes = [outcome(trial) for trial in planned.trials]

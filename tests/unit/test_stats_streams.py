@@ -134,6 +134,11 @@ def test_a_paced_stream_is_held_against_its_floor_by_latency_and_a_flood_by_rate
         results = cell_results(planned, outcomes, lambda _: None, DESCRIPTIONS, lambda _, taken=taken: next(taken))
         assert [each.times_floor for each in results] == [expected, 1.0]
         assert results[0].floor == "udp"
+        best = results[0].best
+        assert best is not None
+        assert (best.floor, best.times) == ("udp", expected)
+        assert (best.p50_ns is None) == (rate == "max")
+        assert best.rate_hz == (results[1].rate_hz if rate == "max" else None)
 
 
 def test_a_flood_that_beats_its_floor_is_doubted_in_words_of_rates() -> None:

@@ -42,13 +42,14 @@ _COSTS = (
     *("minor_faults", "major_faults"),
 )
 _NETWORK = NetworkCost.__struct_fields__
+_BEST = {"best_floor": "floor", "best_p50_ns": "p50_ns", "best_rate_hz": "rate_hz", "times_best": "times"}
 
 
 def _further() -> list[str]:
     """Return the names of the columns that came later: they stand at the end, so that none before them moved."""
     times = [f"{time}_{figure}_ns" for time in _FURTHER for figure in _FIGURES]
     costs = [{"user": "cpu_user", "system": "cpu_system"}.get(each, each) for each in _COSTS]
-    return [*_FACTORS, *_RATES, *times, *_SUSTAINABLE, *costs, *_NETWORK]
+    return [*_FACTORS, *_RATES, *times, *_SUSTAINABLE, *costs, *_NETWORK, *_BEST]
 
 
 def render(facts: RunFacts, results: Sequence[CellResult]) -> str:  # noqa: ARG001  every format is given both
@@ -76,6 +77,7 @@ def render(facts: RunFacts, results: Sequence[CellResult]) -> str:  # noqa: ARG0
                     *((document["sustainable"] or {}).get(key) for key in _SUSTAINABLE.values()),
                     *((document["resources"] or {}).get(key) for key in _COSTS),
                     *(((document["resources"] or {}).get("network") or {}).get(key) for key in _NETWORK),
+                    *((document["best"] or {}).get(key) for key in _BEST.values()),
                 ),
             )
         )

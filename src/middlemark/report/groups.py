@@ -10,6 +10,7 @@ from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult
 from middlemark.units import format_size
 
+BEST_HERE = "best here:"
 _ALONE = ("payload", "pin", "priority")
 """Factors that what copies alone has in common with the others."""
 
@@ -59,7 +60,7 @@ def _title(facts: RunFacts, size: int, told: str, members: Sequence[CellResult])
         if each.best is not None and not facts.is_floor(each.cell.adapter)
     )
     title = ", ".join(filter(None, (format_size(size), told)))
-    return f"{title}; best here: {', '.join(best)}" if best else title
+    return f"{title}; {BEST_HERE} {', '.join(best)}" if best else title
 
 
 def _figure(result: CellResult) -> str:

@@ -70,7 +70,11 @@ def _with_code(doubts: Sequence[Doubt], code: str) -> list[Doubt]:
 
 
 def legend(
-    columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]], width: int, *, contradicted: bool
+    columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]],
+    width: int,
+    *,
+    contradicted: bool,
+    best: bool = False,
 ) -> Iterator["Text"]:
     """Return what each column says, and which had to give way. ``columns``: those shown and hidden, by pattern."""
     from rich.text import Text
@@ -86,6 +90,9 @@ def legend(
         lines.append(
             (CONTRADICTED, "carried by something else than the transport asked for: not a figure of that transport")
         )
+    if best:
+        means = "the fastest floor of that size and experiment, whatever carries it: the best this machine could do"
+        lines.append(("best here", means))
     lines.append((ABSENT, "not measured, or fewer than ten samples lie beyond that quantile"))
     for title, means in lines:
         yield from (Text(line, style="dim") for line in hanging(f"  {title:<11}", means, width))

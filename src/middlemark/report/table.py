@@ -11,7 +11,7 @@ import msgspec
 
 from middlemark.report.columns import HEADS, Column, fitting
 from middlemark.report.factors import plain, varying
-from middlemark.report.groups import groups
+from middlemark.report.groups import BEST_HERE, groups
 from middlemark.report.heading import heading
 from middlemark.report.labels import is_contradicted, labels
 from middlemark.report.notes import doubt_numbers, footnotes, legend
@@ -88,7 +88,8 @@ def _lines(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterat
     yield Text()
     yield from footnotes([results[index] for index in order], [named[index] for index in order], varied, numbers, width)
     columns = {pattern: (each.shown, each.hidden) for pattern, each in layouts.items()}
-    yield from legend(columns, width, contradicted=any(map(is_contradicted, results)))
+    best = any(BEST_HERE in title for title, _ in together)
+    yield from legend(columns, width, contradicted=any(map(is_contradicted, results)), best=best)
 
 
 def _layout(

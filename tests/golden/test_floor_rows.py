@@ -1,0 +1,115 @@
+"""How floors stand in the table: first in their group, what copies alone among them, and the best told above."""
+
+import re
+
+import pytest
+from conftest import PINNED, made
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from middlemark.plan.cell import Cell
+from middlemark.report import View, render
+from middlemark.report.run_facts import AdapterFacts, RunFacts
+from middlemark.stats.result import Best, CellResult
+
+SHM = Best(floor="shm", p50_ns=12_300.0, rate_hz=None, times=3.1)
+LENT = Best(floor="shm (loan)", p50_ns=520.0, rate_hz=None, times=60.0)
+
+
+class TextFile(SingleFileSnapshotExtension):
+    """One plain text file a report."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+def cell(adapter: str, transport: str, size: int = 1024, **levels: object) -> Cell:
+    return Cell(**{"adapter": adapter, "transport": transport, "size": size, "pin": PINNED, **levels})  # type: ignore[arg-type]
+
+
+def copying(size: int = 1024, **levels: object) -> Cell:
+    alone = {"receive": "poll", "processes": 1, "subscribers": 0, "pin": PINNED[:1]}
+    return cell("memcpy", "memcpy", size, **{**alone, **levels})
+
+
+@pytest.fixture
+def with_memcpy(facts: RunFacts) -> RunFacts:
+    """The machine of the other reports, with one more floor."""
+    memcpy = AdapterFacts(name="memcpy", title="Copying", version="glibc 2.36", licence="Apache-2.0", floor=True)
+    known = {each: getattr(facts, each) for each in facts.__struct_fields__}
+    return RunFacts(**{**known, "adapters": (memcpy, *facts.adapters)})
+
+
+@pytest.fixture
+def rows() -> tuple[CellResult, ...]:
+    return (
+        made(cell("cyclonedds", "shm"), 38_900.0, times_floor=3.1, floor="shm", best=SHM),
+        made(cell("cyclonedds", "udp"), 39_000.0, times_floor=2.1, floor="udp", best=SHM),
+        made(cell("udp", "udp"), 18_200.0, times_floor=1.0, floor="udp", best=SHM),
+        made(cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm", best=SHM),
+        made(copying(), 90.0, times_floor=1.0, floor="memcpy", carried_by="process-memory"),
+        made(cell("cyclonedds", "shm", 64), 30_000.0),
+        made(copying(65536), 2_540.0, times_floor=1.0, floor="memcpy", carried_by="process-memory"),
+    )
+
+
+def table(facts: RunFacts, rows: tuple[CellResult, ...]) -> str:
+    return render("table", facts, rows, View(width=100))
+
+
+def groups(text: str) -> dict[str, list[str]]:
+    """Return the names of the rows of each group, by its title."""
+    blocks = [block.splitlines() for block in text.split("\n\n")[1:-1]]
+    return {block[0]: [re.split("  +", line.strip())[0] for line in block[2:]] for block in blocks}
+
+
+def test_table_with_floors(with_memcpy: RunFacts, rows: tuple[CellResult, ...], snapshot: SnapshotAssertion) -> None:
+    assert table(with_memcpy, rows) == snapshot.use_extension(TextFile)
+
+
+def test_what_copies_alone_stands_among_the_floors_of_its_size(
+    with_memcpy: RunFacts, rows: tuple[CellResult, ...]
+) -> None:
+    assert groups(table(with_memcpy, rows)) == {
+        "64 B": ["cyclonedds shm"],
+        "1 KiB; best here: shm 12.3 µs": ["memcpy", "shm", "udp", "cyclonedds shm", "cyclonedds udp"],
+        "64 KiB, one process alone": ["memcpy"],
+    }
+
+
+def test_what_copies_alone_makes_no_other_row_tell_how_it_was_measured(
+    with_memcpy: RunFacts, rows: tuple[CellResult, ...]
+) -> None:
+    text = table(with_memcpy, rows)
+    assert "every row  ping-pong, one at a time, block, 2 processes, 1 subscriber, filled, pinned 0,1" in text
+    polled = (*rows, made(cell("shm", "shm", receive="poll"), 620.0))
+    assert set(groups(table(with_memcpy, polled))) == {
+        "64 B, block",
+        "1 KiB, block; best here: shm 12.3 µs",
+        "1 KiB, poll",
+        "64 KiB, one process alone",
+    }
+
+
+def test_what_copies_alone_stands_with_its_own_payload_and_processor(with_memcpy: RunFacts) -> None:
+    rows = (
+        made(cell("cyclonedds", "udp", payload="filled"), 39_000.0),
+        made(cell("cyclonedds", "udp", payload="untouched"), 38_000.0),
+        made(copying(payload="untouched"), 80.0),
+        made(copying(payload="filled", pin=None), 90.0),
+    )
+    assert groups(table(with_memcpy, rows)) == {
+        "1 KiB, filled": ["cyclonedds udp"],
+        "1 KiB, untouched": ["memcpy", "cyclonedds udp"],
+        "1 KiB, one process alone, filled": ["memcpy"],
+    }
+
+
+def test_a_best_that_lends_is_told_beside_the_other(with_memcpy: RunFacts, rows: tuple[CellResult, ...]) -> None:
+    lent = made(cell("cyclonedds", "shm", loan=True), 31_000.0, best=LENT)
+    assert "1 KiB; best here: shm 12.3 µs, shm (loan) 0.52 µs\n" in table(with_memcpy, (*rows, lent))
+
+
+def test_a_group_of_floors_alone_needs_no_best(with_memcpy: RunFacts, rows: tuple[CellResult, ...]) -> None:
+    assert "best here" not in table(with_memcpy, rows[2:5])
+    assert "best here  the fastest floor" in table(with_memcpy, rows)

@@ -1,0 +1,54 @@
+"""The sides of a comparison as times of their floors, by each metric."""
+
+import msgspec
+import pytest
+from stats_cases import DESCRIPTIONS, cell
+
+from middlemark.plan.cell import Cell
+from middlemark.stats.comparison_floors import against_floors, beside_floors
+from middlemark.stats.comparisons import METRICS, Pairing, Side, compare
+
+
+def side(of: Cell, **figures: float) -> Side:
+    """Three trials of each metric, around the figure named."""
+    known = {name: {each: figures[name] * (1 + each / 100) for each in range(3)} for name in figures}
+    return Side("", "run", of, False, "here", {name: known.get(name, {}) for name in METRICS})
+
+
+def both(*sides: Side, metric: str) -> tuple[float | None, float | None]:
+    a, b, *_ = beside_floors(sides, DESCRIPTIONS)
+    (comparison,) = compare([Pairing(a, b, ("a", "b"))], [metric])
+    first, second = against_floors(comparison)
+    return first and first.times, second and second.times
+
+
+@pytest.mark.parametrize("metric", ["p50", "p99"])
+def test_a_latency_is_so_many_times_its_floors(metric: str) -> None:
+    sides = [side(cell(), p50=30.0, p99=90.0), side(cell(transport="shm"), p50=8.0, p99=24.0)]
+    floors = [side(cell("udp"), p50=10.0, p99=30.0), side(cell("shm", "shm"), p50=2.0, p99=6.0)]
+    assert both(*sides, *floors, metric=metric) == (pytest.approx(3.0), pytest.approx(4.0))
+    assert both(*sides, *floors[:1], metric=metric) == (pytest.approx(3.0), None)
+
+
+def test_a_throughput_is_so_many_times_below_its_floors() -> None:
+    stream = {"pattern": "stream"}
+    sides = [side(cell(**stream), throughput=100.0), side(cell(transport="shm", **stream), throughput=50.0)]
+    floors = [side(cell("udp", **stream), throughput=400.0), side(cell("shm", "shm", **stream), throughput=500.0)]
+    assert both(*sides, *floors, metric="throughput") == (pytest.approx(4.0), pytest.approx(10.0))
+
+
+@pytest.mark.parametrize("metric", ["cpu", "memory"])
+def test_processor_time_and_memory_have_no_floor(metric: str) -> None:
+    figures = {"p50": 10.0, metric: 5.0}
+    assert both(
+        side(cell(), **figures), side(cell(transport="shm"), **figures), side(cell("udp"), **figures), metric=metric
+    ) == (None, None)
+
+
+def test_a_floor_and_what_was_not_measured_have_none() -> None:
+    floor, unmeasured, other = beside_floors(
+        [side(cell("udp"), p50=10.0), side(cell()), side(cell(size=64), p50=10.0)], DESCRIPTIONS
+    )
+    assert (floor.floor, other.floor) == (None, None)
+    assert unmeasured.floor is not None, "its floor is there all the same, and nothing is compared"
+    assert msgspec.structs.replace(unmeasured, floor=None) == side(cell())
