@@ -43,6 +43,7 @@ class Contender(msgspec.Struct, frozen=True):
             "reliability": offered.reliability[0],
             "loan": offered.loan[0],
             "processes": 2 if 2 in offered.processes else 1,
+            "subscribers": 0 if offered.alone else 1,
             **factors,
         }
         cell = Cell(**values)  # type: ignore[arg-type]

@@ -82,7 +82,7 @@ class Conversation:
 
 
 def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **changed: Any) -> dict[str, Any]:
-    """Make a configure command that holds ping and pong in one process."""
+    """Make a configure command that holds ping and pong (if it has one) in one process."""
     settings = {
         "transport": cell["transport"],
         "reliability": cell["reliability"],
@@ -93,7 +93,7 @@ def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **change
         "message_bytes": cell["size"],
         "pattern": "ping-pong",
         "publishers": 1,
-        "subscribers": 1,
+        "subscribers": cell["subscribers"],
         "topics": 1,
         "workers": 1,
         "domain": 77,
@@ -122,5 +122,5 @@ def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **change
         "settings": settings,
         "placement": {"cpus": None, "policy": "other", "priority": 0, "mlock": False, "rt_limit_s": 60},
         "match_timeout_s": 20,
-        "roles": [ping, pong],
+        "roles": [ping, pong] if cell["subscribers"] else [ping],
     }

@@ -73,6 +73,8 @@ def test_a_flood_within_one_process_ends_when_it_is_stopped_and_has_drained(
 ) -> None:
     if 1 not in contender.transport.processes:
         pytest.skip("it works between processes only")
+    if contender.transport.alone:
+        pytest.skip("nobody receives what it sends")
     cell = contender.cell(**{**flooded, "processes": 1})
     with Conversation(contender.worker.path) as talk:
         talk.hear("hello")

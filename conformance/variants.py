@@ -72,9 +72,18 @@ def _from(cell: Callable[[Contender], Cell | None]) -> Variant:
     return Variant(cell, _round_trips().limits)
 
 
+def _meets(who: Contender) -> bool:
+    """Somebody receives what it sends."""
+    return not who.transport.alone
+
+
 def _several(echo: str) -> Variant:
     # A pong that does not echo holds nobody up: without a history to fall behind in, it may miss what is overwritten.
-    return _from(lambda who: who.cell(subscribers=3, echo=echo, depth=deepest(who) if echo == "first" else 1))
+    def cell(who: Contender) -> Cell | None:
+        depth = deepest(who) if echo == "first" else 1
+        return who.cell(subscribers=3, echo=echo, depth=depth) if _meets(who) else None
+
+    return _from(cell)
 
 
 def _other_loan(who: Contender) -> Cell | None:
@@ -134,7 +143,7 @@ def _stream(
     size = int(str(factors.get("size", KIB)))
 
     def cell(who: Contender) -> Cell | None:
-        if not needs(who):
+        if not _meets(who) or not needs(who):
             return None
         wanted = "reliable" if reliable else "best-effort"
         offered = who.transport.reliability
@@ -188,7 +197,8 @@ def _only_over_tcp(who: Contender) -> bool:
 
 def _calls(*, needs: Callable[[Contender], bool] = _plain, **factors: object) -> Variant:
     def cell(who: Contender) -> Cell | None:
-        return who.cell(pattern="request-reply", **factors) if needs(who) and not _only_over_tcp(who) else None
+        able = _meets(who) and needs(who) and not _only_over_tcp(who)
+        return who.cell(**{"pattern": "request-reply", **factors}) if able else None
 
     return Variant(cell, lambda _: lasting(100))
 

@@ -28,7 +28,7 @@ struct Settings {
   bool one_process = false;                ///< all roles of the trial live in this process
   std::size_t message_bytes = 16;          ///< size of every message of the trial, the core's header included (>= 16)
   unsigned publishers = 1;                 ///< publishers of a stream, clients of request/reply; 1 under ping-pong
-  unsigned subscribers = 1;                ///< subscribers of a stream, pongs of a ping-pong (0: Transport::alone); 1 under request/reply
+  unsigned subscribers = 1;                ///< of a stream, pongs of a ping-pong (0 if alone); 1 under request/reply
   unsigned topics = 1;                     ///< of a stream; its roles are dealt out over them
   unsigned workers = 2;                    ///< processes of the trial that open the middleware
   int domain = 0;                          ///< 0..232: a DDS domain, or anything else that separates trials

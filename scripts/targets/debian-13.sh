@@ -47,7 +47,7 @@ make_system() {
 choose_adapters() {
   local adapter wanted
   wanted=${adapters//,/ }
-  if [[ -z $wanted ]]; then wanted="shm tcp udp uds $(sed -n 's/^\[\(.*\)\].*/\1/p' "$list" | grep -vx -e base -e check)"; fi
+  if [[ -z $wanted ]]; then wanted="memcpy shm tcp udp uds $(sed -n 's/^\[\(.*\)\].*/\1/p' "$list" | grep -vx -e base -e check)"; fi
   chosen=(null)
   for adapter in $wanted; do
     if [[ -f $checkout/adapters/$adapter/CMakeLists.txt ]]; then

@@ -19,7 +19,7 @@ from middlemark.workers.find import find_workers
 pytestmark = pytest.mark.usefixtures("null_worker")
 
 DESCRIPTIONS: dict[str, Description] = {each.description.name: each.description for each in find_workers()[0]}
-FLOORS = ("shm", "uds", "udp", "tcp")
+FLOORS = ("shm", "uds", "udp", "tcp", "memcpy")
 MIDDLEWARES = tuple(each for each, about in DESCRIPTIONS.items() if not about.floor and not about.bench_only)
 
 
@@ -66,6 +66,8 @@ def test_a_middleware_is_held_against_the_floor_of_its_kind(first_look: Ended, a
         if cell["round_trip_ns"]["p50"] is not None:
             assert cell["times_floor"] > 0
             assert cell["floor"]
+            assert cell["best"]["times"] > 0
+            assert cell["best"]["floor"].split(",")[0].split()[0] in DESCRIPTIONS
 
 
 def test_the_null_adapter_is_no_part_of_all(first_look: Ended) -> None:

@@ -64,6 +64,8 @@ def _limits(transport: Transport) -> str:
     ]
     if not transport.keep_all:
         parts.append("no keep-all")
+    if transport.alone:
+        parts.append("alone: nobody receives")
     if transport.companions:
         parts.append("with a daemon the bench starts")
     return ", ".join(parts)

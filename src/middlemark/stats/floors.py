@@ -17,7 +17,7 @@ from middlemark.workers.description import Description
 _RECEIVE = COMPARABLE.index("receive")
 
 LEAST_COPYING_NS = 1000.0
-"""Of a round trip of copies three readings of the clock are a part, 60 to 110 ns."""
+"""Of a round trip of copies two or three readings of the clock are a part, 50 to 110 ns."""
 
 
 class Floor(msgspec.Struct, frozen=True):

@@ -1,0 +1,68 @@
+"""Floors beside a middleware in a real run, in its dry run and in a comparison; and a run without them."""
+
+import json
+
+import pytest
+from product import Bench
+
+from middlemark.workers.find import find_workers
+
+pytestmark = pytest.mark.usefixtures("null_worker")
+
+BUILT = {each.description.name: each.description for each in find_workers()[0]}
+MEETING = ("shm", "uds", "udp", "tcp")
+SHORT = ("--samples", "200", "--warmup", "10ms", "--trials", "2", "--quiet", "--format", "json")
+
+
+@pytest.fixture
+def cells() -> tuple[str, ...]:
+    """One cell of a middleware that needs nobody else, over a Unix socket."""
+    if missing := {"zeromq", "memcpy", *MEETING} - BUILT.keys():
+        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
+    return ("--adapter", "zeromq", "--transport", "ipc", "--size", "64k", "--receive", "block", "--processes", "2")
+
+
+def test_a_middleware_is_measured_beside_every_floor_and_the_copying_of_its_size(
+    bench: Bench, cells: tuple[str, ...]
+) -> None:
+    ended = bench.run("run", *cells, *SHORT)
+    assert ended.code == 0, ended.err
+    rows = {cell["adapter"]: cell for cell in ended.document["cells"]}
+    assert set(rows) == {"zeromq", "memcpy", *MEETING}
+    for row in rows.values():
+        assert (row["trials"], row["size"], row["failed"], row["samples"]) == (2, 65536, None, 400)
+        assert row["carried_by"] == BUILT[row["adapter"]].transports[0].carrier
+    ours, copied = rows["zeromq"], rows["memcpy"]
+    p50s = {name: rows[name]["round_trip_ns"]["p50"] for name in MEETING}
+    fastest = min(p50s, key=lambda name: p50s[name])
+    assert ours["floor"] == "uds"
+    assert ours["times_floor"] == pytest.approx(ours["round_trip_ns"]["p50"] / p50s["uds"], rel=1e-3)
+    assert ours["best"]["floor"] == fastest
+    assert ours["best"]["p50_ns"] == p50s[fastest]
+    assert ours["best"]["times"] == pytest.approx(ours["round_trip_ns"]["p50"] / p50s[fastest], rel=1e-3)
+    assert (copied["subscribers"], copied["processes"], copied["best"]) == (0, 1, None)
+    assert copied["round_trip_ns"]["p50"] < min(p50s.values()), "nothing is carried without touching the bytes"
+
+
+def test_without_floors_the_middleware_is_measured_alone(bench: Bench, cells: tuple[str, ...]) -> None:
+    ended = bench.run("run", *cells, *SHORT, "--no-floors")
+    assert ended.code == 0, ended.err
+    (row,) = ended.document["cells"]
+    assert (row["adapter"], row["times_floor"], row["floor"], row["best"]) == ("zeromq", None, None, None)
+
+
+def test_a_dry_run_shows_the_floors(bench: Bench, cells: tuple[str, ...]) -> None:
+    told = bench.run("run", *cells, "--dry-run").out
+    assert told.count("command-line: floors: ") == 5
+    assert "5 of these cells are floors" in told
+    assert "floor" not in bench.run("run", *cells, "--dry-run", "--no-floors").out
+
+
+def test_a_comparison_has_the_floors_beside_it_and_does_not_compare_them(bench: Bench, cells: tuple[str, ...]) -> None:
+    both = [each if each != "ipc" else "ipc,tcp" for each in cells]
+    assert bench.run("run", *both, *SHORT).code == 0
+    compared = bench.run("compare", str(bench.out), "--by", "transport", "--format", "json")
+    assert compared.code == 0, compared.err
+    (row,) = json.loads(compared.out)["comparisons"]
+    assert (row["a_floor"]["floor"], row["b_floor"]["floor"]) == ("uds", "tcp")
+    assert row["a_floor"]["times"] == pytest.approx(row["a_median"] / row["a_floor"]["median"])
