@@ -14,9 +14,14 @@ from middlemark.units import format_seconds
 
 
 def until_precise(plan: Plan, asked: Precise) -> Plan:
-    """Return the plan with what was asked of its precision. RequestError when no cell is meant or no round fits."""
+    """Return the plan with what was asked of its precision. RequestError when no cell is meant or no round fits.
+
+    Floors that stand beside the others go along: nobody waits for theirs, unless the focus names them.
+    """
     problems: list[Problem] = []
-    chosen = range(len(plan.cells))
+    named = any(each.factor in ("adapter", "transport") for each in asked.focus)
+    beside = frozenset(() if named else plan.floors)
+    chosen = [index for index in range(len(plan.cells)) if index not in beside]
     for each in asked.focus:
         there = [level_of(plan.cells[index], each.factor) for index in chosen]
         kept = [index for index, level in zip(chosen, there, strict=True) if level in each.values]
@@ -25,7 +30,7 @@ def until_precise(plan: Plan, asked: Precise) -> Plan:
             asked_for = listing(show_level(each.factor, level) for level in each.values)
             problems.append(Problem(each.place, f"no cell has {each.factor} {asked_for}; the cells have {known}"))
         else:
-            chosen = kept  # type: ignore[assignment]
+            chosen = kept
     first = [trial for trial in plan.trials if trial.number == 1]
     needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in first)
     if needed > asked.budget_s:
