@@ -69,6 +69,17 @@ def test_floors_are_shared_by_all_cells_of_the_same_experiment() -> None:
     assert len(plan.cells) - len(floors) == 2 * 2 * 2 * 2 * 2
 
 
+def test_the_command_line_has_the_last_word_on_floors() -> None:
+    suite = suite_of(ONE + "floors=false", floors=True)
+    assert [sweep.floors for sweep in suite.sweeps] == [False]
+    suite = suite_of(
+        "[defaults]\nfloors=false\n" + ONE + ONE.replace("cyclonedds", "fastdds") + "floors=true", floors=True
+    )
+    assert [sweep.floors for sweep in suite.sweeps] == [False, True]
+    (suite,) = load(["idle-to-flood"], RawOptions(floors=True))
+    assert {sweep.floors for sweep in suite.sweeps} == {True}
+
+
 def test_without_floors_there_is_what_was_asked_for() -> None:
     assert floors_of(planned(ONE + "floors=false")) == []
     asked = load([], RawOptions(adapter="cyclonedds", transport="udp", floors=False))

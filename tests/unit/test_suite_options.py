@@ -41,14 +41,20 @@ def test_every_option_arrives_as_typed() -> None:
     }  # fmt: skip
     argv = [f"--{name}={word}" for name, word in words.items()]
     flags = ["--no-loan", "--mlock", "--skip-unsupported", "--only", "a=b", "--only", "c", "--dry-run", "--quiet"]
-    flags += ["--native", "k=a=b c", "--native", "x.y"]
+    flags += ["--native", "k=a=b c", "--native", "x.y", "--no-floors"]
     given = gathered("one", "two.toml", *argv, *flags, "--out", "o", "--format", "json")
     fields = {name.replace("-", "_"): word for name, word in words.items()}
     assert given["options"] == RawOptions(
-        **fields, loan=False, mlock=True, skip_unsupported=True, only=("a=b", "c"), native=("k=a=b c", "x.y")
-    )
+        **fields, loan=False, mlock=True, skip_unsupported=True, floors=False, only=("a=b", "c"),
+        native=("k=a=b c", "x.y"),
+    )  # fmt: skip
     assert given["suites"] == ("one", "two.toml")
     assert (given["dry_run"], given["quiet"], given["out"], given["output_format"]) == (True, True, "o", "json")
+
+
+def test_floors_are_for_the_suite_to_say_unless_the_command_line_does() -> None:
+    assert gathered()["options"].floors is None
+    assert gathered("--floors")["options"].floors is True
 
 
 @pytest.mark.parametrize("name", RawOptions.__struct_fields__)
