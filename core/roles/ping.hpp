@@ -23,9 +23,10 @@
 
 namespace middlemark {
 
-/// Messages the recorder must hold: all of them, or as many as the duration can bring, within `memory_bytes`.
+/// Messages the recorder must hold: all of them, or as many as the duration can bring, within `memory_bytes`. `alone`: nobody
+/// answers but the ping itself.
 [[nodiscard]] inline std::size_t recorder_capacity(const PingRequest& request, Reception reception,
-                                                   std::size_t memory_bytes) noexcept {
+                                                   std::size_t memory_bytes, bool alone = false) noexcept {
   const std::size_t most = memory_bytes / sizeof(Sample);
   if (request.samples) return std::min<std::size_t>(*request.samples, most);
   if (request.load.kind == Load::Kind::rate) {
@@ -34,7 +35,7 @@ namespace middlemark {
     return std::min<std::size_t>(static_cast<std::size_t>(mean + 10 * std::sqrt(mean) + 2), most);
   }
   // No round trip of two hand-overs is shorter; blocking and listening add at least a call into the middleware.
-  const double shortest_ns = reception == Reception::poll ? 150.0 : 500.0;
+  const double shortest_ns = alone ? 60.0 : reception == Reception::poll ? 150.0 : 500.0;
   const double expected = request.duration_s.value_or(0) * 1e9 / shortest_ns + 1;
   return std::min<std::size_t>(static_cast<std::size_t>(expected), most);
 }
@@ -54,7 +55,8 @@ class Ping {
         progress_(progress),
         paced_(request.load.kind == Load::Kind::rate),
         recorder_(recorder_capacity(request, settings.reception,
-                                    recorder_memory / (request.client ? settings.publishers : 1))),
+                                    recorder_memory / (request.client ? settings.publishers : 1),
+                                    settings.subscribers == 0)),
         pacer_(clock, request.load, settings.reception == Reception::poll),
         replies_(replies(clock, settings, request)),
         ends_(adapter, settings, request) {}

@@ -243,6 +243,7 @@ TEST(RecorderCapacity, holds_every_sample_asked_for_within_the_memory_allowed) {
 
 TEST(RecorderCapacity, holds_as_many_as_the_duration_can_bring) {
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::poll, std::size_t{1} << 40), 6'666'667U);
+  EXPECT_EQ(recorder_capacity(duration_request(1), Reception::poll, std::size_t{1} << 40, true), 16'666'667U);
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::block, std::size_t{1} << 40), 2'000'001U);
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::listen, std::size_t{1} << 40), 2'000'001U);
   EXPECT_EQ(recorder_capacity(duration_request(1e9), Reception::poll, 6400), 100U);

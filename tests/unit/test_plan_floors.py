@@ -57,6 +57,27 @@ def test_floors_have_as_many_trials_and_the_same_limits_and_are_shuffled_among_t
     assert places != sorted(range(places[0], places[0] + len(places))), "they are not measured in one block"
 
 
+@pytest.mark.parametrize(
+    ("size", "limit", "samples"),
+    [
+        ("16", "duration='10s'", 10_000),
+        ("'1m'", "duration='10s'", 191),
+        ("'64m'", "duration='10s'", 30),
+        ("16", "samples=50", 50),
+        ("'1m'", "samples=10000", 191),
+    ],
+)
+def test_copying_alone_stands_beside_with_as_many_copies_as_tell_all_there_is(
+    size: str, limit: str, samples: int
+) -> None:
+    plan = planned(f"{ONE}size={size}\n{limit}\ntrials=1")
+    limits = {plan.cells[trial.cell].adapter: trial.limits for trial in plan.trials}
+    assert (limits["memcpy"].samples, limits["memcpy"].duration_s) == (samples, None)
+    assert limits["shm"] == limits["cyclonedds"]
+    asked = planned(f"[[sweep]]\nadapter='memcpy'\nsize={size}\n{limit}\ntrials=1").trials[0].limits
+    assert asked.samples == (10_000 if limit == "samples=10000" else samples), "who names a number has it"
+
+
 def test_floors_are_shared_by_all_cells_of_the_same_experiment() -> None:
     text = (
         "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['udp','shm']\nprocesses=2\ndepth=[1,5]\nsize=[64,'1k']"

@@ -21,6 +21,11 @@ SLOW_DISCOVERY_S = {"tcp": 0.4}
 """Middlewares that find each other over TCP wait for their announcements; floors connect at once."""
 
 
+def copying_seconds(size: int) -> float:
+    """Return the seconds that filling, copying out and back, and checking a message of ``size`` bytes should take."""
+    return COPYING_S + size * COPYING_PER_BYTE_S
+
+
 def estimate_seconds(plan: Plan) -> float:
     """Return the seconds the whole plan should take on an ordinary machine."""
     return sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
@@ -64,6 +69,6 @@ def _message_seconds(cell: Cell) -> float:
 
 def _round_trip_seconds(cell: Cell) -> float:
     if cell.subscribers == 0:
-        return COPYING_S + cell.size * COPYING_PER_BYTE_S
+        return copying_seconds(cell.size)
     replies = cell.subscribers if cell.echo == "all" else 1
     return (ROUND_TRIP_S + cell.size * ROUND_TRIP_PER_BYTE_S) * cell.publishers * (1 + replies) / 2

@@ -14,7 +14,8 @@ from operator import attrgetter
 
 import msgspec
 
-from middlemark.plan.cell import Cell
+from middlemark.plan.cell import Cell, Limits
+from middlemark.plan.estimate import copying_seconds
 from middlemark.plan.honour import cannot, own_depth, own_level
 from middlemark.plan.load import SEARCHES
 from middlemark.plan.pairs import Ground
@@ -31,6 +32,11 @@ experiment = attrgetter(*COMPARABLE)
 
 same_floor = attrgetter("adapter", "transport", "loan", *COMPARABLE)
 """What tells one floor from another."""
+
+MOST_COPIES = 10_000
+FEWEST_COPIES = 30
+COPYING_S = 0.1
+"""Nothing waits and nothing is scheduled where one process copies alone: a tenth of a second tells all there is."""
 
 _NAMED = ("adapter", "transport")
 """Factors of ``--only`` that a floor has levels of its own of; by all others it follows the cells that are left."""
@@ -77,6 +83,16 @@ def floors_beside(cells: Iterable[Cell], ground: Ground) -> Iterator[Cell]:
             if floor is not None and (which := same_floor(floor)) not in yielded:
                 yielded.add(which)
                 yield floor
+
+
+def copies(cell: Cell, limits: Limits) -> Limits:
+    """Return the limits of a cell of one process alone: as many copies as take ``COPYING_S``, within bounds.
+
+    ``limits``: those of the cells that it stands beside; it is measured with no more messages than they.
+    """
+    most = min(MOST_COPIES, max(FEWEST_COPIES, round(COPYING_S / copying_seconds(cell.size))))
+    samples = most if limits.samples is None else min(most, limits.samples)
+    return msgspec.structs.replace(limits, samples=samples, duration_s=None)
 
 
 def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cell:

@@ -7,7 +7,7 @@ import msgspec
 
 from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
 from middlemark.plan.cross import cross
-from middlemark.plan.floors import floors_beside, same_floor, without_names
+from middlemark.plan.floors import copies, floors_beside, same_floor, without_names
 from middlemark.plan.honour import level_of, show_level
 from middlemark.plan.native import check_typed_native
 from middlemark.plan.pairs import Ground
@@ -93,10 +93,11 @@ def _merge(
     """Add a sweep's cells. One that is there already stays one cell, with the larger number of trials."""
     new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
     for cell in cells:
-        old = measured.setdefault(cell, new)
-        if old is new:
+        mine = new if sweep.samples is not None else _enough(cell, new)
+        old = measured.setdefault(cell, mine)
+        if old is mine:
             continue
-        if (old.limits, old.domain) != (new.limits, new.domain):
+        if (old.limits, old.domain) != (mine.limits, mine.domain):
             text = f"cells that {old.place} has as well are measured once, with its limits"
             notes.append(Note(sweep.place, text))
         if old.trials < new.trials:
@@ -116,9 +117,14 @@ def _add_floors(measured: dict[Cell, _Measured], floors: Iterable[tuple[Suite, S
         new = _measured(f"{suite.name}: floors", sweep)
         for floor in beside:
             cell = there.setdefault(same_floor(floor), floor)
-            old = measured.setdefault(cell, new)
+            old = measured.setdefault(cell, _enough(floor, new))
             if old.trials < new.trials:
                 measured[cell] = msgspec.structs.replace(old, trials=new.trials)
+
+
+def _enough(cell: Cell, measured: _Measured) -> _Measured:
+    """Return how the cell is measured: one process alone needs no more than so many copies."""
+    return measured if cell.subscribers else msgspec.structs.replace(measured, limits=copies(cell, measured.limits))
 
 
 def _measured(name: str, sweep: Sweep) -> _Measured:
