@@ -222,7 +222,10 @@ std::optional<ThreadTimes> thread_times(pid_t tid) noexcept {
 nlohmann::json to_json(const Resources& resources) {
   nlohmann::json threads = nlohmann::json::array();
   for (const ThreadUse& thread : resources.threads) {
-    threads.push_back({{"tid", thread.tid}, {"name", thread.name}, {"cpu_ns", thread.cpu_ns}});
+    threads.push_back({{"tid", thread.tid},
+                       {"name", thread.name},
+                       {"cpu_ns", thread.cpu_ns},
+                       {"waiting_ns", thread.waiting_ns ? nlohmann::json(*thread.waiting_ns) : nlohmann::json()}});
   }
   return {{"rss_bytes", resources.rss_bytes},
           {"peak_rss_bytes", resources.peak_rss_bytes},

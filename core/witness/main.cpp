@@ -129,6 +129,7 @@ int serve() {
   while (monotonic_ns() < end) {
     const auto line = control.receive(std::chrono::hours(1), watch ? watch->descriptor() : -1);
     if (control.closed()) return 0;
+    if (line == R"({"command":"quit"})") return 0;
     if (line) {
       control.send(answer(watch, *line));
     } else if (watch) {

@@ -23,7 +23,7 @@ from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import RawOptions, Suite, load
 from middlemark.suite.precision import FIRST_ROUNDS, Precise, read_precision
 from middlemark.workers.description import Description, Worker
-from middlemark.workers.find import find_workers, left_out
+from middlemark.workers.find import find_workers, left_out, witness
 
 if TYPE_CHECKING:
     from middlemark.plan.cell import Reached
@@ -249,7 +249,7 @@ def _trials(writer: "RunWriter", outcomes: list[TrialOutcome], workers: Mapping[
     plan = writer.file.plan
     measured = {each.order for each in outcomes}
     left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
-    site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), shown.interface)
+    site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), shown.interface, witness())
     precisely = Precisely(writer.folder, plan.precision, outcomes) if plan.precision is not None else None
 
     def keep(outcome: TrialOutcome) -> None:

@@ -142,3 +142,29 @@ def _threads(events: Sequence[Event], since: int = 0) -> tuple[ThreadCost, ...]:
 
 def _seconds(before: Event, after: Event) -> float:
     return (int(after["at_ns"]) - int(before["at_ns"])) / 1e9
+
+
+def waited(workers: Sequence[Sequence[Event]], roles: Sequence[str]) -> dict[str, int | None]:
+    """Return ``delay_ns``, ``voluntary`` and ``involuntary``, each worker from its ``measuring`` to its ``done``.
+
+    ``workers`` are the events of each in order, ``roles`` the names of the threads whose waiting for a processor
+    counts. None: not told (no schedstat, an older worker, or all was over before it was asked).
+    """
+    delays: list[int] = []
+    switches: dict[str, list[int]] = {"voluntary": [], "involuntary": []}
+    for events in workers:
+        told = account("", 0, events)
+        if told is None:
+            continue
+        first, last = told.events[0]["resources"], told.events[-1]["resources"]
+        for kind, found in switches.items():
+            found.append(int(last[kind]) - int(first[kind]))
+        before = {thread["tid"]: thread.get("waiting_ns") for thread in first["threads"]}
+        for thread in last["threads"]:
+            waiting, was = thread.get("waiting_ns"), before.get(thread["tid"])
+            if thread["name"] in roles and waiting is not None and was is not None:
+                delays.append(int(waiting) - int(was))
+    return {
+        "delay_ns": sum(delays) if len(delays) >= len(roles) else None,
+        **{kind: sum(found) if found else None for kind, found in switches.items()},
+    }

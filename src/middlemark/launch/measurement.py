@@ -13,13 +13,15 @@ import msgspec
 from middlemark.launch import clocks, evidence
 from middlemark.launch.channel import WorkerFailedError, WorkerProcess
 from middlemark.launch.companion import Companion, declared
-from middlemark.launch.costs import account, series, worker_cost
+from middlemark.launch.costs import account, series, waited, worker_cost
 from middlemark.launch.following import Event, Following
 from middlemark.launch.network import NetworkCounters, moved
 from middlemark.launch.outcome import Clock, NetworkCost, Placed
 from middlemark.launch.patterns import Heard, Pattern, Roles, pattern_of
 from middlemark.launch.request import Asked, Role, reply_timeout_s, role_name, settings_of
 from middlemark.launch.running import Running
+from middlemark.launch.witness import Witness
+from middlemark.launch.witnessed import Witnessed
 from middlemark.places import place_roles
 from middlemark.plan.cell import Cell, Limits
 from middlemark.plan.memory import kept
@@ -52,6 +54,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The run's."""
     samples_stem: str
     """Relative to it; the names of the trial's samples files begin so."""
+    witness: str | None = None
+    """The executable of the witness to the noise."""
 
     @property
     def measuring_s(self) -> float:
@@ -83,6 +87,7 @@ class Measurement:
                 kept=kept(cell, limits) if cell.pattern == "stream" else (0, 0),
             )
         )
+        self.witness = Witness(setting.witness, cell, limits, self.places)
         self.settings = settings_of(cell) | {
             "domain": setting.domain,
             "scope": setting.scope,
@@ -92,10 +97,12 @@ class Measurement:
 
     async def run(self) -> None:
         """Measure. Raises WorkerFailedError; KeyError and the like when a worker does not keep to the protocol."""
+        await self.witness.look_before(self.running)
         environment = await self._companions()
         begin_ns = time.monotonic_ns()
         workers = await self._start(environment)
         await self._meet(workers)
+        await self.witness.watch(self.running)
         before = evidence.read_counters()
         with _Ledger() as ledger:
             following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
@@ -106,10 +113,12 @@ class Measurement:
         self.facts["evidence"] = evidence.gather(before, after, [worker.pid for worker, _ in workers])
         self.facts |= ledger.facts(following)
         self._conclude(following, begin_ns)
+        self.facts["noise"] = await self._noise(ledger)
 
     def _hear(self, ledger: "_Ledger") -> Callable[[Following, Event], None]:
         def hear(who: Following, event: Event) -> None:
             ledger.hear(who, event)
+            self.witness.hear(event, first=who is ledger.first)
             if who is ledger.first and event["event"] == "tick":
                 self.tick(dict(event))
 
@@ -234,6 +243,19 @@ class Measurement:
             self.facts["first_sample_ns"] = min(first) - begin_ns - round(self.setting.limits.warmup_s * 1e9)
         self.heard = heard
 
+    async def _noise(self, ledger: "_Ledger") -> Witnessed | None:
+        assert self.heard is not None
+        senders, receivers = self.heard.senders, self.heard.receivers
+        begins = [int(each.get("first_begin_ns") or each.get("first_sent_ns") or 0) for each in senders]
+        ends = [
+            begin + round(float(each["measured_s"]) * 1e9) for begin, each in zip(begins, senders, strict=True) if begin
+        ]
+        ends += [int(each.get("last_received_ns") or 0) for each in receivers]
+        roles = (*self.roles.senders, *self.roles.receivers)
+        threads = ["ping" if role["role"] == "ping" else f"{role['role']} {role.get('index', 0)}" for role in roles]
+        facts = ledger.waited([each[:15] for each in threads])  # the kernel cuts names there
+        return await self.witness.conclude(begins_ns=begins, to_ns=max(ends, default=0), facts=facts)
+
 
 class _Ledger:
     """Who said what of their resources, and the namespace's counters each time the first worker said something."""
@@ -268,6 +290,10 @@ class _Ledger:
         """Read the counters for the last time."""
         if self._begin is not None:
             self._moved = moved(self._begin, self._counters.read())
+
+    def waited(self, roles: Sequence[str]) -> dict[str, int | None]:
+        """Return for how long threads of these names waited for a processor, and how often the workers switched."""
+        return waited(tuple(self._events.values()), roles)
 
     def facts(self, following: Iterable[Following]) -> dict[str, Any]:
         """Return costs, series and network."""

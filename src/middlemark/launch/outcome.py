@@ -2,6 +2,8 @@
 
 import msgspec
 
+from middlemark.launch.witnessed import Witnessed
+
 
 class Doubt(msgspec.Struct, frozen=True):
     """A doubt with its advice; it travels with the row it belongs to."""
@@ -271,3 +273,5 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     the saturation."""
     native_request_reply: bool | None = None
     """Request and reply were the middleware's own; false: two topics stood in; None: another pattern."""
+    noise: Witnessed | None = None
+    """What the machine did meanwhile; None: nobody looked, or nothing was measured."""

@@ -19,10 +19,13 @@ class Running:
         """Begin with none."""
         self.workers: list[WorkerProcess] = []
         self.companions: list[Companion] = []
+        self.witness: WorkerProcess | None = None
 
     async def close(self, grace_s: float) -> list[str]:
         """Stop workers, then companions (a RouDi whose clients died aborts). Returns the exits that were not clean."""
-        unclean = await asyncio.gather(*(worker.finish(grace_s) for worker in self.workers))
+        witness = [] if self.witness is None else [self.witness]  # how it ends says nothing about the trial
+        ended = await asyncio.gather(*(each.finish(grace_s) for each in (*self.workers, *witness)))
+        unclean = ended[: len(self.workers)]
         deaths = [companion.death() for companion in self.companions]
         for companion in reversed(self.companions):
             await companion.stop(grace_s)
@@ -40,6 +43,7 @@ class Running:
     def kill(self) -> None:
         """Have :meth:`close` end now, whatever its grace was."""
         processes = [each.process for each in self.workers] + [each.process for each in self.companions]
+        processes += [self.witness.process] if self.witness is not None else []
         for process in processes:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if process.returncode is None:

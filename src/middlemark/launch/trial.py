@@ -31,6 +31,8 @@ class Site(msgspec.Struct, frozen=True):
     token: str
     domains: Domains
     interface: str = "lo"
+    witness: str | None = None
+    """The executable that says what the machine does meanwhile; None: there is none."""
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -83,6 +85,7 @@ async def observe_trial(
             interface=site.interface,
             folder=site.folder,
             samples_stem=samples_stem(trial, part),
+            witness=site.witness,
         )
         measurement = Measurement(setting, running, tick)
         await measurement.run()

@@ -75,6 +75,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "floor": result.floor,
         "best": _best(result.best),
         **_throughput(result),
+        "noise": msgspec.to_builtins(result.noise),
         "warnings": [_doubt(each) for each in result.warnings],
         "failed": None if result.failed is None else _doubt(result.failed),
     }

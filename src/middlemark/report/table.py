@@ -14,6 +14,7 @@ from middlemark.report.factors import plain, varying
 from middlemark.report.groups import BEST_HERE, groups
 from middlemark.report.heading import heading
 from middlemark.report.labels import is_contradicted, labels
+from middlemark.report.machine import machine_lines
 from middlemark.report.notes import doubt_numbers, footnotes, legend
 from middlemark.report.run_facts import RunFacts
 from middlemark.report.steps import step_lines
@@ -86,6 +87,7 @@ def _lines(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterat
             missing = "; ".join(named[index] for index in members if index not in reached)
             yield from (Text(line, style="dim") for line in hanging("  not reached: ", missing, width))
     yield Text()
+    yield from machine_lines(results, width)
     yield from footnotes([results[index] for index in order], [named[index] for index in order], varied, numbers, width)
     columns = {pattern: (each.shown, each.hidden) for pattern, each in layouts.items()}
     best = any(BEST_HERE in title for title, _ in together)

@@ -15,6 +15,7 @@ from middlemark.stats.doubts import NOT_MEASURED as UNREACHED
 from middlemark.stats.doubts import cell_doubts, faster_than_floor, joined, merged, trial_doubts
 from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors
 from middlemark.stats.interval import median_interval
+from middlemark.stats.noise import with_noise
 from middlemark.stats.result import Best, CellResult, Delivery, Summary
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.series import representative
@@ -57,7 +58,7 @@ def results_of(
         _result(cell, name, trials, limits, descriptions)
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
     ]
-    return _held_against_floors(results, descriptions)
+    return _held_against_floors(with_noise(results, of_cell), descriptions)
 
 
 def samples_by_cell(

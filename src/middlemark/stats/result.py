@@ -139,6 +139,79 @@ class Best(msgspec.Struct, frozen=True, kw_only=True):
     """How many times slower than it the cell is."""
 
 
+class Laid(msgspec.Struct, frozen=True, kw_only=True):
+    """The samples above the 99.9th percentile, and to whom the evidence lays them."""
+
+    samples: int
+    machine: int
+    """Somebody else had a role's processor for at least half of what the sample took beyond the median."""
+    middleware: int
+    """At least so many: the machine does not stand still so often."""
+    unknown: int
+    why: str | None
+    """Why none can be the middleware's for certain; None: the evidence was complete."""
+
+
+class Taker(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody who had the roles' processors; of several of one name, all together and the pid of the greatest."""
+
+    name: str | None
+    pid: int | None
+    share: float
+
+
+class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
+    """What the machine did during one trial. Shares are of the time of all roles' processors; None: not known."""
+
+    trial: int
+    others_share: float | None
+    """Other processes had them, the bench's own launcher excluded."""
+    own_share: float | None
+    """The bench's own launcher had them."""
+    delay_share: float | None
+    """Where the former are not known: the roles' threads could have run and another had the processor."""
+    steal_share: float | None
+    irq_share: float | None
+    softirq_share: float | None
+    pressure_share: float | None
+    """Of the time, somebody on this machine waited for a processor."""
+    throttled_ns: int | None
+    still_share: float | None
+    """Just before and after: the processor stood still under a thread that had it (interrupts, hypervisor)."""
+    longest_gap_ns: int | None
+    """The longest of those."""
+    longest_spell_ns: int | None
+    """The longest time that another process had a role's processor."""
+    takers: tuple[Taker, ...] = ()
+    above_p99_9: Laid | None = None
+    marked: tuple[str, ...] = ()
+    """What of it is too much to leave the trial's figures alone, in words."""
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """What the machine did while a cell was measured: medians over its trials, of lengths the longest, counts added."""
+
+    others_share: float | None
+    own_share: float | None
+    delay_share: float | None
+    steal_share: float | None
+    irq_share: float | None
+    softirq_share: float | None
+    pressure_share: float | None
+    throttled_ns: int | None
+    still_share: float | None
+    longest_gap_ns: int | None
+    longest_spell_ns: int | None
+    above_p99_9: Laid | None
+    trials: tuple[TrialNoise, ...]
+    disturbed: tuple[tuple[float, float], ...]
+    """Up to 100 of the longest times in which a role's processor was another's, s since the measuring began."""
+    disturbed_trial: int | None
+    """The trial that ``disturbed`` is of: that of ``series``, where it was watched."""
+    absent: dict[str, str]
+    """What is not known, and why."""
+
+
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """One row. ``trials`` counts those that were measured; the failed ones are in ``failed_trials``."""
 
@@ -218,3 +291,5 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     native_request_reply: bool | None = None
     best: Best | None = None
     """The best that this machine could do; None without a floor of the same experiment in the run."""
+    noise: Noise | None = None
+    """What the machine did meanwhile; None: nobody looked."""

@@ -9,6 +9,7 @@ from middlemark.launch.outcome import Failure, SamplesFile, TrialOutcome
 from middlemark.plan.cell import Cell
 from middlemark.stats.floors import by_rate
 from middlemark.stats.one_way import OneWay, one_way, round_trips
+from middlemark.stats.outliers import Outliers, of_round_trips, of_stream
 from middlemark.stats.quantiles import Numbers, summarise
 from middlemark.stats.rates import Rates, rates, replies_hz
 from middlemark.stats.result import Summary
@@ -40,6 +41,8 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     one_way: OneWay | None = None
     replies_hz: float | None = None
     """Of request-reply."""
+    outliers: Outliers | None = None
+    """Its samples above p99.9, and what the witness to the noise knows of them; None: nothing."""
 
 
 def trial_summary(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf) -> TrialSummary:
@@ -53,17 +56,26 @@ def trial_summary(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: K
 
 
 def _stream(outcome: TrialOutcome, kept: KeptOf) -> TrialSummary:
-    found = one_way([kept(each) for each in outcome.files])
+    of_roles = [kept(each) for each in outcome.files]
+    found = one_way(of_roles)
     times = _nothing() | {
         "one_way_ns": found.all,
         "one_way_from_sent_ns": found.from_sent,
         "write_ns": found.write,
     }
-    return TrialSummary(outcome=outcome, times=times, samples=found.samples, rates=rates(outcome), one_way=found)
+    return TrialSummary(
+        outcome=outcome,
+        times=times,
+        samples=found.samples,
+        rates=rates(outcome),
+        one_way=found,
+        outliers=of_stream(of_roles, found.all, outcome),
+    )
 
 
 def _trips(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf) -> TrialSummary:
-    trips = round_trips([kept(each) for each in outcome.files]) if outcome.files else samples(outcome)
+    clients = [kept(each) for each in outcome.files]
+    trips = round_trips(clients) if outcome.files else samples(outcome)
     found = 0 if trips is None else len(trips)
     if not outcome.files and found != outcome.samples:
         text = f"{outcome.samples:,} samples were measured and {found:,} are in the file"
@@ -76,7 +88,9 @@ def _trips(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf) 
     times = _nothing() | {field: _summary(trips, field) for field in fields}
     if cell.rate != "max" and found:
         times["round_trip_from_intended_ns"] = summarise(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
-    return TrialSummary(outcome=outcome, times=times, samples=found, replies_hz=hz)
+    senders = [each.raw for each in clients if each.role == "client"] if clients else [trips]
+    laid = of_round_trips(senders, times["round_trip_ns"], outcome)
+    return TrialSummary(outcome=outcome, times=times, samples=found, replies_hz=hz, outliers=laid)
 
 
 def _summary(samples: Samples, field: str) -> Summary | None:

@@ -12,6 +12,7 @@ from middlemark.workers.description import BrokenWorker, Description, Worker
 
 PREFIX = "middlemark-worker-"
 LEFT_OUT = "middlemark-left-out-"
+WITNESS = "middlemark-witness"
 PROTOCOL = 1
 DESCRIBE_S = 10.0
 
@@ -60,6 +61,15 @@ def left_out() -> dict[str, str]:
             with contextlib.suppress(OSError):
                 found[name] = path.read_text(encoding="utf-8", errors="replace").strip()
     return found
+
+
+def witness() -> str | None:
+    """Return the absolute path of the witness to the noise, which is built beside the workers; None: there is none."""
+    for folder in _places():
+        path = (folder.parent if folder.is_file() else folder) / WITNESS
+        if path.is_file() and os.access(path, os.X_OK):
+            return str(path.absolute())
+    return None
 
 
 def _places() -> list[Path]:

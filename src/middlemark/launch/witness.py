@@ -1,0 +1,155 @@
+"""The witness of one trial: the process that probes the roles' processors before and after, and watches between.
+
+A witness that cannot do its work costs its evidence and no more: what is missing has a reason, and no trial fails.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.launch import counters
+from middlemark.launch.channel import WorkerFailedError, WorkerProcess
+from middlemark.launch.running import Running
+from middlemark.launch.witnessed import Other, Still, Switches, Witnessed
+from middlemark.places.here import Place
+from middlemark.plan.cell import Cell, Limits
+
+ANSWER_S = 5.0
+SHARE = 0.02
+"""A probe takes at most this part of the trial's warm-up and measuring, once before it and once after."""
+PROBE_NS = 20_000_000
+LEAST_PROBE_NS = 2_000_000
+UNKNOWN_S = 0.2
+"""What the measuring is taken to last where only a number of samples is asked for."""
+MOST_CPUS = 16
+NO_PROGRAM = "middlemark-witness was not found beside the workers: build it (./middlemark does)"
+SLEEPS = (
+    "the roles sleep for their messages, and a record of each of their context switches would prolong every round trip"
+)
+
+
+def probe_ns(limits: Limits) -> int:
+    """Return how long the processors of a trial are probed, once before and once after it."""
+    seconds = limits.warmup_s + (UNKNOWN_S if limits.duration_s is None else limits.duration_s)
+    return round(min(max(seconds * 1e9 * SHARE, LEAST_PROBE_NS), PROBE_NS))
+
+
+class Witness:
+    """What is learned of the machine, from before the first worker's start to after the last result."""
+
+    def __init__(self, program: str | None, cell: Cell, limits: Limits, places: Sequence[Place]) -> None:
+        """``program`` is the witness's executable; None: there is none."""
+        roles = [cpu for place in places for cpu in place.role_cpus]
+        self.pinned = None not in roles
+        usable = sorted(os.sched_getaffinity(0))[:MOST_CPUS]
+        self.cpus = tuple(sorted({cpu for cpu in roles if cpu is not None})) if self.pinned else tuple(usable)
+        self.absent: dict[str, str] = {}
+        self._program = program
+        self._polls = cell.receive == "poll"
+        self._probe_ns = probe_ns(limits)
+        self._process: WorkerProcess | None = None
+        self._before: tuple[Still, ...] | None = None
+        self._begin: counters.Reading | None = None
+        self._end: counters.Reading | None = None
+        self._watching = False
+        self._measuring = False
+
+    async def look_before(self, running: Running) -> None:
+        """Start the witness, as one of the processes of the trial, and probe while nothing of it runs."""
+        if self._program is None:
+            self.absent |= dict.fromkeys(("before", "after", "switches"), NO_PROGRAM)
+            return
+        try:
+            self._process = await WorkerProcess.start("witness", [self._program], {})
+        except OSError as error:
+            reason = f"{self._program}: {error.strerror or error}"
+            self.absent |= dict.fromkeys(("before", "after", "switches"), reason)
+            return
+        running.witness = self._process
+        self._before = await self._probe("before")
+
+    async def watch(self, running: Running) -> None:
+        """Begin to watch who has the processors, where that disturbs nothing: roles that poll switch hardly ever."""
+        self._begin = counters.read()
+        if not self._polls:
+            self.absent.setdefault("switches", SLEEPS)
+            return
+        pids = [each.pid for each in running.workers] + [each.process.pid for each in running.companions]
+        answer = await self._ask("switches", "watching", {"command": "watch", "cpus": self.cpus, "pids": pids})
+        if answer is None:
+            return
+        self._watching = answer["scope"] is not None
+        if not self._watching:
+            self.absent["switches"] = f"{answer['absent']} (sysctl kernel.perf_event_paranoid=0, or run as root)"
+
+    def hear(self, event: Mapping[str, Any], *, first: bool) -> None:
+        """Read the counters when the measuring begins, and when the ``first`` of the workers is done."""
+        if event["event"] == "measuring" and self._end is None and not self._measuring:
+            self._measuring = True
+            self._begin = counters.read()
+        elif event["event"] == "done" and first:
+            self._end = counters.read()
+
+    async def conclude(self, *, begins_ns: Sequence[int], to_ns: int, facts: Mapping[str, Any]) -> Witnessed | None:
+        """Ask what was seen from the first of ``begins_ns`` to ``to_ns``, and probe again. None: nothing was measured.
+
+        ``facts`` are ``delay_ns``, ``voluntary`` and ``involuntary`` of :class:`Witnessed`.
+        """
+        begins = [each for each in begins_ns if each]
+        if not begins or self._begin is None:
+            return None
+        from_ns = min(begins)
+        switches = await self._seen(from_ns, to_ns) if self._watching else None
+        after = await self._probe("after") if self._before is not None else None
+        change, absent = counters.moved(self._begin, self._end or counters.read(), self.cpus)
+        if facts.get("delay_ns") is None:
+            absent["delay_ns"] = "the kernel keeps no schedstat, or the roles were over before they were asked"
+        return Witnessed(
+            cpus=self.cpus,
+            pinned=self.pinned,
+            from_ns=from_ns,
+            to_ns=to_ns,
+            begins_ns=tuple(begins_ns),
+            moved=change,
+            switches=switches,
+            before=self._before,
+            after=after,
+            absent=self.absent | absent,
+            **facts,
+        )
+
+    async def _probe(self, which: str) -> tuple[Still, ...] | None:
+        sleeping = () if self._polls else self.cpus
+        command = {"command": "probe", "cpus": self.cpus, "sleeping": sleeping, "duration_ns": self._probe_ns}
+        answer = await self._ask(which, "probed", command)
+        return None if answer is None else msgspec.convert(answer["cpus"], tuple[Still, ...])
+
+    async def _seen(self, from_ns: int, to_ns: int) -> Switches | None:
+        answer = await self._ask("switches", "seen", {"command": "tell", "from_ns": from_ns, "to_ns": to_ns})
+        if answer is None or self._process is None:
+            return None
+        others = msgspec.convert(answer["others"], tuple[Other, ...])
+        own = (os.getpid(), self._process.pid)
+        return Switches(
+            scope=answer["scope"],
+            complete=answer["complete"],
+            others_ns=tuple((each["cpu"], each["others_ns"]) for each in answer["cpus"]),
+            others=others,
+            own_ns=sum(each.ns for each in others if each.pid in own),
+            spells=tuple((begin - from_ns, end - begin, cpu) for begin, end, cpu in answer["spells"]),
+            shorter=answer["shorter"],
+            longest_of_the_shorter_ns=answer["longest_of_the_shorter_ns"],
+        )
+
+    async def _ask(self, field: str, answer: str, command: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the witness's answer; None, and the reason in ``absent``, when there is none."""
+        if self._process is None:
+            return None
+        self._process.send(command)
+        try:
+            return await self._process.event(answer, timeout_s=ANSWER_S)
+        except WorkerFailedError as error:
+            self.absent[field] = error.text
+            return None

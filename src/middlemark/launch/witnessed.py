@@ -1,0 +1,105 @@
+"""What the machine did while a trial ran, as the witness and the kernel's counters tell it. Kept with the outcome."""
+
+import msgspec
+
+
+class Durations(msgspec.Struct, frozen=True, kw_only=True):
+    """Durations of 1 µs and more, by octave."""
+
+    total_ns: int = 0
+    longest_ns: int = 0
+    counts: tuple[tuple[int, int], ...] = ()
+    """(lower bound in ns, how many): a bucket ends at twice its lower bound. Those without any are left out."""
+
+
+class Still(msgspec.Struct, frozen=True, kw_only=True):
+    """One processor just before or just after a trial, as a thread found it that only wanted to read the clock."""
+
+    cpu: int
+    spun_ns: int
+    gaps: Durations
+    """The processor stood still although the thread had it: interrupts, the hypervisor."""
+    taken: Durations
+    """Another thread had it, or prolonged a sleep."""
+    wakes: int = 0
+    """Timed sleeps of 0.2 ms, where the trial's roles sleep."""
+    late: Durations = Durations()
+    """How much later than asked they ended."""
+
+
+class Other(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody who had the roles' processors while they were measured."""
+
+    name: str | None
+    """None: it had ended, or the kernel does not tell."""
+    pid: int | None
+    ns: int
+
+
+class Switches(msgspec.Struct, frozen=True, kw_only=True):
+    """The kernel's context switches on the roles' processors, as far as they gave these to others than the workers."""
+
+    scope: str
+    """``processors``: all of them; ``workers``: only where a worker's thread was pushed off, and not by whom."""
+    complete: bool
+    """No record was lost."""
+    others_ns: tuple[tuple[int, int], ...]
+    """(processor, ns that others had it)."""
+    others: tuple[Other, ...]
+    """Those that had the most."""
+    own_ns: int = 0
+    """Of it, the bench's own launcher and witness."""
+    spells: tuple[tuple[int, int, int], ...] = ()
+    """(begin in ns since ``from_ns``, length in ns, processor): the longest, in order of time."""
+    shorter: int = 0
+    """How many more there were."""
+    longest_of_the_shorter_ns: int = 0
+
+
+class Processor(msgspec.Struct, frozen=True, kw_only=True):
+    """What the kernel's counters of one processor moved by (/proc/stat, in steps of a clock tick, 10 ms as a rule)."""
+
+    cpu: int
+    steal_ns: int
+    """The hypervisor ran somebody else."""
+    irq_ns: int
+    softirq_ns: int
+    softirqs: dict[str, int] = {}
+    """How many, by kind (/proc/softirqs); kinds that did not move are left out."""
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """What the kernel's counters moved by between the first message measured and the end."""
+
+    seconds: float
+    processors: tuple[Processor, ...]
+    pressure_some_ns: int | None
+    """Somebody on this machine waited for a processor (/proc/pressure/cpu)."""
+    pressure_full_ns: int | None
+    throttled: int | None
+    """Periods in which this control group had used up its share."""
+    throttled_ns: int | None
+
+
+class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the machine during one trial. What is None has its reason in ``absent``, by the field's name."""
+
+    cpus: tuple[int, ...]
+    """The roles' processors."""
+    pinned: bool
+    """Each role had one of them to itself by name; otherwise these are all that it may have used."""
+    from_ns: int
+    """CLOCK_MONOTONIC of the first message measured."""
+    to_ns: int
+    begins_ns: tuple[int, ...]
+    """Of each ping or client: what ``begin_ns`` of its samples counts from. A stream's samples tell it themselves."""
+    moved: Moved | None = None
+    switches: Switches | None = None
+    before: tuple[Still, ...] | None = None
+    after: tuple[Still, ...] | None = None
+    delay_ns: int | None = None
+    """The roles' own threads could have run and another had the processor, all together (schedstat)."""
+    voluntary: int | None = None
+    """Times that a worker's thread went to sleep."""
+    involuntary: int | None = None
+    absent: dict[str, str] = {}

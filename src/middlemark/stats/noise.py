@@ -1,0 +1,261 @@
+"""What the machine did while a cell's trials ran: shares of the roles' processors' time, and a doubt where it matters."""
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from middlemark.launch.outcome import Doubt, TrialOutcome
+from middlemark.launch.witnessed import Still, Witnessed
+from middlemark.plan.cell import Cell
+from middlemark.stats.outliers import Stillness, middlewares, stillness
+from middlemark.stats.result import CellResult, Laid, Noise, Taker, TrialNoise
+from middlemark.stats.series import representative
+from middlemark.stats.trials import TrialSummary, figures
+
+TAKEN = 0.01
+"""From this part of the time on, what the machine took is in the p99 of the trial, and no longer only in its tail."""
+
+DELAYED = 0.05
+"""The same where only the roles' own waiting for a processor is known. On an idle machine a wake-up waits too: that is
+taken off (``WAKE_NS``), but is not known so well."""
+
+WAKE_NS = 2_000
+"""What a thread that is woken waits for an idle processor."""
+
+RESTLESS = 3.0
+"""A trial around which a processor stood still this many times as much as around the run's median trial, and at least
+``TAKEN`` of the time, was measured in another state of the machine."""
+
+MORE_IRQ = 0.05
+"""A trial whose interrupts took this much more of the time than those of the cell's median trial."""
+
+MOST_TAKERS = 3
+MOST_DISTURBED = 100
+
+DISTURBED = "machine-disturbed"
+
+
+def with_noise(results: Sequence[CellResult], of_cell: Sequence[Sequence[TrialSummary]]) -> list[CellResult]:
+    """Return the results with what the machine did, and the doubt about the trials in which it did too much."""
+    seen = [each.outcome.noise for trials in of_cell for each in trials if each.outcome.noise]
+    still = stillness(seen)
+    usual = _median(restless for each in seen if (restless := _restless(each)) is not None)
+    found = []
+    for result, trials in zip(results, of_cell, strict=True):
+        noise = noise_of(result.cell, trials, still, usual)
+        doubt = disturbed(noise) if noise is not None else None
+        warnings = (*result.warnings, doubt) if doubt else result.warnings
+        found.append(msgspec.structs.replace(result, noise=noise, warnings=warnings))
+    return found
+
+
+def noise_of(cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: float | None) -> Noise | None:
+    """Return what is known of a cell's measured trials; None: nobody looked during any.
+
+    ``still`` is what the probes of the whole run saw, ``usual`` its median trial's share of standing still.
+    """
+    watched = [(each, each.outcome.noise) for each in trials if each.outcome.failed is None and each.outcome.noise]
+    if not watched:
+        return None
+    irq = _median(_irq(seen) for _, seen in watched)
+    of_trials = tuple(_trial(each, seen, still, usual, irq if len(watched) > 2 else None) for each, seen in watched)
+    measured = [each for each in trials if each.outcome.failed is None]
+    chosen = representative([each.outcome for each in measured], figures(cell, measured))
+    chosen = chosen if chosen is not None and chosen.noise is not None else watched[0][0].outcome
+
+    def median(figure: Callable[[TrialNoise], float | None]) -> float | None:
+        return _median(figure(each) for each in of_trials)
+
+    laid = [each.above_p99_9 for each in of_trials if each.above_p99_9]
+    return Noise(
+        others_share=median(lambda each: each.others_share),
+        own_share=median(lambda each: each.own_share),
+        delay_share=median(lambda each: each.delay_share),
+        steal_share=median(lambda each: each.steal_share),
+        irq_share=median(lambda each: each.irq_share),
+        softirq_share=median(lambda each: each.softirq_share),
+        pressure_share=median(lambda each: each.pressure_share),
+        throttled_ns=_sum(each.throttled_ns for each in of_trials),
+        still_share=median(lambda each: each.still_share),
+        longest_gap_ns=max(
+            (each.longest_gap_ns for each in of_trials if each.longest_gap_ns is not None), default=None
+        ),
+        longest_spell_ns=max(
+            (each.longest_spell_ns for each in of_trials if each.longest_spell_ns is not None), default=None
+        ),
+        above_p99_9=_laid(laid) if laid else None,
+        trials=of_trials,
+        disturbed=_intervals(chosen),
+        disturbed_trial=chosen.number,
+        absent={field: reason for _, seen in watched for field, reason in seen.absent.items()},
+    )
+
+
+def _trial(
+    summary: TrialSummary, seen: Witnessed, still: Stillness, usual: float | None, irq: float | None
+) -> TrialNoise:
+    seconds = max(seen.to_ns - seen.from_ns, 1) / 1e9
+    time_ns = seconds * 1e9 * max(len(seen.cpus), 1)
+    moved = seen.moved
+    counted_ns = moved.seconds * 1e9 * max(len(moved.processors), 1) if moved else 0.0
+    switches = seen.switches
+    delay = None
+    if seen.delay_ns is not None and switches is None:
+        delay = max(0.0, seen.delay_ns - WAKE_NS * (seen.voluntary or 0)) / time_ns
+    noise = TrialNoise(
+        trial=summary.outcome.number,
+        others_share=(sum(ns for _, ns in switches.others_ns) - switches.own_ns) / time_ns if switches else None,
+        own_share=switches.own_ns / time_ns if switches else None,
+        delay_share=delay,
+        steal_share=sum(each.steal_ns for each in moved.processors) / counted_ns if moved and counted_ns else None,
+        irq_share=sum(each.irq_ns for each in moved.processors) / counted_ns if moved and counted_ns else None,
+        softirq_share=sum(each.softirq_ns for each in moved.processors) / counted_ns if moved and counted_ns else None,
+        pressure_share=moved.pressure_some_ns / (moved.seconds * 1e9)
+        if moved and moved.pressure_some_ns is not None and moved.seconds > 0
+        else None,
+        throttled_ns=moved.throttled_ns if moved else None,
+        still_share=_restless(seen),
+        longest_gap_ns=max((each.gaps.longest_ns for each in _probes(seen)), default=None),
+        longest_spell_ns=max((length for _, length, _ in switches.spells), default=None) if switches else None,
+        takers=_takers(seen, time_ns),
+        above_p99_9=_lay(summary, seen, still),
+    )
+    more = None if irq is None else _irq(seen) - irq
+    return msgspec.structs.replace(noise, marked=_marks(noise, moved.throttled if moved else None, usual, more))
+
+
+def _lay(summary: TrialSummary, seen: Witnessed, still: Stillness) -> Laid | None:
+    found = summary.outliers
+    if found is None:
+        return None
+    shorter = seen.switches.longest_of_the_shorter_ns if seen.switches else 0
+    ours = middlewares(found, still, least_ns=2.0 * shorter)
+    return Laid(
+        samples=found.above,
+        machine=found.machine,
+        middleware=ours,
+        unknown=found.above - found.machine - ours,
+        why=found.blind,
+    )
+
+
+def _laid(trials: Sequence[Laid]) -> Laid:
+    return Laid(
+        samples=sum(each.samples for each in trials),
+        machine=sum(each.machine for each in trials),
+        middleware=sum(each.middleware for each in trials),
+        unknown=sum(each.unknown for each in trials),
+        why=next((each.why for each in trials if each.why), None),
+    )
+
+
+def _takers(seen: Witnessed, time_ns: float) -> tuple[Taker, ...]:
+    own = seen.switches.own_ns if seen.switches else 0
+    by_name: dict[str | None, int] = {}
+    for each in seen.switches.others if seen.switches else ():
+        by_name[each.name] = by_name.get(each.name, 0) + each.ns
+    pids = {each.name: each.pid for each in reversed(seen.switches.others)} if seen.switches else {}
+    ranked = sorted(by_name.items(), key=lambda item: -item[1])[: MOST_TAKERS + (1 if own else 0)]
+    return tuple(Taker(name=name, pid=pids.get(name), share=ns / time_ns) for name, ns in ranked)
+
+
+def _marks(noise: TrialNoise, periods: int | None, usual: float | None, more_irq: float | None) -> tuple[str, ...]:
+    """Return what the machine did that is too much, in words; nothing: it was quiet enough."""
+    steal = noise.steal_share or 0.0
+    found = []
+    if (noise.others_share or 0.0) + steal > TAKEN and (noise.others_share or 0.0) >= steal:
+        found.append(f"other processes had {percent(noise.others_share or 0.0)} of its processors' time{_who(noise)}")
+    elif (noise.others_share or 0.0) + steal > TAKEN:
+        found.append(f"the hypervisor stole {percent(steal)} of its processors' time")
+    if noise.delay_share is not None and noise.delay_share > DELAYED:
+        found.append(
+            f"its roles waited {percent(noise.delay_share)} of the time for a processor that another thread had"
+        )
+    if periods:
+        found.append(f"its control group was throttled in {periods} periods, {(noise.throttled_ns or 0) / 1e6:,.1f} ms")
+    restless = noise.still_share
+    if restless is not None and usual is not None and restless > max(TAKEN, RESTLESS * usual):
+        found.append(
+            f"around it the processors stood still for {percent(restless)} of the time, usually for {percent(usual)}"
+        )
+    if more_irq is not None and more_irq > MORE_IRQ:
+        found.append(f"interrupts took {percent(more_irq)} more of the time than in the cell's median trial")
+    return tuple(found)
+
+
+def _who(noise: TrialNoise) -> str:
+    named = [each for each in noise.takers if each.share >= 0.1 * (noise.others_share or 0.0)]
+    told = [
+        f"{each.name or 'one that has ended'}{'' if each.pid is None else f' (pid {each.pid})'} {percent(each.share)}"
+        for each in named[:MOST_TAKERS]
+    ]
+    return f" ({', '.join(told)})" if told else ""
+
+
+_ADVICE = {
+    "other processes": "end what else runs here, or move it away: taskset -cp OTHER_CPU PID",
+    "its roles waited": "end what else runs here, or move it away: `top` shows it",
+    "the hypervisor": "the host runs others too: measure on a machine of its own, or at another time",
+    "its control group": "the container may use too little: raise its cpu limit (cpu.max), or remove it",
+    "around it": "something below the operating system took the time (firmware, hypervisor): measure that trial again",
+    "interrupts": "move interrupts to other processors: /proc/irq/*/smp_affinity",
+}
+
+
+def disturbed(noise: Noise) -> Doubt | None:
+    """Return the doubt about the trials in which the machine took a relevant share, naming them; None: in none."""
+    marked = [each for each in noise.trials if each.marked]
+    if not marked:
+        return None
+    most = max(marked, key=lambda each: (each.others_share or 0) + (each.steal_share or 0) + (each.delay_share or 0))
+    trials = ", ".join(str(each.trial) for each in marked)
+    which = f"in trial {trials}" if len(marked) == 1 else f"in {len(marked)} of {len(noise.trials)} trials ({trials})"
+    of = "" if len(marked) == 1 else f"; most in trial {most.trial}"
+    advice = dict.fromkeys(
+        text for each in marked for mark in each.marked for start, text in _ADVICE.items() if mark.startswith(start)
+    )
+    return Doubt(DISTURBED, f"{which}{of}: {'; '.join(most.marked)}", "; ".join(advice))
+
+
+def _intervals(outcome: TrialOutcome) -> tuple[tuple[float, float], ...]:
+    """Return the longest times in which a role's processor was another's, in s since the measuring began."""
+    seen = outcome.noise
+    if seen is None or seen.switches is None:
+        return ()
+    longest = sorted(seen.switches.spells, key=lambda spell: -spell[1])[:MOST_DISTURBED]
+    return tuple(sorted((begin / 1e9, (begin + length) / 1e9) for begin, length, _ in longest))
+
+
+def _probes(seen: Witnessed) -> tuple[Still, ...]:
+    return (*(seen.before or ()), *(seen.after or ()))
+
+
+def _restless(seen: Witnessed) -> float | None:
+    """Return the share of the probes in which processors stood still under a thread that had them."""
+    probes = _probes(seen)
+    spun = sum(each.spun_ns - each.taken.total_ns for each in probes)
+    return min(1.0, sum(each.gaps.total_ns for each in probes) / spun) if spun > 0 else None
+
+
+def _irq(seen: Witnessed) -> float:
+    moved = seen.moved
+    if moved is None or not moved.processors or moved.seconds <= 0:
+        return 0.0
+    took = sum(each.irq_ns + each.softirq_ns for each in moved.processors)
+    return took / (moved.seconds * 1e9 * len(moved.processors))
+
+
+def percent(share: float) -> str:
+    """Return ``0.3 %``, ``12 %``; what is not nothing is never 0."""
+    return "0 %" if share <= 0 else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _median(figures_of: Iterable[float | None]) -> float | None:
+    known = [each for each in figures_of if each is not None]
+    return statistics.median(known) if known else None
+
+
+def _sum(figures_of: Iterable[int | None]) -> int | None:
+    known = [each for each in figures_of if each is not None]
+    return sum(known) if known else None

@@ -1,0 +1,234 @@
+"""The samples above the 99.9th percentile of a trial, and to whom they are laid: machine, middleware, or nobody.
+
+A sample is the **machine's** where somebody else had a role's processor for at least half of what the sample took
+beyond the median: the kernel's record of context switches says so, to the microsecond. What no such record explains may
+still be the machine's: interrupts and the hypervisor leave none. How often a processor stands still for so long is
+known from the probes around the run's trials; so of n unexplained samples at least n less the upper 95 % bound
+(Poisson) of such gaps are the **middleware's**: how many, not which. The rest is **unknown**.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from middlemark.launch.outcome import TrialOutcome
+from middlemark.launch.witnessed import Durations, Witnessed
+from middlemark.stats.quantiles import Numbers
+from middlemark.stats.result import Summary
+from middlemark.stats.samples import Kept, Samples
+
+SLACK_NS = 2_000.0
+DRIFT = 2e-5
+"""A worker's clock and the kernel's differ by calibration: by this part of the time since the measuring began."""
+
+LEAST_NS = 1000
+"""Shorter gaps are not counted by the probe."""
+
+_CHUNK = 1 << 22
+
+
+class Exposure(msgspec.Struct, frozen=True):
+    """What the machine could do to a trial unseen: for so long, on so many processors, at so many wake-ups."""
+
+    processor_s: float
+    wakes: int
+
+
+class Outliers(msgspec.Struct, frozen=True, kw_only=True):
+    """One trial's samples above its 99.9th percentile."""
+
+    above: int
+    machine: int
+    unexplained_ns: tuple[float, ...] = ()
+    """What each of the others took beyond the median, in descending order."""
+    exposure: Exposure | None = None
+    blind: str | None = None
+    """Why none of those can be the middleware's for certain; None: they can."""
+
+
+class Stillness(msgspec.Struct, frozen=True, kw_only=True):
+    """What the probes around all trials of a run saw: gaps by octave in so much processor time, late ends of sleeps."""
+
+    spun_s: float = 0.0
+    gaps: tuple[tuple[int, int], ...] = ()
+    """(lower bound in ns, how many)."""
+    wakes: int = 0
+    late: tuple[tuple[int, int], ...] = ()
+
+    def most(self, longer_ns: float, exposure: Exposure) -> float:
+        """Return the upper 95 % bound of how often a trial met a gap of ``longer_ns`` or more; inf: nobody looked."""
+        found = math.inf
+        if self.spun_s > 0:
+            found = upper_bound(_longer(self.gaps, longer_ns)) / self.spun_s * exposure.processor_s
+        if exposure.wakes and found < math.inf:
+            found += (
+                upper_bound(_longer(self.late, longer_ns)) / self.wakes * exposure.wakes if self.wakes else math.inf
+            )
+        return found
+
+
+def stillness(trials: Iterable[Witnessed]) -> Stillness:
+    """Add up the probes of all trials."""
+    probes = [still for each in trials for still in (*(each.before or ()), *(each.after or ()))]
+    return Stillness(
+        spun_s=sum(max(0, each.spun_ns - each.taken.total_ns) for each in probes) / 1e9,
+        gaps=_added(each.gaps for each in probes),
+        wakes=sum(each.wakes for each in probes),
+        late=_added(each.late for each in probes),
+    )
+
+
+def upper_bound(count: int) -> float:
+    """Return the upper 95 % bound of a Poisson mean of which ``count`` events were seen.
+
+    Half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936), by Wilson and Hilferty's cube
+    (1931): within 1 %.
+    """
+    shape = count + 1
+    return float(shape * (1 - 1 / (9 * shape) + 1.6449 / (3 * math.sqrt(shape))) ** 3)
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Samples of one role: ``values`` in ns, and when each began (CLOCK_MONOTONIC in ns), asked for a few of them."""
+
+    values: Numbers
+    begins: Callable[[npt.NDArray[np.int64]], Numbers]
+
+
+def outliers(parts: Sequence[Part], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
+    """Return a trial's samples above p99.9; None: there are none, or nobody looked at the machine.
+
+    ``summary`` is that of all parts together. A gap may prolong one sample of each part.
+    """
+    seen = outcome.noise
+    if seen is None or summary is None or summary.p50 is None:
+        return None
+    threshold = summary.p99_9 if summary.p99_9 is not None else _threshold([each.values for each in parts])
+    chosen = [(part, _above(part.values, threshold)) for part in parts]
+    taken = np.concatenate([np.asarray(part.values[at], dtype=np.float64) for part, at in chosen])
+    if len(taken) == 0:
+        return None
+    # Subtracted as integers: a double does not hold a time since the machine started to the nanosecond.
+    begin = np.concatenate(
+        [(part.begins(at).astype(np.int64) - seen.from_ns).astype(np.float64) for part, at in chosen]
+    )
+    excess = taken - summary.p50
+    explained = np.zeros(len(taken), dtype=bool)
+    if seen.pinned and seen.switches is not None and seen.switches.spells:
+        slack = SLACK_NS + DRIFT * np.maximum(begin, 0.0)
+        explained = _had_by_others(seen.switches.spells, begin - slack, begin + taken + slack) >= excess / 2
+    rest = np.sort(excess[~explained])[::-1]
+    return Outliers(
+        above=len(taken),
+        machine=int(explained.sum()),
+        unexplained_ns=tuple(map(float, rest)),
+        exposure=Exposure(
+            processor_s=(seen.to_ns - seen.from_ns) / 1e9 * len(seen.cpus) * len(parts),
+            wakes=seen.voluntary or 0 if seen.before and any(each.wakes for each in seen.before) else 0,
+        ),
+        blind=_blind(outcome, seen),
+    )
+
+
+def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
+    """Return the outliers of pings or clients, one array of samples each, in the order of ``Witnessed.begins_ns``."""
+    seen = outcome.noise
+    if seen is None or len(senders) != len(seen.begins_ns):
+        return None
+
+    def part(samples: Samples, first_ns: int) -> Part:
+        begins = samples["begin_ns"]
+        return Part(samples["round_trip_ns"], lambda at: begins[at].astype(np.int64) + first_ns)
+
+    parts = [part(samples, first) for samples, first in zip(senders, seen.begins_ns, strict=True) if len(samples)]
+    return outliers(parts, summary, outcome) if parts else None
+
+
+def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
+    """Return the outliers of a stream, from the intended instants; None also where memory was outgrown."""
+    subscribers = [each for each in kept if each.role == "subscriber"]
+    if any(each.histogram is not None for each in subscribers):
+        return None
+
+    def part(samples: Samples) -> Part:
+        received, taken = samples["received_ns"], samples["one_way_ns"]
+        return Part(taken, lambda at: received[at].astype(np.int64) - taken[at].astype(np.int64))
+
+    parts = [part(each.raw) for each in subscribers if len(each.raw)]
+    return outliers(parts, summary, outcome) if parts else None
+
+
+def middlewares(found: Outliers, still: Stillness, *, least_ns: float = 0.0) -> int:
+    """Return how many of the unexplained samples are the middleware's at least.
+
+    For any length: of those that exceed the median by so much, no more than the bound can be gaps that prolonged them
+    by half of it. Samples with less than ``least_ns`` beyond the median are left out.
+    """
+    if found.blind is not None or found.exposure is None:
+        return 0
+    sure = 0.0
+    for rank, excess in enumerate(found.unexplained_ns, start=1):
+        if excess < least_ns or excess / 2 < LEAST_NS:
+            break
+        if rank > sure:
+            sure = max(sure, rank - still.most(excess / 2, found.exposure))
+    return max(0, math.floor(sure))
+
+
+def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:
+    if outcome.subscribers:
+        return "a message that is held up holds up all that queue behind it"
+    if not seen.pinned:
+        return "the roles were not pinned"
+    if seen.before is None and seen.after is None:
+        return seen.absent.get("before", "the processors were not probed")
+    if seen.switches is None:
+        return seen.absent.get("switches", "the context switches were not watched")
+    return None if seen.switches.complete else "the record of context switches overflowed"
+
+
+def _threshold(parts: Sequence[Numbers]) -> float:
+    """Return the nearest-rank p99.9, also where too few samples lie beyond it for a figure."""
+    values = np.concatenate([np.asarray(each) for each in parts])
+    rank = len(values) - len(values) // 1000 - 1
+    return float(np.partition(values, rank)[rank])
+
+
+def _above(values: Numbers, threshold: float) -> npt.NDArray[np.int64]:
+    found = [
+        np.flatnonzero(values[begin : begin + _CHUNK] > threshold) + begin for begin in range(0, len(values), _CHUNK)
+    ]
+    return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+
+def _had_by_others(
+    spells: Sequence[tuple[int, int, int]], begins: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return for how long, between each begin and end, at least one of the processors was somebody else's."""
+    union: list[list[float]] = []
+    for begin, length, _ in sorted(spells):
+        if union and begin <= union[-1][1]:
+            union[-1][1] = max(union[-1][1], begin + length)
+        else:
+            union.append([begin, begin + length])
+    edges = np.array(union, dtype=np.float64)
+    had = np.concatenate([[0.0], np.cumsum(edges[:, 1] - edges[:, 0])])
+    points, until = edges.ravel(), np.repeat(had, 2)[1:-1]
+    found: npt.NDArray[np.float64] = np.interp(ends, points, until) - np.interp(begins, points, until)
+    return found
+
+
+def _longer(counts: Sequence[tuple[int, int]], ns: float) -> int:
+    """Return how many may be as long as ``ns``: a bucket counts whole, up to twice its lower bound."""
+    return sum(count for lower, count in counts if 2 * lower > ns)
+
+
+def _added(of: Iterable[Durations]) -> tuple[tuple[int, int], ...]:
+    found: dict[int, int] = {}
+    for each in of:
+        for lower, count in each.counts:
+            found[lower] = found.get(lower, 0) + count
+    return tuple(sorted(found.items()))
