@@ -1,4 +1,4 @@
-"""What the machine did while a cell's trials ran: shares of the roles' processors' time, and a doubt where it matters."""
+"""What the machine did while a cell's trials ran: shares of the roles' processors' time, and a doubt about them."""
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence

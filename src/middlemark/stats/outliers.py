@@ -3,8 +3,8 @@
 A sample is the **machine's** where somebody else had a role's processor for at least half of what the sample took
 beyond the median: the kernel's record of context switches says so, to the microsecond. What no such record explains may
 still be the machine's: interrupts and the hypervisor leave none. How often a processor stands still for so long is
-known from the probes around the run's trials; so of n unexplained samples at least n less the upper 95 % bound
-(Poisson) of such gaps are the **middleware's**: how many, not which. The rest is **unknown**.
+known from the probes around the run's trials; so of n unexplained samples at least n less what such gaps hardly
+ever exceed (95 %) are the **middleware's**: how many, not which. The rest is **unknown**.
 """
 
 import math
@@ -59,7 +59,10 @@ class Stillness(msgspec.Struct, frozen=True, kw_only=True):
     late: tuple[tuple[int, int], ...] = ()
 
     def most(self, longer_ns: float, exposure: Exposure) -> float:
-        """Return the upper 95 % bound of how often a trial met a gap of ``longer_ns`` or more; inf: nobody looked."""
+        """Return what the number of gaps of ``longer_ns`` or more in a trial hardly ever exceeds; inf: nobody looked.
+
+        The 95 % quantile of a Poisson distribution whose mean is itself the upper 95 % bound.
+        """
         found = math.inf
         if self.spun_s > 0:
             found = upper_bound(_longer(self.gaps, longer_ns)) / self.spun_s * exposure.processor_s
@@ -67,7 +70,7 @@ class Stillness(msgspec.Struct, frozen=True, kw_only=True):
             found += (
                 upper_bound(_longer(self.late, longer_ns)) / self.wakes * exposure.wakes if self.wakes else math.inf
             )
-        return found
+        return poisson_quantile(found) if found < math.inf else math.inf
 
 
 def stillness(trials: Iterable[Witnessed]) -> Stillness:
@@ -79,6 +82,19 @@ def stillness(trials: Iterable[Witnessed]) -> Stillness:
         wakes=sum(each.wakes for each in probes),
         late=_added(each.late for each in probes),
     )
+
+
+def poisson_quantile(mean: float) -> int:
+    """Return the least number that a Poisson variable of that mean exceeds in at most 5 % of cases."""
+    if mean > 500:  # the normal distribution is that close there
+        return math.ceil(mean + 1.6449 * math.sqrt(mean))
+    number, term = 0, math.exp(-mean)
+    total = term
+    while total < 0.95:
+        number += 1
+        term *= mean / number
+        total += term
+    return number
 
 
 def upper_bound(count: int) -> float:
@@ -169,13 +185,13 @@ def middlewares(found: Outliers, still: Stillness, *, least_ns: float = 0.0) -> 
     """
     if found.blind is not None or found.exposure is None:
         return 0
-    sure = 0.0
+    sure = 0.0  # whole, but for -inf
     for rank, excess in enumerate(found.unexplained_ns, start=1):
         if excess < least_ns or excess / 2 < LEAST_NS:
             break
         if rank > sure:
             sure = max(sure, rank - still.most(excess / 2, found.exposure))
-    return max(0, math.floor(sure))
+    return int(sure)
 
 
 def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:

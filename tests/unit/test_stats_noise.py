@@ -1,0 +1,176 @@
+"""What the machine did to a cell's trials, and which of them are marked for it."""
+
+import msgspec
+from noise_cases import moved, probe, switches, witnessed
+from stats_cases import cell as a_cell
+from stats_cases import outcome, plan, samples
+
+from middlemark.launch.outcome import Doubt, Second, TrialOutcome
+from middlemark.launch.witnessed import Durations, Other, Witnessed
+from middlemark.report.machine import summary
+from middlemark.stats.cells import cell_results
+from middlemark.stats.noise import DISTURBED, percent
+from middlemark.stats.result import CellResult, Noise
+
+MS = 1_000_000
+
+
+def result_of(*seen: Witnessed | None, receive: str = "poll") -> CellResult:
+    """The cell of as many trials, in which this was seen."""
+    of = plan(a_cell(receive=receive), trials=len(seen))
+    outcomes = [
+        outcome(trial, noise=each, series=(Second(at_s=1.0, seconds=1.0, who="ping"),))
+        for trial, each in zip(of.trials, seen, strict=True)
+    ]
+    [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {})
+    return result
+
+
+def noise_of(*seen: Witnessed | None) -> Noise:
+    noise = result_of(*seen).noise
+    assert noise is not None
+    return noise
+
+
+def doubt_of(*seen: Witnessed | None) -> Doubt | None:
+    return next((each for each in result_of(*seen).warnings if each.code == DISTURBED), None)
+
+
+def hogged(share: float, name: str | None = "hog", pid: int | None = 77, **given: object) -> Witnessed:
+    """For that share of the time of both processors, somebody else had one of them."""
+    ns = round(share * 2e9)
+    return witnessed(switches=switches((0, ns, 1), others=(Other(name=name, pid=pid, ns=ns),), **given))
+
+
+def test_a_quiet_machine_marks_nothing() -> None:
+    assert doubt_of(witnessed(), witnessed(), witnessed()) is None
+    assert noise_of(witnessed()).others_share == 0.0
+
+
+def test_nobody_looked_is_not_quiet() -> None:
+    assert result_of(None).noise is None
+    assert doubt_of(None) is None
+
+
+def test_a_process_that_had_the_processors_is_named_with_the_trial() -> None:
+    doubt = doubt_of(witnessed(), hogged(0.3), witnessed())
+    assert doubt is not None
+    assert doubt.text == "in trial 2: other processes had 30 % of its processors' time (hog (pid 77) 30 %)"
+    assert "taskset" in doubt.advice
+
+
+def test_a_hundredth_of_the_time_is_the_limit() -> None:
+    assert doubt_of(hogged(0.009)) is None
+    assert doubt_of(hogged(0.011)) is not None
+
+
+def test_one_that_has_ended_is_told_without_a_name() -> None:
+    doubt = doubt_of(hogged(0.3, None, None))
+    assert doubt is not None
+    assert "one that has ended 30 %" in doubt.text
+
+
+def test_the_benchs_own_launcher_is_told_and_marks_nothing() -> None:
+    ns = round(0.3 * 2e9)
+    own = hogged(0.3, own_ns=ns)
+    assert doubt_of(own) is None
+    assert noise_of(own).own_share == 0.3
+
+
+def test_stolen_time_marks_its_trial_and_sends_elsewhere() -> None:
+    doubt = doubt_of(witnessed(moved=moved(steal_ms=100)))
+    assert doubt is not None
+    assert doubt.text.endswith("the hypervisor stole 5 % of its processors' time")
+    assert "host" in doubt.advice
+    assert doubt_of(witnessed(moved=moved(steal_ms=10))) is None
+
+
+def test_any_throttling_marks_its_trial() -> None:
+    doubt = doubt_of(witnessed(), witnessed(moved=moved(throttled=3)))
+    assert doubt is not None
+    assert "in trial 2: its control group was throttled in 3 periods, 3.0 ms" in doubt.text
+    assert "cpu.max" in doubt.advice
+
+
+def test_a_trial_around_which_processors_stood_still_more_than_usual_is_marked() -> None:
+    restless = witnessed(before=(probe((MS, 2)), probe()))
+    doubt = doubt_of(witnessed(), restless, witnessed())
+    assert doubt is not None
+    assert "in trial 2: around it the processors stood still for 2.5 % of the time" in doubt.text
+    # On a machine that always does, it is no trial's own.
+    assert doubt_of(restless, restless, restless) is None
+
+
+def test_time_that_others_had_in_the_probe_is_no_standing_still() -> None:
+    taken = msgspec.structs.replace(probe(), taken=Durations(total_ns=10 * MS, longest_ns=10 * MS))
+    assert doubt_of(witnessed(), witnessed(before=(taken, taken)), witnessed()) is None
+
+
+def test_interrupts_mark_a_trial_that_had_more_than_the_others_and_not_a_transport_that_lives_on_them() -> None:
+    busy = witnessed(moved=moved(softirq_ms=400))
+    doubt = doubt_of(witnessed(), busy, witnessed())
+    assert doubt is not None
+    assert "interrupts took 20 % more" in doubt.text
+    assert doubt_of(busy, busy, busy) is None
+
+
+def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> None:
+    def waiting(ms: int) -> Witnessed:
+        return witnessed(switches=None, delay_ns=ms * MS, voluntary=10_000, absent={"switches": "they sleep"})
+
+    assert doubt_of(waiting(60)) is None  # of which 20 ms are 10,000 wake-ups
+    doubt = doubt_of(waiting(200))
+    assert doubt is not None
+    assert "its roles waited 9 % of the time" in doubt.text
+    noise = noise_of(waiting(200))
+    assert noise.others_share is None
+    assert noise.absent["switches"] == "they sleep"
+
+
+def test_several_marked_trials_are_counted_and_the_worst_is_told() -> None:
+    doubt = doubt_of(hogged(0.1, "small"), witnessed(), hogged(0.4, "large"))
+    assert doubt is not None
+    assert doubt.text.startswith("in 2 of 3 trials (1, 3); most in trial 3: other processes had 40 %")
+    assert "large" in doubt.text
+
+
+def test_a_marked_trial_is_not_dropped() -> None:
+    assert result_of(witnessed(), hogged(0.5)).trials == 2
+
+
+def test_the_times_that_were_anothers_are_those_of_the_trial_that_stands_for_the_cell() -> None:
+    noise = noise_of(hogged(0.25), witnessed(), witnessed())
+    assert (noise.disturbed_trial, noise.disturbed) == (2, ())
+    alone = noise_of(hogged(0.25))
+    assert (alone.disturbed_trial, alone.disturbed) == (1, ((0.0, 0.5),))
+
+
+def test_at_most_a_hundred_of_the_longest_times_are_told_in_order() -> None:
+    spells = [(at * MS, (at + 1) * 1000, 0) for at in range(150)]
+    noise = noise_of(witnessed(switches=switches(*spells)))
+    assert len(noise.disturbed) == 100
+    assert noise.disturbed == tuple(sorted(noise.disturbed))
+    assert noise.disturbed[0] == (0.05, 0.050051)
+
+
+def test_an_outcome_of_a_trial_is_stored_with_what_was_seen() -> None:
+    of = outcome(plan(a_cell(), trials=1).trials[0], noise=hogged(0.3))
+    assert msgspec.json.decode(msgspec.json.encode(of), type=TrialOutcome) == of
+
+
+def test_the_line_below_the_table_tells_the_whole_run() -> None:
+    told = summary([noise_of(hogged(0.3), witnessed(before=(probe((4000, 1)),)))])
+    assert told == (
+        "15 % of the roles' processors' time taken by others, longest time away 600 ms, longest gap around a trial 4 µs"
+    )
+    assert summary([]) == ""
+
+
+def test_a_share_that_is_not_nothing_is_not_printed_as_nothing() -> None:
+    assert [percent(share) for share in (0.0, 0.000012, 0.0034, 0.5, 1.0)] == [
+        "0 %",
+        "0.0012 %",
+        "0.34 %",
+        "50 %",
+        "100 %",
+    ]
