@@ -50,6 +50,7 @@ class Witness:
         self._polls = cell.receive == "poll"
         self._probe_ns = probe_ns(limits)
         self._process: WorkerProcess | None = None
+        self._given_up: str | None = None
         self._before: tuple[Still, ...] | None = None
         self._begin: counters.Reading | None = None
         self._end: counters.Reading | None = None
@@ -147,9 +148,12 @@ class Witness:
         """Return the witness's answer; None, and the reason in ``absent``, when there is none."""
         if self._process is None:
             return None
+        if self._given_up is not None:
+            self.absent[field] = self._given_up
+            return None
         self._process.send(command)
         try:
             return await self._process.event(answer, timeout_s=ANSWER_S)
         except WorkerFailedError as error:
-            self.absent[field] = error.text
+            self.absent[field] = self._given_up = error.text
             return None

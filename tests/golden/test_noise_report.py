@@ -1,0 +1,69 @@
+"""What the machine did, in the table and in the JSON."""
+
+import msgspec
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from middlemark.launch.outcome import Doubt
+from middlemark.report import View, render
+from middlemark.report.run_facts import RunFacts
+from middlemark.stats.result import CellResult, Laid, Noise, Taker, TrialNoise
+
+Results = tuple[CellResult, ...]
+
+
+def _trial(number: int, others: float, *marked: str) -> TrialNoise:
+    return TrialNoise(
+        trial=number,
+        others_share=others,
+        own_share=0.0004,
+        delay_share=None,
+        steal_share=0.0,
+        irq_share=0.0,
+        softirq_share=0.02,
+        pressure_share=0.1,
+        throttled_ns=0,
+        still_share=0.006,
+        longest_gap_ns=9_120,
+        longest_spell_ns=1_204_000,
+        takers=(Taker(name="kworker/0:1", pid=41, share=others),),
+        above_p99_9=Laid(samples=17, machine=15, middleware=1, unknown=1, why=None),
+        marked=marked,
+    )
+
+
+@pytest.fixture
+def noisy(results: Results) -> Results:
+    trials = (
+        _trial(1, 0.002),
+        _trial(2, 0.31, "other processes had 31 % of its processors' time (make (pid 41) 31 %)"),
+    )
+    noise = Noise(
+        others_share=0.156,
+        own_share=0.0004,
+        delay_share=None,
+        steal_share=0.0,
+        irq_share=0.0,
+        softirq_share=0.02,
+        pressure_share=0.1,
+        throttled_ns=0,
+        still_share=0.006,
+        longest_gap_ns=9_120,
+        longest_spell_ns=1_204_000,
+        above_p99_9=Laid(samples=34, machine=30, middleware=2, unknown=2, why=None),
+        trials=trials,
+        disturbed=((0.25, 0.251204),),
+        disturbed_trial=1,
+        absent={"throttled": "this control group has no cpu.stat that counts throttling"},
+    )
+    doubt = Doubt("machine-disturbed", f"in trial 2: {trials[1].marked[0]}", "end what else runs here")
+    first = msgspec.structs.replace(results[0], noise=noise, warnings=(*results[0].warnings, doubt))
+    return (first, *results[1:])
+
+
+@pytest.mark.parametrize("name", ["table", "json"])
+def test_what_the_machine_did_stands_below_the_table_and_in_the_cell(
+    snapshot: SnapshotAssertion, facts: RunFacts, noisy: Results, name: str
+) -> None:
+    said = render(name, facts, noisy[:1], View(width=100, colour=False, samples_of=lambda _: iter(())))
+    assert said == snapshot

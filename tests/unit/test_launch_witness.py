@@ -1,0 +1,110 @@
+"""A witness that does not do its work costs the evidence and no trial."""
+
+import stat
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from launching import Launching
+
+from middlemark.launch import witness
+from middlemark.launch.costs import waited
+from middlemark.launch.outcome import TrialOutcome
+from middlemark.launch.witness import NO_PROGRAM, PROBE_NS, probe_ns
+from middlemark.launch.witnessed import Witnessed
+from middlemark.plan.cell import Limits
+
+
+@pytest.fixture
+def launching(tmp_path: Path) -> Launching:
+    return Launching(tmp_path)
+
+
+def with_witness(launching: Launching, program: str) -> TrialOutcome:
+    """Measure polling roles with this text of a program for a witness; each line it is told is in ``line``."""
+    path = launching.folder / "middlemark-witness"
+    path.write_text(f"#!{sys.executable} -IS\nimport json, sys, time\nfor line in sys.stdin:\n    {program}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    launching.site = msgspec.structs.replace(launching.site, witness=str(path))
+    outcome = launching.trial(receive="poll", pattern="ping-pong", rate=50.0)
+    assert outcome.failed is None
+    return outcome
+
+
+def seen(outcome: TrialOutcome) -> Witnessed:
+    assert outcome.noise is not None
+    return outcome.noise
+
+
+def test_without_a_witness_the_kernels_counters_are_read(launching: Launching) -> None:
+    noise = seen(launching.trial(receive="poll", pattern="ping-pong", rate=50.0))
+    assert (noise.switches, noise.before, noise.after) == (None, None, None)
+    assert noise.absent["switches"] == noise.absent["before"] == NO_PROGRAM
+    assert noise.moved is not None
+    assert noise.moved.processors
+    assert noise.to_ns - noise.from_ns == 1_000_000_000
+
+
+def test_a_witness_that_dies_is_told_with_its_end(launching: Launching) -> None:
+    noise = seen(with_witness(launching, "sys.exit(7)"))
+    assert "exited with status 7" in noise.absent["before"]
+    assert "exited with status 7" in noise.absent["switches"]
+
+
+def test_a_witness_that_never_answers_is_not_waited_for_for_long(
+    launching: Launching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(witness, "ANSWER_S", 0.2)
+    noise = seen(with_witness(launching, "time.sleep(600)"))
+    assert "did not answer in time" in noise.absent["before"]
+
+
+def test_a_witness_that_is_refused_the_switches_says_why(launching: Launching) -> None:
+    answers = {
+        "probe": {"event": "probed", "cpus": []},
+        "watch": {"event": "watching", "scope": None, "absent": "perf_event_open: Permission denied"},
+    }
+    program = f"print(json.dumps({answers!r}.get(json.loads(line)['command']) or sys.exit()), flush=True)"
+    noise = seen(with_witness(launching, program))
+    assert noise.absent["switches"].startswith("perf_event_open: Permission denied")
+    assert "perf_event_paranoid" in noise.absent["switches"]
+    assert (noise.before, noise.after) == ((), ())
+
+
+def test_a_witness_that_cannot_be_started_is_told(launching: Launching) -> None:
+    launching.site = msgspec.structs.replace(launching.site, witness="/nonexistent/middlemark-witness")
+    noise = seen(launching.trial(receive="poll", pattern="ping-pong", rate=50.0))
+    assert "/nonexistent/middlemark-witness" in noise.absent["before"]
+
+
+def test_probes_take_no_more_than_a_part_of_the_trial() -> None:
+    assert probe_ns(Limits(duration_s=60.0, warmup_s=1.0)) == PROBE_NS
+    assert probe_ns(Limits(duration_s=0.4, warmup_s=0.1)) == 10_000_000
+    assert probe_ns(Limits(samples=10, warmup_s=0.0)) == 4_000_000
+    assert probe_ns(Limits(duration_s=0.001, warmup_s=0.0)) == 2_000_000
+
+
+def event(name: str, at_ns: int, voluntary: int, **waiting: int | None) -> dict[str, object]:
+    threads = [
+        {"tid": tid, "name": thread.replace("_", " "), "cpu_ns": 0, "waiting_ns": ns}
+        for tid, (thread, ns) in enumerate(waiting.items())
+    ]
+    return {
+        "event": name,
+        "at_ns": at_ns,
+        "resources": {"voluntary": voluntary, "involuntary": 2 * voluntary, "threads": threads},
+    }
+
+
+def test_waiting_is_that_of_the_roles_threads_of_all_workers() -> None:
+    ping = [event("measuring", 1, 10, ping=5, recv=100), event("done", 2, 15, ping=25, recv=900)]
+    pong = [event("measuring", 1, 0, pong_0=1), event("done", 2, 4, pong_0=8)]
+    assert waited([ping, pong], ["ping", "pong 0"]) == {"delay_ns": 27, "voluntary": 9, "involuntary": 18}
+
+
+def test_waiting_that_is_not_told_of_every_role_is_not_told() -> None:
+    ping = [event("measuring", 1, 10, ping=5), event("done", 2, 15, ping=25)]
+    silent = [event("measuring", 1, 0, pong_0=None), event("done", 2, 4, pong_0=None)]
+    assert waited([ping, silent], ["ping", "pong 0"])["delay_ns"] is None
+    assert waited([], ["ping"]) == {"delay_ns": None, "voluntary": None, "involuntary": None}
