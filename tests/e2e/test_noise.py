@@ -2,9 +2,9 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,16 +18,18 @@ pytestmark = [
 ]
 
 ONE = ("run", "--adapter", "shm", "--size", "64", "--warmup", "50ms", "--trials", "1", "--quiet", "--format", "json")
-HOG = "import os; os.sched_setaffinity(0, [{cpu}])\nwhile True: pass"
 LIFE_S = 60
 
 
 @contextmanager
-def hog(cpu: int) -> Iterator[int]:
-    """A process that wants one processor for itself, under no priority. Yields its pid."""
-    process = subprocess.Popen(["timeout", str(LIFE_S), sys.executable, "-IS", "-c", HOG.format(cpu=cpu)])
+def neighbour(folder: Path, name: str, does: str) -> Iterator[None]:
+    """A process called ``name`` on the first processor, under no priority, that runs this line of shell."""
+    path = folder / name
+    path.symlink_to("/bin/sh")
+    command = ["timeout", str(LIFE_S), "taskset", "-c", str(min(os.sched_getaffinity(0))), str(path), "-c", does]
+    process = subprocess.Popen(command)
     try:
-        yield process.pid
+        yield
     finally:
         process.terminate()  # timeout passes it on
         process.wait()
@@ -53,21 +55,28 @@ def test_the_witness_was_built_with_the_workers() -> None:
 
 
 def test_a_process_that_competes_for_a_roles_processor_is_seen_and_named_and_marks_the_trial(bench: Bench) -> None:
-    cpu = min(os.sched_getaffinity(0))
-    with hog(cpu):
+    with neighbour(bench.folder, "loud-neighbour", "while :; do :; done"):
         cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "500ms"))
     watched(cell)
     noise = cell["noise"]
-    assert noise["others_share"] > 0.1
     [trial] = noise["trials"]
-    assert os.path.basename(os.path.realpath(sys.executable))[:6] in {each["name"][:6] for each in trial["takers"]}
-    assert "other processes had" in (doubt_of(cell) or "")
+    [loud] = [each for each in trial["takers"] if each["name"] == "loud-neighbour"]
+    assert 0.05 < loud["share"] <= noise["others_share"] + noise["own_share"]
+    assert "in trial 1: other processes had" in (doubt_of(cell) or "")
     assert noise["longest_spell_ns"] > 100_000
     assert noise["disturbed"]
     assert noise["disturbed_trial"] == 1
-    # A turn of the hog's takes milliseconds: the longest round trips are those under which it ran.
-    if noise["above_p99_9"]["samples"]:
-        assert noise["above_p99_9"]["machine"] > 0
+    # A turn of its takes milliseconds: the longest round trips are those under which it ran.
+    assert noise["above_p99_9"]["machine"] > 0
+
+
+def test_a_process_that_is_there_and_quiet_marks_nothing(bench: Bench) -> None:
+    with neighbour(bench.folder, "quiet-neighbour", f"sleep {LIFE_S}; :"):
+        cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "500ms"))
+    watched(cell)
+    [trial] = cell["noise"]["trials"]
+    assert "quiet-neighbour" not in [each["name"] for each in trial["takers"]]
+    assert "quiet-neighbour" not in (doubt_of(cell) or "")
 
 
 def test_time_that_was_the_trials_own_is_nobody_elses(bench: Bench) -> None:

@@ -30,7 +30,8 @@ RESTLESS = 3.0
 MORE_IRQ = 0.05
 """A trial whose interrupts took this much more of the time than those of the cell's median trial."""
 
-MOST_TAKERS = 3
+MOST_TAKERS = 8
+MOST_NAMED = 4
 MOST_DISTURBED = 100
 
 DISTURBED = "machine-disturbed"
@@ -151,12 +152,11 @@ def _laid(trials: Sequence[Laid]) -> Laid:
 
 
 def _takers(seen: Witnessed, time_ns: float) -> tuple[Taker, ...]:
-    own = seen.switches.own_ns if seen.switches else 0
     by_name: dict[str | None, int] = {}
     for each in seen.switches.others if seen.switches else ():
         by_name[each.name] = by_name.get(each.name, 0) + each.ns
     pids = {each.name: each.pid for each in reversed(seen.switches.others)} if seen.switches else {}
-    ranked = sorted(by_name.items(), key=lambda item: -item[1])[: MOST_TAKERS + (1 if own else 0)]
+    ranked = sorted(by_name.items(), key=lambda item: -item[1])[:MOST_TAKERS]
     return tuple(Taker(name=name, pid=pids.get(name), share=ns / time_ns) for name, ns in ranked)
 
 
@@ -188,7 +188,7 @@ def _who(noise: TrialNoise) -> str:
     named = [each for each in noise.takers if each.share >= 0.1 * (noise.others_share or 0.0)]
     told = [
         f"{each.name or 'one that has ended'}{'' if each.pid is None else f' (pid {each.pid})'} {percent(each.share)}"
-        for each in named[:MOST_TAKERS]
+        for each in named[:MOST_NAMED]
     ]
     return f" ({', '.join(told)})" if told else ""
 
