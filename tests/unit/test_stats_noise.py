@@ -70,6 +70,12 @@ def test_one_that_has_ended_is_told_without_a_name() -> None:
     assert "one that has ended 30 %" in doubt.text
 
 
+def test_where_the_kernel_does_not_tell_whose_the_time_was_nobody_is_named() -> None:
+    doubt = doubt_of(hogged(0.3, None, None, scope="workers"))
+    assert doubt is not None
+    assert doubt.text == "in trial 1: other processes had 30 % of its processors' time"
+
+
 def test_the_benchs_own_launcher_is_told_and_marks_nothing() -> None:
     ns = round(0.3 * 2e9)
     own = hogged(0.3, own_ns=ns)

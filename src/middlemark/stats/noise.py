@@ -152,10 +152,12 @@ def _laid(trials: Sequence[Laid]) -> Laid:
 
 
 def _takers(seen: Witnessed, time_ns: float) -> tuple[Taker, ...]:
+    if seen.switches is None or seen.switches.scope != "processors":
+        return ()
     by_name: dict[str | None, int] = {}
-    for each in seen.switches.others if seen.switches else ():
+    for each in seen.switches.others:
         by_name[each.name] = by_name.get(each.name, 0) + each.ns
-    pids = {each.name: each.pid for each in reversed(seen.switches.others)} if seen.switches else {}
+    pids = {each.name: each.pid for each in reversed(seen.switches.others)}
     ranked = sorted(by_name.items(), key=lambda item: -item[1])[:MOST_TAKERS]
     return tuple(Taker(name=name, pid=pids.get(name), share=ns / time_ns) for name, ns in ranked)
 
