@@ -78,7 +78,8 @@ def test_the_command_says_its_version(installed: Installed) -> None:
 
 
 def test_the_workers_are_inside_the_package(installed: Installed) -> None:
-    assert [each.name for each in (installed.package / "workers" / "bin").iterdir()] == ["middlemark-worker-null"]
+    programs = {each.name for each in (installed.package / "workers" / "bin").iterdir()}
+    assert programs == {"middlemark-worker-null", "middlemark-witness"}
     assert re.search(r"^null\s", installed.run("list", "adapters").stdout, re.MULTILINE)
 
 

@@ -56,7 +56,7 @@ def _tail(trials: Sequence[TrialNoise]) -> str:
     machine, middleware = sum(each.machine for each in laid), sum(each.middleware for each in laid)
     return (
         f"; of {samples:,} samples above p99.9, {machine:,} {'is' if machine == 1 else 'are'} the machine's,"
-        f" {middleware:,} at least the middleware's, {samples - machine - middleware:,} unknown"
+        f" at least {middleware:,} the middleware's, {samples - machine - middleware:,} unknown"
     )
 
 

@@ -185,13 +185,11 @@ def middlewares(found: Outliers, still: Stillness, *, least_ns: float = 0.0) -> 
     """
     if found.blind is not None or found.exposure is None:
         return 0
-    sure = 0.0  # whole, but for -inf
-    for rank, excess in enumerate(found.unexplained_ns, start=1):
-        if excess < least_ns or excess / 2 < LEAST_NS:
-            break
-        if rank > sure:
-            sure = max(sure, rank - still.most(excess / 2, found.exposure))
-    return int(sure)
+    known = [each for each in found.unexplained_ns if each >= max(least_ns, 2 * LEAST_NS)]
+    # The probes count by octave: within one the bound is the same, and the last of it tells the most.
+    octaves = {math.frexp(excess / (2 * LEAST_NS))[1]: rank for rank, excess in enumerate(known, start=1)}
+    sure = max((rank - still.most(known[rank - 1] / 2, found.exposure) for rank in octaves.values()), default=0)
+    return max(0, int(sure)) if sure > -math.inf else 0
 
 
 def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:
