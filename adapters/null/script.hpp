@@ -53,6 +53,7 @@ struct Script {
             {"delay", "sequence:microseconds, …: publish sleeps first"},
             {"stall", "sequence:milliseconds, …: the subscriber sleeps before it hands it over"},
             {"every_delay_us", "microseconds added to every publish"},
+            {"every_delay_ns", "the same in ns"},
             {"burn_us", "microseconds of processor time that every publish takes"},
             {"hog_mib", "MiB of memory that the publisher keeps touched"},
             {"hog_subscriber_mib", "MiB of memory that each subscriber keeps touched"},
@@ -78,6 +79,8 @@ struct Script {
         script.only_subscriber = static_cast<unsigned>(number(key, value));
       } else if (key == "every_delay_us") {
         script.every_delay = std::chrono::microseconds(number(key, value));
+      } else if (key == "every_delay_ns") {
+        script.every_delay = std::chrono::nanoseconds(number(key, value));
       } else if (key == "burn_us") {
         script.burn = std::chrono::microseconds(number(key, value));
       } else if (key == "hog_mib") {

@@ -10,6 +10,7 @@
 
 #include <middlemark/adapter.hpp>
 
+#include "planted_delay.hpp"
 #include "publisher.hpp"
 #include "ring.hpp"
 #include "subscriber.hpp"
@@ -40,6 +41,7 @@ class SharedMemory {
     transport.loan = {false, true};
     about.transports = {transport};
     about.residue = {"/dev/shm/middlemark.{scope}_*"};
+    about.native = {{shm::planted_delay_key, "for the selftest: ns that every publish is to take longer, spinning"}};
     return about;
   }
 

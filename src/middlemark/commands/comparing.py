@@ -77,12 +77,14 @@ def _gate_of(text: str, problems: list[Problem]) -> tuple[str, float] | None:
     return words[0], _percent("--fail-if", words[3], problems)
 
 
-class _Selection(msgspec.Struct, frozen=True):
+class Selection(msgspec.Struct, frozen=True):
+    """A run's folder, or a folder of runs, and the levels by which its cells are chosen."""
+
     path: Path
-    levels: tuple[tuple[str, str], ...]
+    levels: tuple[tuple[str, str], ...] = ()
 
 
-def _selection(text: str, factors: Sequence[str], problems: list[Problem]) -> _Selection:
+def _selection(text: str, factors: Sequence[str], problems: list[Problem]) -> Selection:
     path, _, rest = text.partition(":") if not Path(text).exists() else (text, "", "")
     levels = []
     for part in rest.split(",") if rest else []:
@@ -90,14 +92,14 @@ def _selection(text: str, factors: Sequence[str], problems: list[Problem]) -> _S
         if not found or factor not in factors:
             problems.append(Problem(text, f"'{part}' selects nothing; write FACTOR=LEVEL with {', '.join(factors)}"))
         levels.append((factor, value))
-    return _Selection(Path(path), tuple(levels))
+    return Selection(Path(path), tuple(levels))
 
 
 def pairings_of(asked: Asked, anyway: bool) -> "list[Pairing]":
     """Read the runs and pair their cells. RequestError when nothing of it may be compared; what is left out is told."""
     from middlemark.stats.comparisons import against, by_factor, run_against_run
 
-    sides = [_sides(each, asked) for each in asked.selections]
+    sides = [sides_of(each, asked) for each in asked.selections]
     if asked.by is not None:
         pairings = by_factor(sides[0], asked.by, asked.baseline)
     else:
@@ -120,7 +122,7 @@ def pairings_of(asked: Asked, anyway: bool) -> "list[Pairing]":
     return allowed
 
 
-def _sides(selection: _Selection, asked: Asked) -> "list[Side]":
+def sides_of(selection: Selection, asked: Asked | None = None) -> "list[Side]":
     """Read one run and the figures of the cells that were selected.
 
     The floors that stand beside the others are compared where they are named, by a selection or as the baseline: else
@@ -158,7 +160,7 @@ def _sides(selection: _Selection, asked: Asked) -> "list[Side]":
     return [
         each
         for index, each in zip(sorted(by_cell), beside_floors(sides, descriptions), strict=True)
-        if named or index not in added or (asked.by == "adapter" and each.cell.adapter == asked.baseline)
+        if named or index not in added or (asked and asked.by == "adapter" and each.cell.adapter == asked.baseline)
         if all(_is_level(level(each, factor), text) for factor, text in selection.levels)
     ]
 

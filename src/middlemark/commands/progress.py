@@ -37,6 +37,7 @@ def describe(cell: Cell) -> str:
         *(["best effort"] if cell.reliability == "best-effort" else []),
         *(["one process"] if cell.processes == 1 else []),
         *([f"{cell.subscribers} subscribers"] if cell.subscribers > 1 else []),
+        *([cell.label] if cell.label else []),
     ]
     return f"{name}, {', '.join(extras)}"
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import click
 import msgspec
@@ -52,21 +52,21 @@ def command(
     quiet: bool,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
-    with _interrupts_unwind():  # the workers that are asked what they are must not be left behind
-        workers = _workers()
+    with interrupts_unwind():  # the workers that are asked what they are must not be left behind
+        workers = built_workers()
     shown = Shown(interface, output_format, quiet)
     precise, problems = read_precision(until_precise, budget, focus, options.trials)
     if resume is not None:
         beside = bool(suites or out or dry_run or until_precise or budget or focus or options != RawOptions())
-        return _measure(*_resumed(Path(resume), beside, workers), workers, shown)
+        return measure(*_resumed(Path(resume), beside, workers), workers, shown)
     if precise is not None:
         options = msgspec.structs.replace(options, trials=str(FIRST_ROUNDS))
     checked, plan = _plan(suites, options, workers, [*problems, *_interface_problems(interface)], precise)
     if dry_run:
         _show_plan(plan)
         return exits.OK
-    file = _run_file(plan, checked, workers)
-    return _measure(lambda: _opened(Path(out or DEFAULT_OUT), file), (), workers, shown)
+    file = run_file(plan, checked, workers)
+    return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), workers, shown)
 
 
 def _plan(
@@ -117,7 +117,8 @@ def _interface_problems(name: str) -> list[Problem]:
     return [Problem("--interface", f"there is no network interface {name}; there are {', '.join(known)}")]
 
 
-def _workers() -> dict[str, Worker]:
+def built_workers() -> dict[str, Worker]:
+    """Return the workers by name; those that do not answer are told and left out. MeasureError: there are none."""
     found, broken = find_workers()
     for each in broken:
         click.echo(f"middlemark: {each.name} is left out: {each.path} {each.reason}", err=True)
@@ -143,7 +144,23 @@ class Shown(NamedTuple):
     quiet: bool
 
 
-def _run_file(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker]) -> "RunFile":
+class Show(Protocol):
+    """Prints what came of a run; returns the results, and why they could not be printed."""
+
+    def __call__(
+        self,
+        plan: Plan,
+        file: "RunFile",
+        outcomes: Sequence[TrialOutcome],
+        folder: Path,
+        output_format: str,
+        seconds: float,
+    ) -> tuple[tuple["CellResult", ...], str | None]:
+        """``seconds`` is what the run took."""
+
+
+def run_file(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker]) -> "RunFile":
+    """Return what is kept of a run that begins now."""
     from middlemark.store import RunFile
     from middlemark.store.machine import read_machine
     from middlemark.store.run import utc_now
@@ -162,7 +179,8 @@ def _run_file(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker]
     )
 
 
-def _opened(out: Path, file: "RunFile") -> "RunWriter":
+def opened_run(out: Path, file: "RunFile") -> "RunWriter":
+    """Make the run's folder in ``out``. MeasureError where that cannot be."""
     from middlemark.store import StoreError, open_run
 
     try:
@@ -200,15 +218,19 @@ def _resumed(
     return opened, run.outcomes
 
 
-def _measure(
-    opened: "Callable[[], RunWriter]", known: Sequence[TrialOutcome], workers: Mapping[str, Worker], shown: Shown
+def measure(
+    opened: "Callable[[], RunWriter]",
+    known: Sequence[TrialOutcome],
+    workers: Mapping[str, Worker],
+    shown: Shown,
+    show: Show | None = None,
 ) -> int:
-    """Measure all that is not ``known`` of the run that is opened."""
+    """Measure all that is not ``known`` of the run that is opened. ``show`` tells what came of it; None: the table."""
     from middlemark.store import StoreError
 
     outcomes: list[TrialOutcome] = [*known]
     begin = time.monotonic()
-    with _interrupts_unwind():
+    with interrupts_unwind():
         writer = opened()
         ending = _trials(writer, outcomes, workers, shown)
         error = ending.error
@@ -217,7 +239,7 @@ def _measure(
         except StoreError as failure:
             error = error or str(failure)
     plan = writer.file.plan
-    results, unwritten = _print(
+    results, unwritten = (show or _print)(
         plan, writer.file, outcomes, writer.folder, shown.output_format, time.monotonic() - begin
     )
     if unwritten is not None:
@@ -281,7 +303,7 @@ def _trials(writer: "RunWriter", outcomes: list[TrialOutcome], workers: Mapping[
 
 
 @contextlib.contextmanager
-def _interrupts_unwind() -> Iterator[None]:
+def interrupts_unwind() -> Iterator[None]:
     """Within, where there is something to clear away, SIGINT is a KeyboardInterrupt; elsewhere it ends the process."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.SIG_DFL:

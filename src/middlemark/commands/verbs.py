@@ -9,6 +9,7 @@ from middlemark import __version__
 VERBS = {
     "run": "Measure a suite, or what the options say.",
     "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",
+    "selftest": "Say how often a verdict is false on this machine, and which differences it finds.",
     "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
     "list": "List adapters, suites or runs.",
 }
@@ -52,7 +53,8 @@ class Verbs(click.Group):
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 everything measured; 1 a cell failed, or something could not be stored or printed; "
-    "2 the request is wrong; 3 nothing could be measured; 4 a --fail-if of compare holds; 130 interrupted.",
+    "2 the request is wrong; 3 nothing could be measured; 4 a --fail-if of compare holds, or "
+    "selftest gave false verdicts; 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="middlemark")
 def group() -> None:

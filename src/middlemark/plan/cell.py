@@ -56,6 +56,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     mlock: bool = False
     native: tuple[tuple[str, str], ...] = ()
     """The middleware's own settings, sorted by key."""
+    label: str | None = None
+    """Tells cells apart that are otherwise one, as the selftest's are; None: what it is says enough."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

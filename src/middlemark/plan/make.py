@@ -20,7 +20,7 @@ from middlemark.workers.description import Description
 MOST_TRIALS = 1_000_000
 
 
-class _Measured(msgspec.Struct, frozen=True):
+class Measured(msgspec.Struct, frozen=True):
     """How one cell is measured: by the first sweep that asked for it."""
 
     name: str
@@ -50,7 +50,7 @@ def make_plan(
         descriptions=tuple(descriptions), absent=dict(absent or {}), cpus=tuple(cpus) or (0,), only=tuple(chosen)
     )
     notes: list[Note] = []
-    measured: dict[Cell, _Measured] = {}
+    measured: dict[Cell, Measured] = {}
     floors: list[tuple[Suite, Sweep, list[Cell]]] = []
     for suite in suites:
         for sweep in suite.sweeps:
@@ -79,7 +79,7 @@ def make_plan(
     seed = next((suite.seed for suite in suites if suite.seed is not None), seed)
     return Plan(
         cells=tuple(measured),
-        trials=tuple(_interleave(list(measured.values()), seed)),
+        trials=tuple(interleave(list(measured.values()), seed)),
         names=tuple(each.name for each in measured.values()),
         notes=tuple(dict.fromkeys(notes)),
         seed=seed,
@@ -88,7 +88,7 @@ def make_plan(
 
 
 def _merge(
-    measured: dict[Cell, _Measured], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
+    measured: dict[Cell, Measured], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
 ) -> None:
     """Add a sweep's cells. One that is there already stays one cell, with the larger number of trials."""
     new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
@@ -110,7 +110,7 @@ def _beside(sweep: Sweep, cells: Sequence[Cell], ground: Ground) -> list[Cell]:
     return list(floors_beside(cells if wide == ground else cross(sweep, wide).cells, ground))
 
 
-def _add_floors(measured: dict[Cell, _Measured], floors: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
+def _add_floors(measured: dict[Cell, Measured], floors: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
     """Add the floors of each sweep. One that is asked for, or that another sweep has, only gets as many trials."""
     there = {same_floor(cell): cell for cell in measured}
     for suite, sweep, beside in floors:
@@ -122,12 +122,12 @@ def _add_floors(measured: dict[Cell, _Measured], floors: Iterable[tuple[Suite, S
                 measured[cell] = msgspec.structs.replace(old, trials=new.trials)
 
 
-def _enough(cell: Cell, measured: _Measured) -> _Measured:
+def _enough(cell: Cell, measured: Measured) -> Measured:
     """Return how the cell is measured: one process alone needs no more than so many copies."""
     return measured if cell.subscribers else msgspec.structs.replace(measured, limits=copies(cell, measured.limits))
 
 
-def _measured(name: str, sweep: Sweep) -> _Measured:
+def _measured(name: str, sweep: Sweep) -> Measured:
     limits = Limits(
         samples=sweep.samples,
         duration_s=sweep.duration_s,
@@ -136,10 +136,10 @@ def _measured(name: str, sweep: Sweep) -> _Measured:
         match_timeout_s=sweep.match_timeout_s,
         limit_s=sweep.limit_s,
     )
-    return _Measured(name, limits, sweep.domain, sweep.trials, sweep.place)
+    return Measured(name, limits, sweep.domain, sweep.trials, sweep.place)
 
 
-def _interleave(measured: list[_Measured], seed: int) -> Iterable[Trial]:
+def interleave(measured: list[Measured], seed: int) -> Iterable[Trial]:
     """Yield the trials: in each round every cell that still has one, in an order of the round's own."""
     draw = random.Random(seed)
     order = 0

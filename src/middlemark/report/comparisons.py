@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from middlemark.report.factors import ASKED, EXPERIMENT, plain, subject, words
 from middlemark.report.layout import hanging
@@ -19,29 +20,31 @@ _FLOORS = ("A × floor", "B × floor")
 
 def render_json(comparisons: Sequence[Comparison], margin: float) -> str:
     """Return ``{"schema":1,"margin":…,"comparisons":[…]}``; shifts are parts: 0.1 is a tenth more than A has."""
-    rows = [
-        {
-            "what": what(each.pairing),
-            "a": each.pairing.names[0],
-            "b": each.pairing.names[1],
-            "metric": each.metric,
-            "unit": METRICS[each.metric].unit,
-            "a_median": each.medians[0],
-            "b_median": each.medians[1],
-            "shift": each.judged.shift,
-            "low": each.judged.low,
-            "high": each.judged.high,
-            "p": each.judged.p,
-            "p_family": each.judged.p_family,
-            "pairs": each.judged.pairs,
-            "verdict": each.word,
-            "trials_needed": each.judged.trials_needed,
-            "marks": list(each.pairing.marks),
-            **dict(zip(("a_floor", "b_floor"), map(_floor, against_floors(each)), strict=True)),
-        }
-        for each in comparisons
-    ]
+    rows = [json_row(each) for each in comparisons]
     return json.dumps({"schema": SCHEMA, "margin": margin, "comparisons": rows}, ensure_ascii=False, indent=1) + "\n"
+
+
+def json_row(each: Comparison) -> dict[str, Any]:
+    """Return one comparison for a program."""
+    return {
+        "what": what(each.pairing),
+        "a": each.pairing.names[0],
+        "b": each.pairing.names[1],
+        "metric": each.metric,
+        "unit": METRICS[each.metric].unit,
+        "a_median": each.medians[0],
+        "b_median": each.medians[1],
+        "shift": each.judged.shift,
+        "low": each.judged.low,
+        "high": each.judged.high,
+        "p": each.judged.p,
+        "p_family": each.judged.p_family,
+        "pairs": each.judged.pairs,
+        "verdict": each.word,
+        "trials_needed": each.judged.trials_needed,
+        "marks": list(each.pairing.marks),
+        **dict(zip(("a_floor", "b_floor"), map(_floor, against_floors(each)), strict=True)),
+    }
 
 
 def render_table(comparisons: Sequence[Comparison], margin: float, width: int) -> str:

@@ -31,7 +31,8 @@ def labels(results: Sequence[CellResult]) -> list[str]:
             for factor in told
             if (level := WORDS[factor](result.cell)) != told[factor] and not copies_alone(result.cell)
         ]
-        parts = [subject(result.cell), *unusual, result.name if cells[result.cell] > 1 else ""]
+        named = result.name if cells[result.cell] > 1 else ""
+        parts = [subject(result.cell), result.cell.label or "", *unusual, named]
         if result.failed is None and result.trials != usual_trials:
             parts.append("1 trial" if result.trials == 1 else f"{result.trials} trials")
         mark = f" {CONTRADICTED}" if is_contradicted(result) else ""

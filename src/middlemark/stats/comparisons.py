@@ -14,8 +14,13 @@ from middlemark.stats.verdict import MARGIN, Judged, Verdict, judge
 SHARED_MEMORY = "shared_memory"
 """A factor of its own, on or off by what carries the transport's data: it stands in place of ``transport``."""
 
-_HIDDEN = {SHARED_MEMORY: ("transport",), "adapter": ("adapter", "transport", "native")}
-"""Factors in which cells may differ beside the one they are compared by: an adapter brings its own transports."""
+_HIDDEN = {
+    SHARED_MEMORY: ("transport",),
+    "adapter": ("adapter", "transport", "native"),
+    "label": ("label", "native"),
+}
+"""Factors in which cells may differ beside the one they are compared by: an adapter brings its own transports, and a
+label may stand for a setting of its own (the selftest's planted delays)."""
 
 _Figure = Callable[[Cell, TrialSummary], float | None]
 

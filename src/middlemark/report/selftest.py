@@ -1,0 +1,227 @@
+"""What came of the check on ourselves: in plain words under two tables, or for programs."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.plan.cell import Cell
+from middlemark.report.comparisons import json_row
+from middlemark.report.factors import plain, subject
+from middlemark.report.heading import heading
+from middlemark.report.layout import hanging
+from middlemark.report.numbers import ABSENT, count, exact, us
+from middlemark.report.run_facts import RunFacts
+from middlemark.stats.quantiles import QUANTILES, samples_needed
+from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Setting, Tally
+from middlemark.stats.verdict import MARGIN
+from middlemark.units import format_percent, format_size
+
+SCHEMA = 1
+FEWEST = 6
+"""Trials of which a verdict can come."""
+
+_SAME = (
+    "A against itself",
+    "metric",
+    "median µs",
+    "trials scatter by",
+    "comparisons",
+    "false",
+    "equivalent",
+    "cannot tell",
+)
+_PLANTED = ("A against A with a delay", "planted", "it was", "measured", "found", "equivalent", "cannot tell", "faster")
+
+
+def render_json(test: SelfTest, facts: RunFacts) -> str:
+    """Return one object; parts are of one (0.1 is a tenth), times in ns, what was not measured is null."""
+    document = {
+        "schema": SCHEMA,
+        "run": msgspec.to_builtins(facts),
+        "trials": test.rounds,
+        "margin": MARGIN,
+        "false_verdicts": {
+            "false": test.false,
+            "comparisons": test.of,
+            "rate": test.rate,
+            "allowed": ALLOWED,
+            "at_most": test.at_most,
+            "chance": test.chance,
+            "holds": test.holds,
+        },
+        "settings": [_setting(test, each) for each in _settings(test)],
+        "comparisons": [json_row(each) for each in test.comparisons],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _settings(test: SelfTest) -> Sequence[Setting]:
+    return list({each.setting.cell: each.setting for each in test.same}.values())
+
+
+def _setting(test: SelfTest, setting: Setting) -> dict[str, Any]:
+    smallest = test.smallest_found(setting)
+    return {
+        "adapter": setting.cell.adapter,
+        "transport": setting.cell.transport,
+        "size": setting.cell.size,
+        "receive": setting.cell.receive,
+        "pilot_p50_ns": exact(setting.pilot_ns),
+        "same": [
+            {"metric": each.metric, "median_ns": exact(each.typical), "scatter": each.scatter, **_counts(each.tally)}
+            for each in test.same
+            if each.setting == setting
+        ],
+        "planted": [
+            {
+                "label": each.planted.label,
+                "part": each.planted.part,
+                "delay_ns": exact(each.planted.delay_ns),
+                "part_in_run": each.part,
+                "measured": each.measured,
+                **_counts(each.tally),
+                "found": each.is_found,
+            }
+            for each in test.power
+            if each.setting == setting
+        ],
+        "smallest_found": None if smallest is None else smallest.part,
+    }
+
+
+def _counts(tally: Tally) -> dict[str, Any]:
+    return {"comparisons": tally.comparisons, **msgspec.to_builtins(tally)}
+
+
+def render_table(test: SelfTest, facts: RunFacts, width: int) -> str:
+    """Return the tables and what they mean, in lines of about ``width``."""
+    lines = [each.plain for each in heading(facts, (), width)]
+    lines += ["", *_aligned([_SAME, *(_same_row(each) for each in test.same)])]
+    lines += ["", *_aligned([_PLANTED, *(_power_row(each) for each in test.power)]), ""]
+    for sentence in conclusions(test):
+        lines += hanging("", plain(sentence), width)
+    lines.append("")
+    for name, text in _LEGEND:
+        lines += hanging(f"  {name:<18}", text, width)
+    return "\n".join(lines) + "\n"
+
+
+_LEGEND = (
+    ("false", "called faster or slower, of the same setting under two labels"),
+    ("found", "called slower"),
+    ("it was, measured", "the delay, and by how much p50 was longer, as parts of A's p50 in this run"),
+    ("trials scatter by", "half the span of the middle 68 % of all trials"),
+    (
+        "comparisons",
+        "every two labels, each judged alone as `compare` judges two settings. Those that share a label hang together: "
+        "they say less than as many independent ones",
+    ),
+)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the rows in columns, the first to the left, the others to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [text.rjust(size) for text, size in zip(row[1:], widths[1:], strict=True)]
+        yield "  ".join([row[0].ljust(widths[0]), *cells]).rstrip()
+
+
+def _name(cell: Cell) -> str:
+    return f"{subject(cell)}, {format_size(cell.size)}, {cell.receive}"
+
+
+def _same_row(each: Same) -> tuple[str, ...]:
+    tally = each.tally
+    counts = (tally.comparisons, tally.different, tally.equivalent, tally.cannot_tell)
+    return (_name(each.setting.cell), each.metric, us(each.typical), _scatter(each.scatter), *map(count, counts))
+
+
+def _scatter(part: float | None) -> str:
+    if part is None:
+        return ABSENT
+    return f"±{100 * part:.1f} %" if part < 1 else f"a factor {1 + part:.1f}"
+
+
+def _power_row(each: Power) -> tuple[str, ...]:
+    tally = each.tally
+    return (
+        _name(each.setting.cell),
+        format_percent(each.planted.part),
+        f"{us(each.planted.delay_ns)} µs, {_part(each.part)}",
+        _part(each.measured),
+        f"{tally.slower} of {tally.comparisons}",
+        *map(count, (tally.equivalent, tally.cannot_tell, tally.faster)),
+    )
+
+
+def _part(part: float | None) -> str:
+    return ABSENT if part is None else f"{100 * part:+.1f} %"
+
+
+def conclusions(test: SelfTest) -> Iterator[str]:
+    """Yield what it means, a sentence or two each."""
+    if test.rounds < FEWEST:
+        rounds = "1 round was" if test.rounds == 1 else f"{test.rounds} rounds were"
+        yield f"No verdict can come of fewer than {FEWEST} trials of each: {rounds} complete. This says nothing yet."
+        return
+    yield _false_verdicts(test)
+    for setting in _settings(test):
+        yield _hope(test, setting)
+    short = [each for each in test.same if each.setting and each.typical is None]
+    for metric in dict.fromkeys(each.metric for each in short):
+        names = ", ".join(_name(each.setting.cell) for each in short if each.metric == metric)
+        needed = samples_needed(QUANTILES[metric])
+        yield f"No {metric} of {names}: it wants {needed:,} samples in each trial. A longer --duration has them."
+
+
+def _false_verdicts(test: SelfTest) -> str:
+    if test.rate is None or test.at_most is None:
+        return "Nothing could be compared with itself."
+    told = (
+        f"With {test.rounds} trials each, {test.false} of {test.of} comparisons of a setting with itself were called "
+        f"different: {format_percent(test.rate)} are false; up to {format_percent(ALLOWED)} may be. "
+    )
+    limit = f"So few comparisons leave a rate of up to {format_percent(test.at_most)} possible (95 %)."
+    if test.rate <= ALLOWED:
+        return told + limit
+    chance = f"Where 5 % are false, so many or more come in {format_percent(test.chance)} of such runs"
+    if test.holds:
+        return told + f"{chance}: chance may be all of it. Run it again, with more --trials."
+    return told + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and tell us of it."
+
+
+def _hope(test: SelfTest, setting: Setting) -> str:
+    mine = sorted((each for each in test.power if each.setting == setting), key=lambda each: each.planted.part)
+    smallest = test.smallest_found(setting)
+    if smallest is None:
+        told = (
+            f"{_name(setting.cell)}: do not hope to see a difference at p50: "
+            f"even {_size(mine[-1])} was found in only {_found(mine[-1])}."
+        )
+    else:
+        at = next(each for each in mine if each.planted == smallest)
+        told = f"{_name(setting.cell)}: hope to see differences of {_size(at)} and more at p50 (found in {_found(at)})."
+    missed = [each for each in mine if not each.is_found]
+    return " ".join([told, *(_further(each) for each in missed)])
+
+
+def _size(each: Power) -> str:
+    """Return the delay as a part of what A took in this run: the pilot may have seen another machine."""
+    part = each.planted.part if each.part is None else each.part
+    return format_percent(float(f"{part:.2g}"))
+
+
+def _found(each: Power) -> str:
+    return f"{each.tally.slower} of {each.tally.comparisons}"
+
+
+def _further(each: Power) -> str:
+    found = f"{_size(each)} was found in {_found(each)}"
+    if each.tally.cannot_tell == 0:
+        return f"{found}."
+    if each.tally.trials_needed is None:
+        return f"{found}; more than 10,000 trials would be needed to tell."
+    return f"{found}; to tell it, measure about {each.tally.trials_needed:,} trials."

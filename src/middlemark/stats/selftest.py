@@ -1,0 +1,212 @@
+"""Verdicts on settings of which the truth is known: how many are false, and which differences are found. Pure.
+
+Every two labels of A are held against each other: any verdict of faster or slower there is false. Each label of A is
+held against each planted delay: slower is found, faster is false. Each comparison is judged alone, a family of one, as
+two settings are; it is the strictest question: Holm's correction over a larger family makes false verdicts rarer still.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+
+import msgspec
+
+from middlemark.plan.cell import Cell
+from middlemark.stats.binomial import at_least, highest_rate
+from middlemark.stats.comparisons import Comparison, Pairing, Side, compare
+from middlemark.stats.verdict import CONFIDENCE, MARGIN, Verdict
+
+ALLOWED = 1 - CONFIDENCE
+"""The share of comparisons of A with itself that may be called different."""
+MORE_THAN_CHANCE = 0.01
+"""So many false verdicts or more must be as rare as this, where 5 % are false, before they are laid to the machine.
+
+Comparisons that share a label are false together: where noise alone decides, 1 % by the binomial is met in 2 to 3 %.
+"""
+FOUND = 0.8
+"""A difference is one to hope for when at least this share of the comparisons found it."""
+METRICS = ("p50", "p99")
+
+
+class Planted(msgspec.Struct, frozen=True):
+    """A with a delay in every round trip."""
+
+    label: str
+    part: float
+    """Of A's p50 in the pilot: 0.1 is a tenth."""
+    delay_ns: float
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """What one A is: ``cell`` has no label, ``same`` are the labels under which it is measured."""
+
+    cell: Cell
+    pilot_ns: float
+    """Its p50, by which the delays were chosen."""
+    same: tuple[str, ...]
+    planted: tuple[Planted, ...]
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """How comparisons of one kind ended. None of two that share a label are independent of one another."""
+
+    faster: int
+    slower: int
+    equivalent: int
+    cannot_tell: int
+    trials_needed: int | None
+    """The median over those that cannot be told; None: there are none, or more than 10,000 would be needed."""
+
+    @property
+    def comparisons(self) -> int:
+        """Return how many there are."""
+        return self.faster + self.slower + self.equivalent + self.cannot_tell
+
+    @property
+    def different(self) -> int:
+        """Return how many were called different."""
+        return self.faster + self.slower
+
+
+class Same(msgspec.Struct, frozen=True):
+    """A against itself by one metric."""
+
+    setting: Setting
+    metric: str
+    tally: Tally
+    typical: float | None
+    """The median of all its trials, in ns."""
+    scatter: float | None
+    """Half the span of the middle 68 % of its trials, as a part of the typical; None: fewer than six trials."""
+
+
+class Power(msgspec.Struct, frozen=True):
+    """A against A with a delay, by p50."""
+
+    setting: Setting
+    planted: Planted
+    tally: Tally
+    part: float | None
+    """The delay as a part of A's p50 in the run itself."""
+    measured: float | None
+    """By what part it was slower: the median of the shifts."""
+
+    @property
+    def is_found(self) -> bool:
+        """Say whether it is a difference that one may hope to see."""
+        return self.tally.comparisons > 0 and self.tally.slower >= FOUND * self.tally.comparisons
+
+
+class SelfTest(msgspec.Struct, frozen=True):
+    """What came of it all."""
+
+    same: tuple[Same, ...]
+    power: tuple[Power, ...]
+    comparisons: tuple[Comparison, ...]
+    rounds: int
+    """The most pairs that any comparison had."""
+
+    @property
+    def false(self) -> int:
+        """Return how many comparisons of A with itself were called different."""
+        return sum(each.tally.different for each in self.same)
+
+    @property
+    def of(self) -> int:
+        """Return how many comparisons of A with itself there were."""
+        return sum(each.tally.comparisons for each in self.same)
+
+    @property
+    def rate(self) -> float | None:
+        """Return the share of false verdicts; None: nothing was compared."""
+        return self.false / self.of if self.of else None
+
+    @property
+    def at_most(self) -> float | None:
+        """Return the highest rate that so few false verdicts leave possible (95 %, one-sided)."""
+        return highest_rate(self.false, self.of) if self.of else None
+
+    @property
+    def chance(self) -> float:
+        """Return how likely so many false verdicts or more are where the true rate is the highest that is allowed."""
+        return at_least(self.false, self.of, ALLOWED)
+
+    @property
+    def holds(self) -> bool:
+        """Say whether what was found is compatible with at most 5 % of false verdicts."""
+        return self.false <= ALLOWED * self.of or self.chance > MORE_THAN_CHANCE
+
+    def smallest_found(self, setting: Setting) -> Planted | None:
+        """Return that setting's least delay that was found, with every larger one; None: not even the largest."""
+        found = None
+        mine = sorted((each for each in self.power if each.setting == setting), key=lambda each: -each.planted.part)
+        for each in itertools.takewhile(lambda each: each.is_found, mine):
+            found = each.planted
+        return found
+
+
+def reckon(sides: Sequence[Side], settings: Sequence[Setting], margin: float = MARGIN) -> SelfTest:
+    """Return what the verdicts on the measured sides say. A label that has no trial is left out of the count."""
+    same: list[Same] = []
+    power: list[Power] = []
+    every: list[Comparison] = []
+    for setting in settings:
+        mine = {each.cell.label: each for each in sides if _is_of(each.cell, setting.cell)}
+        of_a = [mine[label] for label in setting.same if label in mine]
+        for metric in METRICS:
+            judged = _judged(itertools.combinations(of_a, 2), metric, margin)
+            every += judged
+            values = [value for each in of_a for value in each.figures[metric].values()]
+            typical = statistics.median(values) if values else None
+            same.append(Same(setting, metric, _tally(judged), typical, scatter(values)))
+        typical = next(each.typical for each in same if each.setting == setting and each.metric == METRICS[0])
+        for planted in setting.planted:
+            b = [mine[planted.label]] if planted.label in mine else []
+            judged = _judged(itertools.product(of_a, b), METRICS[0], margin)
+            every += judged
+            measured = statistics.median(each.judged.shift for each in judged) if judged else None
+            part = planted.delay_ns / typical if typical else None
+            power.append(Power(setting, planted, _tally(judged), part, measured))
+    rounds = max((each.judged.pairs for each in every), default=0)
+    return SelfTest(tuple(same), tuple(power), tuple(every), rounds)
+
+
+def scatter(values: Sequence[float]) -> float | None:
+    """Return half the distance from the 16th to the 84th percentile of the logarithms, as a part; None: too few.
+
+    The standard deviation where they are normal; a few trials that went astray do not move it.
+    """
+    if len(values) < 6:
+        return None
+    cuts = statistics.quantiles((math.log(each) for each in values), n=100, method="inclusive")
+    return math.expm1((cuts[83] - cuts[15]) / 2)
+
+
+def _is_of(cell: Cell, setting: Cell) -> bool:
+    return msgspec.structs.replace(cell, label=None, native=setting.native) == setting
+
+
+def _judged(
+    pairs: "itertools.combinations[tuple[Side, Side]] | itertools.product[tuple[Side, Side]]",
+    metric: str,
+    margin: float,
+) -> list[Comparison]:
+    """Judge each alone; those without a common round that has the metric are left out."""
+    pairings = [Pairing(a, b, (str(a.cell.label), str(b.cell.label))) for a, b in pairs]
+    return [judged for each in pairings for judged in compare([each], [metric], margin)]
+
+
+def _tally(comparisons: Sequence[Comparison]) -> Tally:
+    verdicts = [each.judged.verdict for each in comparisons]
+    untold = [
+        each.judged.trials_needed or math.inf for each in comparisons if each.judged.verdict is Verdict.CANNOT_TELL
+    ]
+    needed = statistics.median_high(untold) if untold else math.inf
+    return Tally(
+        faster=verdicts.count(Verdict.BETTER),
+        slower=verdicts.count(Verdict.WORSE),
+        equivalent=verdicts.count(Verdict.EQUIVALENT),
+        cannot_tell=verdicts.count(Verdict.CANNOT_TELL),
+        trials_needed=None if math.isinf(needed) else int(needed),
+    )
