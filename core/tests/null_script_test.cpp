@@ -98,6 +98,19 @@ TEST(AScript, plants_loss_duplicates_reordering_and_damage_at_the_sequences_it_n
   EXPECT_EQ(taken.shortened, Sequences{7});
 }
 
+TEST(AScript, plants_a_delay_of_nanoseconds_in_every_message) {
+  const Settings settings = scripted(Pattern::stream, {{"every_delay_ns", "300500"}});
+  Null adapter(settings);
+  Null::Subscriber subscriber = adapter.subscriber(stream_of(settings), 0);
+  Null::Publisher publisher = adapter.publisher(stream_of(settings), 0);
+  for (std::uint64_t n = 1; n <= 8; ++n) {
+    const std::uint64_t begin = monotonic_ns();
+    EXPECT_EQ(publish(publisher, 0, n), Published::ok);
+    EXPECT_GE(monotonic_ns() - begin, 300'500U);
+  }
+  EXPECT_EQ(take(subscriber).sequences.at(0).size(), 8U);
+}
+
 TEST(AScript, does_the_same_under_best_effort) {
   Settings settings = scripted(Pattern::stream, {{"lose", "2"}, {"duplicate", "3"}});
   settings.reliability = Reliability::best_effort;

@@ -131,6 +131,23 @@ def test_shared_memory_is_a_factor_by_what_carries_the_data(run: Path) -> None:
     assert (row["b"], row["verdict"]) == ("shared_memory=on", "faster")
 
 
+def test_labels_are_compared_whatever_setting_stands_behind_them(tmp_path: Path) -> None:
+    several = write(
+        tmp_path,
+        {
+            cell(label="A1"): 50_000,
+            cell(label="A2"): 50_100,
+            cell(label="slow", native=(("delay", "1"),)): 75_000,
+            cell(label="A1", size=64): 10_000,
+            cell(): 1_000,
+        },
+    )
+    assert [(row["a"], row["b"], row["verdict"]) for row in rows(several, "--by", "label", "--baseline", "A1")] == [
+        ("label=A1", "label=A2", "equivalent"),
+        ("label=A1", "label=slow", "slower"),
+    ]
+
+
 def test_adapters_are_compared_over_each_of_their_transports(tmp_path: Path) -> None:
     several = write(
         tmp_path, {cell(): 50_000, cell(transport="shm"): 20_000, cell(adapter="vega", transport="x"): 10_000}

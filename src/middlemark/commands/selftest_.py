@@ -15,10 +15,12 @@ from middlemark import exits
 from middlemark.commands.run_ import DEFAULT_OUT, Shown, built_workers, interrupts_unwind, measure, opened_run, run_file
 from middlemark.launch.outcome import Failure, TrialOutcome
 from middlemark.plan import Note, Plan, make_plan
+from middlemark.plan.cell import Cell
 from middlemark.plan.labels import Variant, labelled, rounds
+from middlemark.plan.native import accepts
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import RawOptions, Suite, load
-from middlemark.units import format_percent, format_us
+from middlemark.units import format_percent, format_us, parse_percent
 from middlemark.workers.description import Worker
 from middlemark.workers.find import left_out
 
@@ -32,8 +34,9 @@ FEWEST_TRIALS = 6
 """Fewer cannot give a verdict, and a check that cannot fail is none."""
 PILOT_ROUNDS = 5
 LABELS = ("A1", "A2", "A3", "A4", "A5", "A6")
-PARTS = (0.1, 0.2, 0.5)
-"""Of A's p50. A difference within the margin of 5 % is none that a verdict is to find."""
+PLANT = "10%,20%,50%"
+"""Parts of A's p50. A difference within the margin of 5 % is none that a verdict is to find."""
+MOST_PLANTED = 10.0
 WARMUP = "50ms"
 
 
@@ -54,40 +57,75 @@ PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
     "--trials", default="10", metavar="N", show_default=True, help="Trials of each setting; six are the fewest."
 )
 @click.option("--duration", default="0.15s", metavar="TIME", show_default=True, help="How long a trial measures.")
+@click.option("--plant", default=PLANT, metavar="PERCENT,…", show_default=True, help="Delays, as parts of the p50.")
 @click.option("--out", metavar="DIR", help="Where the run's folder <time>-selftest is made (default: runs).")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
-def command(trials: str, duration: str, out: str | None, output_format: str, quiet: bool) -> int:
+def command(trials: str, duration: str, plant: str, out: str | None, output_format: str, quiet: bool) -> int:
     """Say how often a verdict is false on this machine, and which differences it finds.
 
-    One setting is measured under six labels and with three planted delays, all in one run as any other, through the
+    One setting is measured under six labels and with planted delays, all in one run as any other, through the
     floor of shared memory and through the scripted queue; then the verdicts of `compare` are held against the truth.
     Ends with 4 where more verdicts are false than 5 % allow.
     """
     with interrupts_unwind():
         workers = built_workers()
-        suites, plan = _base(trials, duration, workers)
+        parts, problems = _parts(plant)
+        suites, plan = _base(trials, duration, workers, problems)
         medians = _pilot(plan, workers, quiet)
     if medians is None:
         click.echo("middlemark: interrupted in the pilot; nothing is kept", err=True)
         return exits.INTERRUPTED
-    settings = [_setting(plan, index, each) for index, each in enumerate(medians)]
+    settings = [_setting(plan.cells[index], each, parts) for index, each in enumerate(medians)]
     plan = _planned(plan, settings)
     file = run_file(plan, suites, workers)
     shown = _Shown(settings)
     status = measure(
         lambda: opened_run(Path(out or DEFAULT_OUT), file), (), workers, Shown("lo", output_format, quiet), shown
     )
-    if status == exits.OK and shown.test is not None and not shown.test.holds:
-        return exits.WORSE
-    return status
+    if status != exits.OK or shown.test is None:
+        return status
+    if shown.test.rounds < FEWEST_TRIALS:
+        return exits.CELL_FAILED
+    return exits.OK if shown.test.holds else exits.WORSE
 
 
-def _base(trials: str, duration: str, workers: Mapping[str, Worker]) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan A alone, as `run` would: through shared memory asleep, and through the scripted queue awake."""
+def _parts(text: str) -> tuple[tuple[float, ...], list[Problem]]:
+    """Return the parts to be planted, the least first."""
+    parts: set[float] = set()
+    for each in text.split(","):
+        try:
+            part = parse_percent(each)
+        except ValueError as error:
+            return (), [Problem("--plant", str(error))]
+        if not 0 < part <= MOST_PLANTED:
+            return (), [Problem("--plant", f"{each} cannot be planted; it is more than 0% and at most 1000%")]
+        parts.add(part)
+    return tuple(sorted(parts)), []
+
+
+def _unfit(adapter: str, workers: Mapping[str, Worker]) -> list[Problem]:
+    worker = workers.get(adapter)
+    if worker is None:
+        how = left_out().get(adapter, "in a checkout ./middlemark builds it")
+        return [Problem("selftest", f"measures through {adapter}, which is not here: {how}")]
+    missing = [key for key in PLANTS[adapter](1.0) if not accepts(worker.description, key)]
+    if missing:
+        return [Problem(worker.path, f"has no setting {missing[0]}: it is of another version; build it anew")]
+    return []
+
+
+def _base(
+    trials: str, duration: str, workers: Mapping[str, Worker], problems: Sequence[Problem]
+) -> tuple[tuple[Suite, ...], Plan]:
+    """Plan A alone, as `run` would: through shared memory asleep, and through the scripted queue awake.
+
+    Raises RequestError with those ``problems`` and all that are found here.
+    """
     awake = "poll" if len(os.sched_getaffinity(0)) > 1 else "block"
     asked = [("shm", "shm", "1k", "block"), ("null", "memory", "16k", awake)]
     suites: list[Suite] = []
+    wrong = [*problems, *(each for adapter, *_ in asked for each in _unfit(adapter, workers))]
     for adapter, transport, size, receive in asked:
         options = RawOptions(
             adapter=adapter,
@@ -98,10 +136,14 @@ def _base(trials: str, duration: str, workers: Mapping[str, Worker]) -> tuple[tu
             duration=duration,
             warmup=WARMUP,
         )
-        suites += (msgspec.structs.replace(each, name="selftest") for each in load((), options))
+        try:  # that the adapters are there is asked above, in words that fit
+            suites += (msgspec.structs.replace(each, name="selftest") for each in load((), options))
+        except RequestError as error:
+            wrong += error.problems
     if any(sweep.trials < FEWEST_TRIALS for suite in suites for sweep in suite.sweeps):
-        text = f"{trials} of each cannot give a verdict; {FEWEST_TRIALS} are the fewest, 10 the usual"
-        raise RequestError([Problem("--trials", text)])
+        wrong.append(Problem("--trials", f"{trials} give no verdict; {FEWEST_TRIALS} are the fewest, 10 the usual"))
+    if wrong:
+        raise RequestError(list(dict.fromkeys(wrong)))
     plan = make_plan(
         suites,
         [worker.description for worker in workers.values()],
@@ -147,11 +189,11 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
     return medians
 
 
-def _setting(plan: Plan, index: int, pilot_ns: float) -> "Setting":
+def _setting(cell: Cell, pilot_ns: float, parts: Sequence[float]) -> "Setting":
     from middlemark.stats.selftest import Planted, Setting
 
-    planted = tuple(Planted(f"A+{100 * part:g}%", part, float(round(part * pilot_ns))) for part in PARTS)
-    return Setting(plan.cells[index], pilot_ns, LABELS, planted)
+    planted = tuple(Planted(f"A+{100 * part:g}%", part, float(round(part * pilot_ns))) for part in parts)
+    return Setting(cell, pilot_ns, LABELS, planted)
 
 
 def _planned(plan: Plan, settings: "Sequence[Setting]") -> Plan:
@@ -200,11 +242,11 @@ class _Shown:
 
         samples, kept = readers(folder)
         results = cell_results(plan, outcomes, samples, {each.name: each for each in file.adapters}, kept)
-        self.test = reckon(sides_of(Selection(folder)), self._settings)
+        self.test = test = reckon(sides_of(Selection(folder)), self._settings)
         facts = run_facts(file, outcomes, folder, seconds)
         width = shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100
         text = {
-            "table": lambda: report.render_table(self.test, facts, width),
-            "json": lambda: report.render_json(self.test, facts),
+            "table": lambda: report.render_table(test, facts, results, width),
+            "json": lambda: report.render_json(test, facts),
         }[output_format]()
         return results, output.write(text)

@@ -24,6 +24,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
     cell, counts = result.cell, result.counts
     return {
         "name": result.name,
+        **({} if cell.label is None else {"label": cell.label}),
         "adapter": cell.adapter,
         "version": result.version,
         "pattern": cell.pattern,

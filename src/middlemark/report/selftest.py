@@ -14,6 +14,7 @@ from middlemark.report.layout import hanging
 from middlemark.report.numbers import ABSENT, count, exact, us
 from middlemark.report.run_facts import RunFacts
 from middlemark.stats.quantiles import QUANTILES, samples_needed
+from middlemark.stats.result import CellResult
 from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Setting, Tally
 from middlemark.stats.verdict import MARGIN
 from middlemark.units import format_percent, format_size
@@ -95,12 +96,12 @@ def _counts(tally: Tally) -> dict[str, Any]:
     return {"comparisons": tally.comparisons, **msgspec.to_builtins(tally)}
 
 
-def render_table(test: SelfTest, facts: RunFacts, width: int) -> str:
-    """Return the tables and what they mean, in lines of about ``width``."""
+def render_table(test: SelfTest, facts: RunFacts, results: Sequence[CellResult], width: int) -> str:
+    """Return the tables and what they mean, in lines of about ``width``; of ``results`` it tells what failed."""
     lines = [each.plain for each in heading(facts, (), width)]
     lines += ["", *_aligned([_SAME, *(_same_row(each) for each in test.same)])]
     lines += ["", *_aligned([_PLANTED, *(_power_row(each) for each in test.power)]), ""]
-    for sentence in conclusions(test):
+    for sentence in (*_failures(results), *conclusions(test)):
         lines += hanging("", plain(sentence), width)
     lines.append("")
     for name, text in _LEGEND:
@@ -121,6 +122,14 @@ _LEGEND = (
 )
 
 
+def _failures(results: Sequence[CellResult]) -> Iterator[str]:
+    failures = [each for result in results for each in result.failures]
+    if failures:
+        trials = "1 trial" if len(failures) == 1 else f"{len(failures):,} trials"
+        advice = f" ({failures[0].advice})" if failures[0].advice else ""
+        yield f"{trials} failed and are in no comparison. The first: {failures[0].text}{advice}."
+
+
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the rows in columns, the first to the left, the others to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -135,8 +144,8 @@ def _name(cell: Cell) -> str:
 
 def _same_row(each: Same) -> tuple[str, ...]:
     tally = each.tally
-    counts = (tally.comparisons, tally.different, tally.equivalent, tally.cannot_tell)
-    return (_name(each.setting.cell), each.metric, us(each.typical), _scatter(each.scatter), *map(count, counts))
+    counts = _shown(tally, tally.comparisons, tally.different, tally.equivalent, tally.cannot_tell)
+    return (_name(each.setting.cell), each.metric, us(each.typical), _scatter(each.scatter), *counts)
 
 
 def _scatter(part: float | None) -> str:
@@ -152,9 +161,13 @@ def _power_row(each: Power) -> tuple[str, ...]:
         format_percent(each.planted.part),
         f"{us(each.planted.delay_ns)} µs, {_part(each.part)}",
         _part(each.measured),
-        f"{tally.slower} of {tally.comparisons}",
-        *map(count, (tally.equivalent, tally.cannot_tell, tally.faster)),
+        _found(each) if tally.comparisons else ABSENT,
+        *_shown(tally, tally.equivalent, tally.cannot_tell, tally.faster),
     )
+
+
+def _shown(tally: Tally, *counts: int) -> Iterator[str]:
+    return (count(each) if tally.comparisons else ABSENT for each in counts)
 
 
 def _part(part: float | None) -> str:
@@ -163,18 +176,18 @@ def _part(part: float | None) -> str:
 
 def conclusions(test: SelfTest) -> Iterator[str]:
     """Yield what it means, a sentence or two each."""
+    short = [each for each in test.same if each.typical is None]
+    for metric in dict.fromkeys(each.metric for each in short):
+        names = " and ".join(_name(each.setting.cell) for each in short if each.metric == metric)
+        needed = samples_needed(QUANTILES[metric])
+        yield f"No {metric} of {names}: it wants {needed:,} samples in a trial. A longer --duration brings them."
     if test.rounds < FEWEST:
-        rounds = "1 round was" if test.rounds == 1 else f"{test.rounds} rounds were"
-        yield f"No verdict can come of fewer than {FEWEST} trials of each: {rounds} complete. This says nothing yet."
+        yield f"This says nothing: a verdict wants {FEWEST} trials of each, and no two have more than {test.rounds}."
         return
     yield _false_verdicts(test)
     for setting in _settings(test):
-        yield _hope(test, setting)
-    short = [each for each in test.same if each.setting and each.typical is None]
-    for metric in dict.fromkeys(each.metric for each in short):
-        names = ", ".join(_name(each.setting.cell) for each in short if each.metric == metric)
-        needed = samples_needed(QUANTILES[metric])
-        yield f"No {metric} of {names}: it wants {needed:,} samples in each trial. A longer --duration has them."
+        if any(each.setting == setting and each.tally.comparisons for each in test.power):
+            yield _hope(test, setting)
 
 
 def _false_verdicts(test: SelfTest) -> str:

@@ -49,7 +49,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """How comparisons of one kind ended. None of two that share a label are independent of one another."""
+    """How comparisons of one kind ended, of those with six pairs and more. Two that share a label hang together."""
 
     faster: int
     slower: int
@@ -198,10 +198,10 @@ def _judged(
 
 
 def _tally(comparisons: Sequence[Comparison]) -> Tally:
-    verdicts = [each.judged.verdict for each in comparisons]
-    untold = [
-        each.judged.trials_needed or math.inf for each in comparisons if each.judged.verdict is Verdict.CANNOT_TELL
-    ]
+    """Count those that had trials enough for a verdict: the others cannot be false, and must not look true."""
+    able = [each for each in comparisons if each.judged.low is not None]
+    verdicts = [each.judged.verdict for each in able]
+    untold = [each.judged.trials_needed or math.inf for each in able if each.judged.verdict is Verdict.CANNOT_TELL]
     needed = statistics.median_high(untold) if untold else math.inf
     return Tally(
         faster=verdicts.count(Verdict.BETTER),

@@ -1,0 +1,79 @@
+"""`middlemark selftest` with real workers: what it prints, keeps, finds and refuses, and how it ends."""
+
+import json
+import signal
+
+import pytest
+from product import Bench, until
+
+FEW = ("selftest", "--trials", "6", "--duration", "30ms")
+
+
+@pytest.mark.slow
+def test_a_delay_as_long_as_the_round_trip_is_found_and_makes_nothing_faster(bench: Bench) -> None:
+    asked = ("selftest", "--trials", "8", "--plant", "100%", "--duration", "100ms", "--format", "json", "--quiet")
+    ended = bench.run(*asked, "--out", str(bench.folder / "kept"), timeout_s=300)
+    document = ended.document
+    assert ended.code == (0 if document["false_verdicts"]["holds"] else 4), ended.err
+    assert document["trials"] == 8
+    assert document["run"]["done_trials"] == 2 * 7 * 8
+    assert [each["adapter"] for each in document["settings"]] == ["shm", "null"]
+    for setting in document["settings"]:
+        (delay,) = setting["planted"]
+        assert (delay["part"], delay["comparisons"], delay["faster"]) == (1.0, 6, 0)
+        assert delay["delay_ns"] == pytest.approx(setting["pilot_p50_ns"], rel=0.01, abs=1)
+        assert delay["found"], setting
+        assert delay["measured"] > 0.2
+        p50 = setting["same"][0]
+        assert (p50["metric"], p50["comparisons"]) == ("p50", 15)
+
+
+def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
+    out = bench.folder / "kept"
+    ended = bench.run(*FEW, "--plant", "50%", "--quiet", "--out", str(out), timeout_s=120)
+    assert ended.code in (0, 4), ended.err
+    for told in ("A against itself", "A against A with a delay", "comparisons of a setting with itself were called"):
+        assert told in ended.out
+    (folder,) = out.iterdir()
+    assert folder.name.endswith("-selftest")
+    plan = json.loads((folder / "run.json").read_text())["plan"]
+    labels = [cell["label"] for cell in plan["cells"]]
+    assert labels == ["A1", "A2", "A3", "A4", "A5", "A6", "A+50%"] * 2
+    compared = bench.run("compare", str(folder), "--by", "label", "--baseline", "A1", "--format", "json")
+    rows = json.loads(compared.out)["comparisons"]
+    assert [row["b"] for row in rows] == [f"label={label}" for label in (*labels[1:7], *labels[8:])]
+
+
+def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
+    ended = bench.run("selftest", "--trials", "5", "--duration", "7", "--plant", "7")
+    assert ended.code == 2
+    for wrong in ("--duration: '7' has no unit", "--plant: '7' is not a percentage"):
+        assert wrong in ended.err
+    few = bench.run("selftest", "--trials", "5")
+    assert few.code == 2
+    assert "--trials: 5 give no verdict; 6 are the fewest" in few.err
+
+
+def test_an_interrupt_says_what_was_measured_and_leaves_nothing_behind(bench: Bench) -> None:
+    out = bench.folder / "kept"
+    run = bench.start("selftest", "--duration", "100ms", "--quiet", "--out", str(out), out=out)
+    until(lambda: run.trials() >= 3, timeout_s=60)
+    run.signal(signal.SIGINT)
+    ended = run.ended()
+    assert ended.code == 130
+    assert "This says nothing: a verdict wants 6 trials" in ended.out
+    assert "interrupted" in ended.out
+    assert len(ended.kept) >= 3
+    assert bench.leftovers() == []
+
+
+def test_an_interrupt_in_the_pilot_keeps_nothing(bench: Bench) -> None:
+    out = bench.folder / "kept"
+    run = bench.start("selftest", "--duration", "5s", "--quiet", "--out", str(out), out=out)
+    until(lambda: any(bench.scratch.glob("middlemark-selftest-*")), timeout_s=60)
+    until(lambda: run.workers("shm") or run.workers("null"))
+    run.signal(signal.SIGINT)
+    code, err = run.interrupted()
+    assert (code, err) == (130, "middlemark: interrupted in the pilot; nothing is kept\n")
+    assert not out.exists()
+    assert bench.leftovers() == []

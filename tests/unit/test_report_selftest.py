@@ -1,0 +1,113 @@
+"""What `selftest` prints: the counts, and what they mean in words that say no more than was seen."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from test_stats_selftest import HALF, SETTING, TENTH, A, sides
+
+from middlemark.report.run_facts import Machine, RunFacts
+from middlemark.report.selftest import conclusions, render_json, render_table
+from middlemark.stats.selftest import SelfTest, reckon
+
+FACTS = RunFacts(
+    suites=("selftest",), started="2026-11-21T12:00:00.000+00:00", seconds=60.0, middlemark="0.1.0", machine=Machine(
+        processors=2, kernel="6.1", os="Debian"
+    ), clock=None, adapters=(), folder="runs/selftest", seed=7, interrupted=False, planned_trials=60, done_trials=60,
+)  # fmt: skip
+
+
+def outcome_of(noise: float, **more: Any) -> SelfTest:
+    return reckon(sides(noise, **more), [SETTING])
+
+
+def said(test: SelfTest) -> str:
+    return " ".join(conclusions(test))
+
+
+def false(test: SelfTest, number: int, of: int = 60) -> SelfTest:
+    tally = msgspec.structs.replace(test.same[0].tally, slower=number, equivalent=of - number, cannot_tell=0)
+    return msgspec.structs.replace(test, same=(msgspec.structs.replace(test.same[0], tally=tally), test.same[1]))
+
+
+def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
+    told = said(outcome_of(0.005))
+    assert (
+        "With 10 trials each, 0 of 6 comparisons of a setting with itself were called different: 0 % are false" in told
+    )
+    assert "leave a rate of up to 39.3 % possible (95 %)" in told
+    assert "shm, 1 KiB, block: hope to see differences of" in told
+    assert "(found in 4 of 4)" in told
+    assert "measure about" not in told
+
+
+def test_what_was_missed_says_how_many_trials_would_tell() -> None:
+    test = outcome_of(0.15)
+    needed = test.power[0].tally.trials_needed
+    assert f"was found in {test.power[0].tally.slower} of 4; to tell it, measure about {needed} trials" in said(test)
+
+
+def test_the_difference_is_told_as_it_was_in_the_run_not_as_the_pilot_thought() -> None:
+    test = outcome_of(0.005)
+    halved = msgspec.structs.replace(test.power[0], part=0.0512)
+    told = said(msgspec.structs.replace(test, power=(halved, test.power[1])))
+    assert "hope to see differences of 5.1 % and more" in told
+
+
+def test_nothing_found_is_no_hope() -> None:
+    told = said(outcome_of(0.005, **{"A+50%": 1.0}))
+    assert "do not hope to see a difference at p50: even " in told
+    assert "was found in only 0 of 4" in told
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0, "So few comparisons leave a rate of up to 4.87 % possible"),
+        (3, "So few comparisons leave a rate of up to 12.4 % possible"),
+        (4, "Where 5 % are false, so many or more come in 35.3 % of such runs: chance may be all of it"),
+        (12, "this is more than chance. Do not trust verdicts on this machine"),
+    ],
+)
+def test_false_verdicts_are_held_against_five_percent(number: int, words: str) -> None:
+    assert words in said(false(outcome_of(0.005), number))
+
+
+def test_too_few_trials_say_nothing_and_are_not_counted() -> None:
+    test = outcome_of(0.005, trials=4)
+    told = said(test)
+    assert "This says nothing: a verdict wants 6 trials of each, and no two have more than 4" in told
+    assert "false" not in told
+    row = next(line for line in render_table(test, FACTS, (), 100).splitlines() if " p50 " in line)
+    assert row.split()[-4:] == ["–"] * 4
+
+
+def test_a_quantile_without_samples_enough_says_what_it_wants() -> None:
+    assert "No p99 of shm, 1 KiB, block: it wants 1,000 samples in a trial" in said(outcome_of(0.005))
+
+
+def test_the_table_has_a_row_for_each_metric_and_each_delay() -> None:
+    lines = render_table(outcome_of(0.005), FACTS, (), 100).splitlines()
+    same = next(line for line in lines if "p50" in line and "block" in line)
+    assert same.split()[-4:] == ["6", "0", "6", "0"]
+    half = next(line for line in lines if " 50 % " in line)
+    assert "5.00 µs, +" in half
+    assert "4 of 4" in half
+    assert max(map(len, lines)) <= 110
+
+
+def test_json_is_one_object_of_the_same_figures() -> None:
+    test = outcome_of(0.005)
+    document = json.loads(render_json(test, FACTS))
+    assert (document["schema"], document["trials"], document["run"]["seed"]) == (1, 10, 7)
+    assert document["false_verdicts"] == {
+        "false": 0, "comparisons": 6, "rate": 0.0, "allowed": pytest.approx(0.05), "at_most": test.at_most,
+        "chance": 1.0, "holds": True,
+    }  # fmt: skip
+    (setting,) = document["settings"]
+    assert (setting["adapter"], setting["size"], setting["smallest_found"]) == (A.adapter, A.size, TENTH.part)
+    assert [each["label"] for each in setting["planted"]] == [TENTH.label, HALF.label]
+    assert setting["planted"][1]["slower"] == setting["planted"][1]["comparisons"] == 4
+    assert len(document["comparisons"]) == 14
+    assert {each["a"] for each in document["comparisons"]} == {"A1", "A2", "A3", "A4"}

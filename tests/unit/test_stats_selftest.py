@@ -1,0 +1,132 @@
+"""The check on ourselves is checked: what is false, what is found, and what so few comparisons can say."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from middlemark.plan.cell import Cell
+from middlemark.stats.comparisons import Side
+from middlemark.stats.selftest import Planted, SelfTest, Setting, reckon, scatter
+
+A = Cell(adapter="shm", transport="shm", size=1024)
+LABELS = ("A1", "A2", "A3", "A4")
+TENTH, HALF = Planted("A+10%", 0.1, 1000.0), Planted("A+50%", 0.5, 5000.0)
+SETTING = Setting(A, 10_000.0, LABELS, (TENTH, HALF))
+
+
+def side(label: str, values: Sequence[float], cell: Cell = A, native: tuple[tuple[str, str], ...] = ()) -> Side:
+    labelled = msgspec.structs.replace(cell, label=label, native=native)
+    figures = dict(enumerate(values, 1))
+    nothing: dict[int, float] = {}
+    return Side("", "run", labelled, True, "here", {"p50": figures, "p99": nothing})
+
+
+def sides(noise: float, trials: int = 10, seed: int = 1, **factors: float) -> list[Side]:
+    """Measure each label as 10 µs with normal noise, times its factor; a drift of the machine is common to a round."""
+    rng = np.random.default_rng(seed)
+    drift = np.cumsum(rng.normal(0, 0.1, trials))
+    part = {"A+10%": 1.1, "A+50%": 1.5, **factors}
+    return [
+        side(label, (10_000 * np.exp(drift + rng.normal(0, noise, trials)) * part.get(label, 1.0)).tolist(), native=own)
+        for label, own in [
+            *((each, ()) for each in LABELS),
+            *((each, (("delay", "1"),)) for each in ("A+10%", "A+50%")),
+        ]
+    ]
+
+
+def outcome_of(noise: float, **more: Any) -> SelfTest:
+    return reckon(sides(noise, **more), [SETTING])
+
+
+def test_a_quiet_machine_gives_no_false_verdict_and_finds_everything() -> None:
+    test = outcome_of(0.005)
+    p50, p99 = test.same
+    assert (p50.metric, p50.tally.comparisons, p50.tally.equivalent, p50.tally.different) == ("p50", 6, 6, 0)
+    assert (p99.metric, p99.tally.comparisons, p99.typical) == ("p99", 0, None)
+    assert [(each.tally.slower, each.tally.faster, each.is_found) for each in test.power] == [(4, 0, True)] * 2
+    assert [each.measured for each in test.power] == [pytest.approx(0.1, abs=0.01), pytest.approx(0.5, abs=0.01)]
+    assert (test.false, test.of, test.rate, test.holds, test.rounds) == (0, 6, 0.0, True, 10)
+    assert test.smallest_found(SETTING) == TENTH
+
+
+def test_a_noisy_machine_finds_only_what_is_large_and_says_how_many_trials_the_rest_wants() -> None:
+    test = outcome_of(0.15)
+    tenth, half = test.power
+    assert (tenth.is_found, half.is_found) == (False, True)
+    assert test.smallest_found(SETTING) == HALF
+    assert tenth.tally.trials_needed is not None
+    assert tenth.tally.trials_needed > 10
+    assert half.tally.trials_needed is None
+    assert test.same[0].tally.equivalent == 0
+
+
+def test_a_label_that_differs_is_false_with_each_of_the_others() -> None:
+    test = outcome_of(0.005, A3=1.2)
+    tally = test.same[0].tally
+    assert (tally.different, tally.equivalent) == (3, 3)
+    assert (test.false, test.of, test.rate) == (3, 6, 0.5)
+    assert test.chance == pytest.approx(0.00223, abs=1e-5)
+    assert not test.holds
+
+
+def test_one_false_verdict_of_few_is_more_than_five_percent_and_yet_chance() -> None:
+    test = outcome_of(0.005)
+    one = msgspec.structs.replace(test.same[0].tally, slower=1, equivalent=5)
+    lucky = msgspec.structs.replace(test, same=(msgspec.structs.replace(test.same[0], tally=one),))
+    assert lucky.rate == pytest.approx(1 / 6)
+    assert lucky.chance == pytest.approx(1 - 0.95**6)
+    assert lucky.holds
+
+
+def test_a_delay_that_makes_it_faster_is_never_found() -> None:
+    test = outcome_of(0.005, **{"A+50%": 0.5})
+    half = test.power[1]
+    assert (half.tally.slower, half.tally.faster, half.is_found) == (0, 4, False)
+
+
+def test_what_is_found_below_something_that_is_not_is_luck() -> None:
+    assert outcome_of(0.005, **{"A+50%": 1.0}).smallest_found(SETTING) is None
+
+
+def test_noise_alone_seldom_gives_a_false_verdict() -> None:
+    """Nominally 5 %; labels are shared, so many machines are asked."""
+    tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
+    assert sum(each.false for each in tests) <= 0.06 * sum(each.of for each in tests)
+    assert sum(each.false for each in tests) > 0
+    assert sum(not each.holds for each in tests) <= 0.03 * len(tests)
+
+
+def test_a_run_that_ended_early_counts_for_nothing_and_one_without_a_label_leaves_it_out() -> None:
+    test = outcome_of(0.005, trials=3)
+    assert test.rounds == 3
+    assert (test.same[0].tally.comparisons, test.of, len(test.comparisons)) == (0, 0, 14)
+    missing = reckon([each for each in sides(0.005) if each.cell.label not in ("A4", "A+10%")], [SETTING])
+    assert missing.same[0].tally.comparisons == 3
+    assert [each.tally.comparisons for each in missing.power] == [0, 3]
+    nothing = reckon([], [SETTING])
+    assert (nothing.of, nothing.rate, nothing.at_most, nothing.rounds) == (0, None, None, 0)
+    assert nothing.power[0].part is None
+
+
+def test_another_setting_with_the_same_labels_is_not_mixed_in() -> None:
+    other = msgspec.structs.replace(A, size=64)
+    stranger = [side(label, [1.0] * 10, other) for label in LABELS]
+    assert reckon([*stranger, *sides(0.005)], [SETTING]).same == outcome_of(0.005).same
+
+
+def test_the_delay_is_told_as_a_part_of_what_a_took_in_the_run() -> None:
+    part = outcome_of(0.005).power[0].part
+    typical = outcome_of(0.005).same[0].typical
+    assert typical is not None
+    assert part == pytest.approx(1000 / typical)
+
+
+def test_scatter_is_the_standard_deviation_of_normal_logarithms_and_ignores_a_stray() -> None:
+    values = np.exp(np.random.default_rng(5).normal(3, 0.1, 2000)).tolist()
+    assert scatter(values) == pytest.approx(np.expm1(0.1), rel=0.05)
+    assert scatter([*values[:50], 1e9]) == pytest.approx(np.expm1(0.1), rel=0.3)
+    assert scatter(values[:5]) is None
