@@ -26,9 +26,10 @@ def said(test: SelfTest) -> str:
     return " ".join(conclusions(test))
 
 
-def false(test: SelfTest, number: int, of: int = 60) -> SelfTest:
+def false(test: SelfTest, number: int, chance: float, of: int = 60) -> SelfTest:
     tally = msgspec.structs.replace(test.same[0].tally, slower=number, equivalent=of - number, cannot_tell=0)
-    return msgspec.structs.replace(test, same=(msgspec.structs.replace(test.same[0], tally=tally), test.same[1]))
+    same = (msgspec.structs.replace(test.same[0], tally=tally), test.same[1])
+    return msgspec.structs.replace(test, same=same, chance=chance, worth=15)
 
 
 def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
@@ -36,7 +37,7 @@ def test_a_quiet_machine_is_told_what_to_hope_for() -> None:
     assert (
         "With 10 trials each, 0 of 6 comparisons of a setting with itself were called different: 0 % are false" in told
     )
-    assert "leave a rate of up to 39.3 % possible (95 %)" in told
+    assert "worth about 4 independent ones, which leaves a rate of up to 53 % possible (95 %)" in told
     assert "shm, 1 KiB, block: hope to see differences of" in told
     assert "(found in 4 of 4)" in told
     assert "measure about" not in told
@@ -62,16 +63,23 @@ def test_nothing_found_is_no_hope() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "words"),
+    ("number", "chance", "words"),
     [
-        (0, "So few comparisons leave a rate of up to 4.87 % possible"),
-        (3, "So few comparisons leave a rate of up to 12.4 % possible"),
-        (4, "Where 5 % are false, so many or more come in 35.3 % of such runs: chance may be all of it"),
-        (12, "this is more than chance. Do not trust verdicts on this machine"),
+        (0, 1.0, "worth about 15 independent ones, which leaves a rate of up to 18 % possible"),
+        (3, 0.3, "worth about 15 independent ones, which leaves a rate of up to 28 % possible"),
+        (4, 0.234, "gives so many in 23 % of such runs: chance may be all of it"),
+        (14, 0.01, "gives so many in 1 % of such runs: this is more than chance. Do not trust verdicts"),
     ],
 )
-def test_false_verdicts_are_held_against_five_percent(number: int, words: str) -> None:
-    assert words in said(false(outcome_of(0.005), number))
+def test_false_verdicts_are_held_against_five_percent(number: int, chance: float, words: str) -> None:
+    assert words in said(false(outcome_of(0.005), number, chance))
+
+
+def test_a_delay_that_was_called_faster_or_equivalent_is_told_as_false() -> None:
+    wrong = said(outcome_of(0.005, **{"A+50%": 0.5, "A+10%": 1.0}))
+    assert "4 times A with a delay was called faster than A" in wrong
+    assert "4 times a delay beyond the margin of 5 % was called equivalent" in wrong
+    assert "as well" not in said(outcome_of(0.005))
 
 
 def test_too_few_trials_say_nothing_and_are_not_counted() -> None:
@@ -103,7 +111,7 @@ def test_json_is_one_object_of_the_same_figures() -> None:
     assert (document["schema"], document["trials"], document["run"]["seed"]) == (1, 10, 7)
     assert document["false_verdicts"] == {
         "false": 0, "comparisons": 6, "rate": 0.0, "allowed": pytest.approx(0.05), "at_most": test.at_most,
-        "chance": 1.0, "holds": True,
+        "worth": 4, "chance": 1.0, "holds": True,
     }  # fmt: skip
     (setting,) = document["settings"]
     assert (setting["adapter"], setting["size"], setting["smallest_found"]) == (A.adapter, A.size, TENTH.part)

@@ -69,17 +69,27 @@ def test_a_label_that_differs_is_false_with_each_of_the_others() -> None:
     tally = test.same[0].tally
     assert (tally.different, tally.equivalent) == (3, 3)
     assert (test.false, test.of, test.rate) == (3, 6, 0.5)
-    assert test.chance == pytest.approx(0.00223, abs=1e-5)
+    assert test.chance < 0.05
     assert not test.holds
 
 
 def test_one_false_verdict_of_few_is_more_than_five_percent_and_yet_chance() -> None:
-    test = outcome_of(0.005)
-    one = msgspec.structs.replace(test.same[0].tally, slower=1, equivalent=5)
-    lucky = msgspec.structs.replace(test, same=(msgspec.structs.replace(test.same[0], tally=one),))
-    assert lucky.rate == pytest.approx(1 / 6)
-    assert lucky.chance == pytest.approx(1 - 0.95**6)
-    assert lucky.holds
+    test = outcome_of(0.005, A1=0.985, A3=1.04)
+    assert (test.false, test.of) == (1, 6)
+    assert test.chance > 0.15
+    assert test.holds
+
+
+def test_comparisons_that_share_labels_and_trials_are_worth_fewer_independent_ones() -> None:
+    four = outcome_of(0.005)
+    assert four.worth is not None
+    assert 2 <= four.worth < 6
+    assert four.at_most == pytest.approx(1 - 0.05 ** (1 / four.worth))
+    both = [
+        msgspec.structs.replace(each, figures={**each.figures, "p99": each.figures["p50"]}) for each in sides(0.005)
+    ]
+    twice = reckon(both, [SETTING])
+    assert (twice.of, twice.worth) == (12, four.worth)
 
 
 def test_a_delay_that_makes_it_faster_is_never_found() -> None:
@@ -97,7 +107,7 @@ def test_noise_alone_seldom_gives_a_false_verdict() -> None:
     tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
     assert sum(each.false for each in tests) <= 0.06 * sum(each.of for each in tests)
     assert sum(each.false for each in tests) > 0
-    assert sum(not each.holds for each in tests) <= 0.03 * len(tests)
+    assert sum(not each.holds for each in tests) <= 0.06 * len(tests)
 
 
 def test_a_run_that_ended_early_counts_for_nothing_and_one_without_a_label_leaves_it_out() -> None:

@@ -11,7 +11,7 @@ from middlemark.report.comparisons import json_row
 from middlemark.report.factors import plain, subject
 from middlemark.report.heading import heading
 from middlemark.report.layout import hanging
-from middlemark.report.numbers import ABSENT, count, exact, us
+from middlemark.report.numbers import ABSENT, count, exact, share, us
 from middlemark.report.run_facts import RunFacts
 from middlemark.stats.quantiles import QUANTILES, samples_needed
 from middlemark.stats.result import CellResult
@@ -49,6 +49,7 @@ def render_json(test: SelfTest, facts: RunFacts) -> str:
             "rate": test.rate,
             "allowed": ALLOWED,
             "at_most": test.at_most,
+            "worth": test.worth,
             "chance": test.chance,
             "holds": test.holds,
         },
@@ -114,11 +115,7 @@ _LEGEND = (
     ("found", "called slower"),
     ("it was, measured", "the delay, and by how much p50 was longer, as parts of A's p50 in this run"),
     ("trials scatter by", "half the span of the middle 68 % of all trials"),
-    (
-        "comparisons",
-        "every two labels, each judged alone as `compare` judges two settings. Those that share a label hang together: "
-        "they say less than as many independent ones",
-    ),
+    ("comparisons", "every two labels, each judged alone, as `compare` judges two settings"),
 )
 
 
@@ -185,6 +182,7 @@ def conclusions(test: SelfTest) -> Iterator[str]:
         yield f"This says nothing: a verdict wants {FEWEST} trials of each, and no two have more than {test.rounds}."
         return
     yield _false_verdicts(test)
+    yield from _wrong(test)
     for setting in _settings(test):
         if any(each.setting == setting and each.tally.comparisons for each in test.power):
             yield _hope(test, setting)
@@ -197,13 +195,30 @@ def _false_verdicts(test: SelfTest) -> str:
         f"With {test.rounds} trials each, {test.false} of {test.of} comparisons of a setting with itself were called "
         f"different: {format_percent(test.rate)} are false; up to {format_percent(ALLOWED)} may be. "
     )
-    limit = f"So few comparisons leave a rate of up to {format_percent(test.at_most)} possible (95 %)."
     if test.rate <= ALLOWED:
-        return told + limit
-    chance = f"Where 5 % are false, so many or more come in {format_percent(test.chance)} of such runs"
+        return told + (
+            f"Comparisons that share labels hang together: these are worth about {test.worth} independent ones, "
+            f"which leaves a rate of up to {format_percent(float(f'{test.at_most:.2g}'))} possible (95 %)."
+        )
+    chance = f"Noise alone, of which 5 % is called different, gives so many in {share(test.chance)} of such runs"
     if test.holds:
         return told + f"{chance}: chance may be all of it. Run it again, with more --trials."
     return told + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and tell us of it."
+
+
+def _wrong(test: SelfTest) -> Iterator[str]:
+    """Yield what was called the opposite of the truth, or no difference although it was one beyond the margin."""
+    faster = sum(each.tally.faster for each in test.power)
+    if faster:
+        yield f"{_times(faster)} A with a delay was called faster than A: that is false as well."
+    missed = sum(each.tally.equivalent for each in test.power if each.part is not None and each.part > MARGIN)
+    if missed:
+        margin = format_percent(MARGIN)
+        yield f"{_times(missed)} a delay beyond the margin of {margin} was called equivalent: that is false as well."
+
+
+def _times(number: int) -> str:
+    return "Once" if number == 1 else f"{number} times"
 
 
 def _hope(test: SelfTest, setting: Setting) -> str:

@@ -11,19 +11,16 @@ import statistics
 from collections.abc import Sequence
 
 import msgspec
+import numpy as np
 
 from middlemark.plan.cell import Cell
-from middlemark.stats.binomial import at_least, highest_rate
+from middlemark.stats.binomial import highest_rate
 from middlemark.stats.comparisons import Comparison, Pairing, Side, compare
+from middlemark.stats.shared_labels import RUNS, false_counts
 from middlemark.stats.verdict import CONFIDENCE, MARGIN, Verdict
 
 ALLOWED = 1 - CONFIDENCE
 """The share of comparisons of A with itself that may be called different."""
-MORE_THAN_CHANCE = 0.01
-"""So many false verdicts or more must be as rare as this, where 5 % are false, before they are laid to the machine.
-
-Comparisons that share a label are false together: where noise alone decides, 1 % by the binomial is met in 2 to 3 %.
-"""
 FOUND = 0.8
 """A difference is one to hope for when at least this share of the comparisons found it."""
 METRICS = ("p50", "p99")
@@ -106,6 +103,10 @@ class SelfTest(msgspec.Struct, frozen=True):
     comparisons: tuple[Comparison, ...]
     rounds: int
     """The most pairs that any comparison had."""
+    chance: float
+    """How likely so many false verdicts or more are where noise alone decides, at the highest rate that is allowed."""
+    worth: int | None
+    """As many independent comparisons would scatter as those of A with itself do; None: nothing was compared."""
 
     @property
     def false(self) -> int:
@@ -125,17 +126,14 @@ class SelfTest(msgspec.Struct, frozen=True):
     @property
     def at_most(self) -> float | None:
         """Return the highest rate that so few false verdicts leave possible (95 %, one-sided)."""
-        return highest_rate(self.false, self.of) if self.of else None
-
-    @property
-    def chance(self) -> float:
-        """Return how likely so many false verdicts or more are where the true rate is the highest that is allowed."""
-        return at_least(self.false, self.of, ALLOWED)
+        if self.worth is None:
+            return None
+        return highest_rate(min(self.worth, math.ceil(self.false * self.worth / self.of)), self.worth)
 
     @property
     def holds(self) -> bool:
         """Say whether what was found is compatible with at most 5 % of false verdicts."""
-        return self.false <= ALLOWED * self.of or self.chance > MORE_THAN_CHANCE
+        return self.false <= ALLOWED * self.of or self.chance > ALLOWED
 
     def smallest_found(self, setting: Setting) -> Planted | None:
         """Return that setting's least delay that was found, with every larger one; None: not even the largest."""
@@ -169,7 +167,24 @@ def reckon(sides: Sequence[Side], settings: Sequence[Setting], margin: float = M
             part = planted.delay_ns / typical if typical else None
             power.append(Power(setting, planted, _tally(judged), part, measured))
     rounds = max((each.judged.pairs for each in every), default=0)
-    return SelfTest(tuple(same), tuple(power), tuple(every), rounds)
+    chance, worth = _beside_noise(same, rounds)
+    return SelfTest(tuple(same), tuple(power), tuple(every), rounds, chance, worth)
+
+
+def _beside_noise(same: Sequence[Same], rounds: int) -> tuple[float, int | None]:
+    """Return the chance of as many false verdicts, and what the comparisons are worth: the worst case of both.
+
+    That is noise which outweighs any margin, and metrics that go astray together: they are of the same trials.
+    """
+    counts = np.zeros(RUNS, dtype=np.int64)
+    for seed, (_, group) in enumerate(itertools.groupby(same, lambda each: each.setting.cell)):
+        for number in (each.tally.comparisons for each in group):
+            labels = (1 + math.isqrt(1 + 8 * number)) // 2
+            counts += false_counts(labels, rounds, seed, ALLOWED)
+    of = sum(each.tally.comparisons for each in same)
+    rate, spread = float(counts.mean()) / of if of else 0.0, float(counts.var())
+    chance = float(np.mean(counts >= sum(each.tally.different for each in same)))
+    return chance, max(1, min(of, round(of * of * rate * (1 - rate) / spread))) if spread else None
 
 
 def scatter(values: Sequence[float]) -> float | None:

@@ -46,10 +46,14 @@ def p_value(differences: Values) -> float:
     return min(1.0, 2 * min(below, above))
 
 
-def _interval(walsh: Values, pairs: int, confidence: float) -> tuple[float, float]:
+def most_extreme(pairs: int, level: float) -> int:
+    """Return the highest of the lesser rank sum at which p is at most ``level``, without ties; -1: there is none."""
     chances = _rank_sums(tuple(range(2, 2 * pairs + 1, 2)))[::2]  # doubled ranks, as elsewhere
-    outside = (1 - confidence) / 2
-    cut = int(np.searchsorted(np.cumsum(chances), outside, side="right"))  # the most averages that may be left out
+    return int(np.searchsorted(np.cumsum(chances), level / 2, side="right")) - 1
+
+
+def _interval(walsh: Values, pairs: int, confidence: float) -> tuple[float, float]:
+    cut = most_extreme(pairs, 1 - confidence) + 1  # the most averages that may be left out
     if cut == 0:
         return -math.inf, math.inf
     return float(walsh[cut - 1]), float(walsh[len(walsh) - cut])

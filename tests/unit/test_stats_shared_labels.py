@@ -1,0 +1,65 @@
+"""How often noise alone gives false verdicts between labels that share trials."""
+
+import itertools
+import statistics
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from middlemark.stats.shared_labels import RUNS, false_counts
+from middlemark.stats.signed_rank import most_extreme, p_value
+
+
+@pytest.mark.parametrize("trials", range(6, 21))
+def test_the_most_extreme_sum_is_the_last_that_scipys_test_rejects(trials: int) -> None:
+    extreme = most_extreme(trials, 0.05)
+    ranks = np.arange(1, trials + 1)
+
+    def p(lesser: int) -> float:
+        """Of differences whose ranks above zero add up to ``lesser``."""
+        signs = np.full(trials, -1.0)
+        for rank in ranks[::-1]:
+            if rank <= lesser:
+                signs[rank - 1] = 1.0
+                lesser -= int(rank)
+        return float(scipy.stats.wilcoxon(signs * ranks, method="exact").pvalue)
+
+    assert p(extreme) <= 0.05 < p(extreme + 1)
+
+
+def test_five_pairs_reject_nothing() -> None:
+    assert most_extreme(5, 0.05) == -1
+    assert not false_counts(6, 5, 1, 0.05).any()
+
+
+@pytest.mark.parametrize("labels", [2, 6])
+def test_each_comparison_is_false_as_often_as_its_test_promises(labels: int) -> None:
+    ranks = np.arange(1.0, 11.0)
+    signs = itertools.product((-1.0, 1.0), repeat=10)  # all of them are equally likely
+    promised = statistics.mean(p_value(np.array(each) * ranks) <= 0.05 for each in signs)
+    counts = false_counts(labels, 10, 7, 0.05)
+    assert counts.mean() / (labels * (labels - 1) / 2) == pytest.approx(promised, abs=0.01)
+    assert len(counts) == RUNS
+
+
+def test_labels_in_common_make_them_false_together() -> None:
+    alone = sum(false_counts(2, 10, seed, 0.05) for seed in range(15))
+    shared = false_counts(6, 10, 1, 0.05)
+    assert shared.mean() == pytest.approx(alone.mean(), rel=0.1)
+    assert shared.var() > 1.6 * alone.var()
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    first, again, other = (false_counts(4, 10, seed, 0.05) for seed in (3, 3, 4))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_a_run_is_what_the_test_itself_says_of_its_trials() -> None:
+    values = np.random.default_rng(11).standard_normal((RUNS, 8, 3))
+    counts = [
+        sum(p_value(run[:, a] - run[:, b]) <= 0.05 for a, b in itertools.combinations(range(3), 2))
+        for run in values[:300]
+    ]
+    assert false_counts(3, 8, 11, 0.05)[:300].tolist() == counts
