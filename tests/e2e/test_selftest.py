@@ -6,26 +6,31 @@ import signal
 import pytest
 from product import Bench, until
 
-FEW = ("selftest", "--trials", "6", "--duration", "30ms")
+FEW = ("selftest", "--trials", "6", "--duration", "150ms")
+
+
+QUIET = 0.25
+"""Where the trials of one setting scatter by less, a delay as long as the round trip cannot be missed."""
 
 
 @pytest.mark.slow
-def test_a_delay_as_long_as_the_round_trip_is_found_and_makes_nothing_faster(bench: Bench) -> None:
-    asked = ("selftest", "--trials", "8", "--plant", "100%", "--duration", "100ms", "--format", "json", "--quiet")
+def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
+    asked = ("selftest", "--trials", "7", "--plant", "100%,1000%", "--duration", "200ms", "--format", "json", "--quiet")
     ended = bench.run(*asked, "--out", str(bench.folder / "kept"), timeout_s=300)
     document = ended.document
     assert ended.code == (0 if document["false_verdicts"]["holds"] else 4), ended.err
-    assert document["trials"] == 8
-    assert document["run"]["done_trials"] == 2 * 7 * 8
+    assert document["trials"] == 7
+    assert document["run"]["done_trials"] == 2 * 8 * 7
     assert [each["adapter"] for each in document["settings"]] == ["shm", "null"]
     for setting in document["settings"]:
-        (delay,) = setting["planted"]
-        assert (delay["part"], delay["comparisons"], delay["faster"]) == (1.0, 6, 0)
-        assert delay["delay_ns"] == pytest.approx(setting["pilot_p50_ns"], rel=0.01, abs=1)
-        assert delay["found"], setting
-        assert delay["measured"] > 0.2
-        p50 = setting["same"][0]
-        assert (p50["metric"], p50["comparisons"]) == ("p50", 15)
+        p50, (once, tenfold) = setting["same"][0], setting["planted"]
+        assert p50["metric"] == "p50"
+        assert (once["part"], tenfold["part"]) == (1.0, 10.0)
+        assert once["delay_ns"] == pytest.approx(setting["pilot_p50_ns"], abs=1)
+        assert (once["faster"], tenfold["faster"]) == (0, 0)
+        assert tenfold["found"], setting
+        assert tenfold["measured"] > 1
+        assert once["found"] or p50["scatter"] > QUIET, setting
 
 
 def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
