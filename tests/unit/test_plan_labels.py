@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from planning import plan_of
 
-from middlemark.plan.labels import Variant, labelled, rounds
+from middlemark.plan.labels import Variant, first_rounds, labelled
 
 TEXT = '[[sweep]]\nadapter = ["shm", "null"]\nsize = "1k"\ntrials = 7\nduration = "0.2s"\nwarmup = "10ms"\n'
 SAME = [Variant("A1"), Variant("A2"), Variant("slow", {"delay": "5"})]
@@ -18,7 +18,7 @@ def test_every_label_is_a_cell_of_its_own_with_all_its_trials() -> None:
     assert [(cell.adapter, cell.label) for cell in several.cells] == [
         (adapter, label) for adapter in ("shm", "null") for label in ("A1", "A2", "slow")
     ]
-    assert len(several.names) == 6
+    assert several.names == tuple(f"lan: {label}" for label in ("A1", "A2", "slow")) * 2
     assert Counter(trial.cell for trial in several.trials) == dict.fromkeys(range(6), 7)
     assert {trial.limits for trial in several.trials} == {plan.trials[0].limits}
 
@@ -48,6 +48,6 @@ def test_two_variants_of_one_label_are_refused() -> None:
 
 def test_the_first_rounds_alone_are_the_same_trials() -> None:
     plan = plan_of(TEXT)
-    few = rounds(plan, 2)
+    few = first_rounds(plan, 2)
     assert few.trials == plan.trials[:4]
     assert few.cells == plan.cells

@@ -16,7 +16,7 @@ from middlemark.commands.run_ import DEFAULT_OUT, Shown, built_workers, interrup
 from middlemark.launch.outcome import Failure, TrialOutcome
 from middlemark.plan import Note, Plan, make_plan
 from middlemark.plan.cell import Cell
-from middlemark.plan.labels import Variant, labelled, rounds
+from middlemark.plan.labels import Variant, first_rounds, labelled
 from middlemark.plan.native import accepts
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import RawOptions, Suite, load
@@ -166,7 +166,7 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
     from middlemark.launch.trial import Site
     from middlemark.stats.trials import trial_summary
 
-    pilot = rounds(plan, PILOT_ROUNDS)
+    pilot = first_rounds(plan, PILOT_ROUNDS)
     outcomes: list[TrialOutcome] = []
     with tempfile.TemporaryDirectory(prefix="middlemark-selftest-") as name:
         (Path(name) / "samples").mkdir()

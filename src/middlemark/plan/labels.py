@@ -35,13 +35,13 @@ def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
         how = Measured(name, trials[0].limits, trials[0].domain, len(trials), name)
         for each in some:
             cells.append(each.of(cell))
-            names.append(name)
+            names.append(f"{name}: {each.label}")
             measured.append(how)
     return msgspec.structs.replace(
         plan, cells=tuple(cells), names=tuple(names), trials=tuple(interleave(measured, plan.seed))
     )
 
 
-def rounds(plan: Plan, number: int) -> Plan:
+def first_rounds(plan: Plan, number: int) -> Plan:
     """Return the plan of the first ``number`` rounds alone."""
     return msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.number <= number))
