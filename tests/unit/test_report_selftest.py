@@ -92,7 +92,18 @@ def test_too_few_trials_say_nothing_and_are_not_counted() -> None:
 
 
 def test_a_quantile_without_samples_enough_says_what_it_wants() -> None:
-    assert "No p99 of shm, 1 KiB, block: it wants 1,000 samples in a trial" in said(outcome_of(0.005))
+    assert "No p99 to compare of shm, 1 KiB, block: a trial needs 1,000 samples for it" in said(outcome_of(0.005))
+
+
+def test_a_quantile_that_too_few_trials_have_says_so_as_well() -> None:
+    some = [
+        msgspec.structs.replace(each, figures={**each.figures, "p99": dict(list(each.figures["p50"].items())[:4])})
+        for each in sides(0.005)
+    ]
+    test = reckon(some, [SETTING])
+    assert test.same[1].typical is not None
+    assert "No p99 to compare of shm" in said(test)
+    assert "No p50" not in said(test)
 
 
 def test_the_table_has_a_row_for_each_metric_and_each_delay() -> None:

@@ -173,11 +173,12 @@ def _part(part: float | None) -> str:
 
 def conclusions(test: SelfTest) -> Iterator[str]:
     """Yield what it means, a sentence or two each."""
-    short = [each for each in test.same if each.typical is None]
+    trials = test.rounds >= FEWEST
+    short = [each for each in test.same if each.typical is None or (trials and not each.tally.comparisons)]
     for metric in dict.fromkeys(each.metric for each in short):
         names = " and ".join(_name(each.setting.cell) for each in short if each.metric == metric)
         needed = samples_needed(QUANTILES[metric])
-        yield f"No {metric} of {names}: it wants {needed:,} samples in a trial. A longer --duration brings them."
+        yield f"No {metric} to compare of {names}: a trial needs {needed:,} samples for it; give a longer --duration."
     if test.rounds < FEWEST:
         yield f"This says nothing: a verdict wants {FEWEST} trials of each, and no two have more than {test.rounds}."
         return
@@ -191,8 +192,9 @@ def conclusions(test: SelfTest) -> Iterator[str]:
 def _false_verdicts(test: SelfTest) -> str:
     if test.rate is None or test.at_most is None:
         return "Nothing could be compared with itself."
+    were = "was" if test.false == 1 else "were"
     told = (
-        f"With {test.rounds} trials each, {test.false} of {test.of} comparisons of a setting with itself were called "
+        f"With {test.rounds} trials each, {test.false} of {test.of} comparisons of a setting with itself {were} called "
         f"different: {format_percent(test.rate)} are false; up to {format_percent(ALLOWED)} may be. "
     )
     if test.rate <= ALLOWED:
