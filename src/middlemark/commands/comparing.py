@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from middlemark.problems import Problem, RequestError
+from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.units import parse_percent
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Asked:
         from middlemark.stats.comparisons import METRICS, SHARED_MEMORY
 
         problems: list[Problem] = []
-        factors = (*Cell.__struct_fields__, SHARED_MEMORY)
+        factors = (*(each for each in Cell.__struct_fields__ if each != "unknown"), SHARED_MEMORY)
         self.by, self.baseline = by, baseline
         self.metrics = tuple(dict.fromkeys(metric.split(",")))
         unknown = [each for each in self.metrics if each not in METRICS]
@@ -105,6 +105,11 @@ def pairings_of(asked: Asked, anyway: bool) -> "list[Pairing]":
     else:
         named = {factor for each in asked.selections for factor, _ in each.levels}
         pairings = run_against_run(sides[0], sides[1], tuple(named))
+    if not pairings and any(each.cell.unknown for side in sides for each in side):
+        raise MeasureError(
+            "what was imported has no cell that is known to be the same as one of the other run",
+            "name one cell of each: runs/imported:size=1k runs/measured:adapter=cyclonedds,transport=udp,size=1k",
+        )
     allowed: list[Pairing] = []
     problems: list[Problem] = []
     for pairing in pairings:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from middlemark.launch.imported import Source
 from middlemark.launch.outcome import TrialOutcome
 from middlemark.report.run_facts import AdapterFacts, Machine, RunFacts, clock_of
 from middlemark.store import RunFile
@@ -22,7 +23,9 @@ def run_facts(file: RunFile, outcomes: Sequence[TrialOutcome], folder: Path, sec
             processors=machine.processors,
             kernel=machine.kernel,
             os=machine.system,
-        ),
+        )
+        if not file.imported
+        else Machine(processors=None, kernel=None, os=None),
         clock=clock_of(outcomes),
         adapters=tuple(
             AdapterFacts(name=each.name, title=each.title, version=each.version, licence=each.licence, floor=each.floor)
@@ -36,4 +39,15 @@ def run_facts(file: RunFile, outcomes: Sequence[TrialOutcome], folder: Path, sec
         notes=tuple(f"{note.place}: {note.text}" if note.place else note.text for note in file.plan.notes),
         precision=file.plan.precision,
         reached=file.reached,
+        imported=tuple(map(_source, file.imported)),
     )
+
+
+def _source(source: Source) -> str:
+    what = "measurements" if source.format.endswith("JSON") else "lines"
+    read = (
+        f"{source.lines - source.unread:,} of {source.lines:,} {what}"
+        if source.unread
+        else f"all {source.lines:,} {what}"
+    )
+    return f"{source.file} ({source.format}, {read})"

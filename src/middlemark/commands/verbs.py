@@ -11,6 +11,7 @@ VERBS = {
     "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",
     "selftest": "Say how often a verdict is false on this machine, and which differences it finds.",
     "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
+    "import": "Read what other tools wrote into a run.",
     "list": "List adapters, suites or runs.",
 }
 

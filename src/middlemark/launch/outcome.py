@@ -3,6 +3,7 @@
 import msgspec
 
 from middlemark.launch.witnessed import Witnessed
+from middlemark.launch.imported import Imported
 
 
 class Doubt(msgspec.Struct, frozen=True):
@@ -275,3 +276,5 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Request and reply were the middleware's own; false: two topics stood in; None: another pattern."""
     noise: Witnessed | None = None
     """What the machine did meanwhile; None: nobody looked, or nothing was measured."""
+    imported: Imported | None = None
+    """Set where another tool measured it: then there are no samples, and these are its figures."""

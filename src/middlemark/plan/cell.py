@@ -58,6 +58,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """The middleware's own settings, sorted by key."""
     label: str | None = None
     """Tells cells apart that are otherwise one, as the selftest's are; None: what it is says enough."""
+    unknown: tuple[str, ...] = ()
+    """Factors of which nobody knows the level, as another tool's log does not tell them: the fields named here say
+    nothing. Empty for what is measured here."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,8 @@ from middlemark.units import format_percent, format_rate, format_seconds
 
 
 def _pattern(cell: Cell) -> str:
+    if {"publishers", "subscribers"} & set(cell.unknown):
+        return cell.pattern
     if cell.pattern == "stream":
         topics = f", {cell.topics} topics" if cell.topics > 1 else ""
         return f"stream, {cell.publishers} → {cell.subscribers}{topics}"
@@ -50,7 +52,7 @@ def _echo(cell: Cell) -> str:
     return "all of them echo" if cell.echo == "all" else "one echoes"
 
 
-WORDS: dict[str, Callable[[Cell], str]] = {
+_WORDS: dict[str, Callable[[Cell], str]] = {
     "pattern": _pattern,
     "rate": _rate,
     "receive": lambda cell: cell.receive,
@@ -66,6 +68,13 @@ WORDS: dict[str, Callable[[Cell], str]] = {
     "mlock": lambda cell: "mlock" if cell.mlock else "no mlock",
     "native": lambda cell: " ".join(f"{key}={value}" for key, value in cell.native) or "own defaults",
 }
+
+
+def _where_known(factor: str, tell: Callable[[Cell], str]) -> Callable[[Cell], str]:
+    return lambda cell: "" if factor in cell.unknown else tell(cell)
+
+
+WORDS = {factor: _where_known(factor, tell) for factor, tell in _WORDS.items()}
 """By factor, in the order they are told. Empty: the level means nothing there (who echoes, where there is one).
 
 ``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
@@ -114,7 +123,8 @@ def words(cell: Cell, factors: Collection[str]) -> str:
 
 def subject(cell: Cell) -> str:
     """Return what is measured: adapter and transport, once where both have one name."""
-    return cell.adapter if cell.transport == cell.adapter else f"{cell.adapter} {cell.transport}"
+    alone = cell.transport == cell.adapter or "transport" in cell.unknown
+    return cell.adapter if alone else f"{cell.adapter} {cell.transport}"
 
 
 def plain(text: str) -> str:

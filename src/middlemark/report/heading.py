@@ -23,9 +23,9 @@ def heading(facts: RunFacts, results: Sequence[CellResult], width: int) -> Itera
     when = f"{facts.started[:19].replace('T', ' ')} UTC"
     yield Text(plain(f"{', '.join(facts.suites)}, {when}"), style="bold")
     for name, text, style in (
-        ("measured", _progress(facts), "bold yellow" if facts.interrupted else ""),
+        ("imported" if facts.imported else "measured", _progress(facts), "bold yellow" if facts.interrupted else ""),
         ("precision", _precision(facts, results), "" if facts.reached and facts.reached.met else "bold yellow"),
-        ("machine", _machine(facts.machine), ""),
+        ("machine", "not known: the logs do not tell it" if facts.imported else _machine(facts.machine), ""),
         ("clock", _clock(facts), ""),
         ("versions", _versions(facts), ""),
         ("every row", _in_common(results), ""),
@@ -37,6 +37,8 @@ def heading(facts: RunFacts, results: Sequence[CellResult], width: int) -> Itera
 
 
 def _progress(facts: RunFacts) -> str:
+    if facts.imported:
+        return "; ".join(facts.imported)
     trials = f"{facts.done_trials:,} of {facts.planned_trials:,} trials"
     state = "; interrupted: what was measured by then is below" if facts.interrupted else ""
     return f"{trials} in {format_seconds(facts.seconds)}, seed {facts.seed}{state}"
@@ -73,7 +75,8 @@ def _names(cells: Sequence[int], results: Sequence[CellResult]) -> str:
 
 def _machine(machine: Machine) -> str:
     processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
-    parts = [machine.hostname, machine.cpu_model, processors, machine.os, f"Linux {machine.kernel}"]
+    parts = [machine.hostname, machine.cpu_model, processors, machine.os]
+    parts.append(f"Linux {machine.kernel}" if machine.kernel else None)
     return ", ".join(each for each in parts if each)
 
 
@@ -98,10 +101,10 @@ def _in_common(results: Sequence[CellResult]) -> str:
     common = words(meeting(results)[0].cell, set(WORDS) - varied)
     levels = [each for each in usual(results, varied & frozenset(ASKED)).values() if each not in UNTOLD]
     if levels:
-        common += f"; {', '.join(levels)} unless the row says otherwise"
+        common += f"{'; ' if common else ''}{', '.join(levels)} unless the row says otherwise"
     trials = Counter(each.trials for each in results if each.failed is None)
     if not trials:
         return common
     number = trials.most_common(1)[0][0]
     measured = "one trial" if number == 1 else f"{number} trials; a figure is the median of theirs"
-    return f"{common}; {measured}"
+    return f"{common}; {measured}" if common else measured

@@ -20,7 +20,10 @@ def render(facts: RunFacts, results: Sequence[CellResult]) -> str:
 
 
 def cell_document(result: CellResult) -> dict[str, Any]:
-    """Return one cell. ``depth`` and ``pin`` are written as the command line takes them: null is kept for figures."""
+    """Return one cell. ``depth`` and ``pin`` are written as the command line takes them: null is kept for figures.
+
+    Of an imported cell, null is also what its log does not tell.
+    """
     cell, counts = result.cell, result.counts
     return {
         "name": result.name,
@@ -79,7 +82,17 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "noise": msgspec.to_builtins(result.noise),
         "warnings": [_doubt(each) for each in result.warnings],
         "failed": None if result.failed is None else _doubt(result.failed),
+        "imported": None if result.imported is None else {"tool": result.imported.tool, "files": result.imported.files},
+        **_not_known(result),
     }
+
+
+def _not_known(result: CellResult) -> dict[str, None]:
+    """Return the fields of which an imported cell knows nothing: they take the place of what stands in the cell."""
+    if result.imported is None:
+        return {}
+    uncounted = result.imported.not_counted
+    return dict.fromkeys((*result.cell.unknown, *uncounted, *(["loss"] if "lost" in uncounted else [])))
 
 
 def _throughput(result: CellResult) -> dict[str, Any]:

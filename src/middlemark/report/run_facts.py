@@ -14,9 +14,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     hostname: str | None = None
     cpu_model: str | None = None
-    processors: int
-    kernel: str
-    os: str
+    processors: int | None
+    kernel: str | None
+    os: str | None
 
 
 class AdapterFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +51,9 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     precision: Precision | None = None
     """What was asked of it; None: a number of trials."""
     reached: Reached | None = None
+    imported: tuple[str, ...] = ()
+    """The logs of other tools that all of it was read from, each with how much could be read. Then the machine is
+    unknown, and ``started`` is when it was read."""
 
     def is_floor(self, adapter: str) -> bool:
         """Say whether that adapter is a floor; false for one that did not take part."""

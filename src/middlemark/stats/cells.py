@@ -16,7 +16,7 @@ from middlemark.stats.doubts import cell_doubts, faster_than_floor, joined, merg
 from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors
 from middlemark.stats.interval import median_interval
 from middlemark.stats.noise import with_noise
-from middlemark.stats.result import Best, CellResult, Delivery, Summary
+from middlemark.stats.result import Best, CellResult, Delivery, Origin, Summary
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.series import representative
 from middlemark.stats.stream_doubts import stream_cell_doubts, stream_trial_doubts
@@ -114,10 +114,23 @@ def _result(
         resources=costs.resources(cell, measured),
         trial_values=values,
         interval=median_interval(values),
+        imported=_origin(outcomes),
         **times,
         **_series(cell, trials),
     )
     return msgspec.structs.replace(result, **_throughput(cell, trials)) if measured else result
+
+
+def _origin(outcomes: Sequence[TrialOutcome]) -> Origin | None:
+    told = [each.imported for each in outcomes if each.imported is not None]
+    if not told:
+        return None
+    counted = set.intersection(*(set(each.counted) for each in told))
+    return Origin(
+        tool=told[0].tool,
+        files=tuple(dict.fromkeys(each.file for each in told)),
+        not_counted=tuple(each for each in Counts.__struct_fields__ if each not in counted),
+    )
 
 
 def _doubts(

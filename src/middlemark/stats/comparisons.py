@@ -22,6 +22,9 @@ _HIDDEN = {
 """Factors in which cells may differ beside the one they are compared by: an adapter brings its own transports, and a
 label may stand for a setting of its own (the selftest's planted delays)."""
 
+_MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
+"""What a comparison with an imported cell says is not known, of what is not."""
+
 _Figure = Callable[[Cell, TrialSummary], float | None]
 
 
@@ -168,15 +171,27 @@ def _key(cell: Cell, but: Sequence[str]) -> tuple[Any, ...]:
 def against(pairing: Pairing) -> tuple[str, ...]:
     """Return what forbids the comparison; nothing where it may be made."""
     a, b = pairing.a.cell, pairing.b.cell
-    polling = {a.receive == "poll", b.receive == "poll"}
+    polling = {each.receive == "poll" for each in (a, b) if "receive" not in each.unknown}
+    payloads = {each.payload for each in (a, b) if "payload" not in each.unknown}
+    machines = {each.machine for each in (pairing.a, pairing.b) if not each.cell.unknown}
     reasons = (
         f"sizes of {a.size:,} and {b.size:,} bytes" if a.size != b.size else "",
         f"{a.pattern} against {b.pattern}: other times are measured" if a.pattern != b.pattern else "",
         "polling against blocking: they are different experiments" if len(polling) == 2 else "",
-        f"{a.payload} against {b.payload} payloads" if a.payload != b.payload else "",
-        "different machines" if pairing.a.machine != pairing.b.machine else "",
+        f"{a.payload} against {b.payload} payloads" if len(payloads) == 2 else "",
+        *(_imported(each) for each in (pairing.a, pairing.b)),
+        "different machines" if len(machines) == 2 else "",
     )
     return tuple(each for each in reasons if each)
+
+
+def _imported(side: Side) -> str:
+    """Say what forbids to compare what another tool measured: another ruler, on a machine that nobody knows."""
+    unknown = [each for each in _MATTER if each in side.cell.unknown]
+    if not side.cell.unknown:
+        return ""
+    of = f" and its {', '.join(unknown)} are not known" if unknown else " is not known"
+    return f"{side.cell.adapter} was imported: the ruler is another, its machine{of}"
 
 
 def compare(pairings: Sequence[Pairing], metrics: Sequence[str], margin: float = MARGIN) -> list[Comparison]:

@@ -210,6 +210,8 @@ def _advice(code: str, cell: Cell) -> str:
 
 
 def _few_samples(outcomes: Sequence[TrialOutcome], summaries: Sequence[Summary | None]) -> Doubt | None:
+    if any(each.imported for each in outcomes):  # what its tool does not tell is not for want of samples
+        return None
     if not outcomes or any(each and each.p50 is not None for each in summaries):
         return None
     most = max(each.samples for each in outcomes)
@@ -238,7 +240,7 @@ def _trials_disagree(cell: Cell, summaries: Sequence[Summary | None]) -> Doubt |
 
 
 def _quiet(cell: Cell) -> str:
-    if cell.pin is None:
+    if cell.pin is None and "pin" not in cell.unknown:
         return "pin the roles (--pin 0,1): unpinned, each start may land elsewhere"
     return "quiet the machine, or measure more trials (--trials 10) and quote the spread with the median"
 

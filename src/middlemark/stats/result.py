@@ -210,6 +210,13 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     """The trial that ``disturbed`` is of: that of ``series``, where it was watched."""
     absent: dict[str, str]
     """What is not known, and why."""
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """Which other tool measured a cell, and in which logs it says so."""
+
+    tool: str
+    files: tuple[str, ...]
+    not_counted: tuple[str, ...]
+    """The fields of ``Counts`` that say nothing, as it did not count them."""
 
 
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -293,3 +300,5 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """The best that this machine could do; None without a floor of the same experiment in the run."""
     noise: Noise | None = None
     """What the machine did meanwhile; None: nobody looked."""
+    imported: Origin | None = None
+    """Set where another tool measured it."""

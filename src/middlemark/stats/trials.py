@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
+from middlemark.launch.imported import Imported
 from middlemark.launch.outcome import Failure, SamplesFile, TrialOutcome
 from middlemark.plan.cell import Cell
 from middlemark.stats.floors import by_rate
@@ -49,10 +50,29 @@ def trial_summary(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: K
     """Return one trial's summaries. A trial whose samples cannot be read has failed, whatever its outcome says."""
     if outcome.failed is not None:
         return TrialSummary(outcome=outcome, times=_nothing())
+    if outcome.imported is not None:
+        return _imported(outcome, outcome.imported)
     try:
         return _stream(outcome, kept) if cell.pattern == "stream" else _trips(cell, outcome, samples, kept)
     except SamplesError as error:
         return _without_samples(outcome, Failure("samples", str(error), error.advice))
+
+
+def _imported(outcome: TrialOutcome, told: Imported) -> TrialSummary:
+    times: dict[str, Summary | None] = {
+        field: Summary(**msgspec.structs.asdict(figures)) for field, figures in told.times.items()
+    }
+    found = None
+    if told.rate_hz is not None or told.sent_hz is not None:
+        found = Rates(
+            rate_hz=told.rate_hz,
+            total_hz=told.rate_total_hz,
+            sent_hz=told.sent_hz,
+            by_subscriber=(),
+            blocked_ns=None,
+            blocked_share=None,
+        )
+    return TrialSummary(outcome=outcome, times=_nothing() | times, samples=outcome.samples, rates=found)
 
 
 def _stream(outcome: TrialOutcome, kept: KeptOf) -> TrialSummary:

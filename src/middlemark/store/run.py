@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from middlemark.launch.imported import Source
 from middlemark.launch.outcome import TrialOutcome
 from middlemark.plan.cell import Plan, Reached
 from middlemark.workers.description import Description
@@ -58,6 +59,8 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     reached: Reached | None = None
     """How precise it became; None unless that was asked for and it came to an end."""
+    imported: tuple[Source, ...] = ()
+    """The logs of other tools that the run was read from; then ``machine`` is unknown. Empty: it was measured here."""
 
 
 class _Written(msgspec.Struct):

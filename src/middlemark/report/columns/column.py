@@ -6,7 +6,7 @@ import msgspec
 
 from middlemark.report.numbers import ABSENT, count, ratio, us
 from middlemark.report.run_facts import RunFacts
-from middlemark.stats.result import CellResult, Resources
+from middlemark.stats.result import CellResult, Resources, Summary
 
 Tell = Callable[[CellResult, RunFacts, Mapping[str, int]], str]
 
@@ -51,6 +51,23 @@ def of(figure: Callable[[CellResult], str]) -> Tell:
 def quantile(times: str, field: str) -> Tell:
     """Return a column's word for one figure of one of the result's summaries, in µs."""
     return of(lambda result: us(getattr(getattr(result, times), field, None)))
+
+
+def lost(result: CellResult) -> int | None:
+    """Return the messages that never came; None where another tool measured and did not count them."""
+    uncounted = result.imported is not None and "lost" in result.imported.not_counted
+    return None if uncounted else result.counts.lost
+
+
+def mean(times: str) -> Column:
+    """Return the column of the mean, told only where another tool measured and kept no median."""
+
+    def told(result: CellResult) -> str:
+        summary: Summary | None = getattr(result, times)
+        bare = result.imported is not None and summary is not None and summary.p50 is None
+        return us(summary.mean if summary and bare else None)
+
+    return Column(title="mean", means="the mean, of a tool that keeps no median", tell=of(told), keeps=9)
 
 
 def cost(figure: Callable[[Resources], str]) -> Tell:

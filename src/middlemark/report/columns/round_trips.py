@@ -1,6 +1,6 @@
 """The columns of a ping-pong."""
 
-from middlemark.report.columns.column import SAMPLES, SEE, Column, carried_by, of, quantile, times_floor
+from middlemark.report.columns.column import SAMPLES, SEE, Column, carried_by, lost, mean, of, quantile, times_floor
 from middlemark.report.columns.costs import cpu, rss
 from middlemark.report.numbers import count
 
@@ -12,6 +12,7 @@ COLUMNS = (
         keeps=9,
         always=True,
     ),
+    mean("round_trip_ns"),
     Column(
         title="first p50",
         means="the same for the first of several replies; a round trip ends with the last",
@@ -36,7 +37,7 @@ COLUMNS = (
     Column(
         title="lost",
         means="replies that never came",
-        tell=of(lambda result: count(result.counts.lost)),
+        tell=of(lambda result: count(lost(result))),
         keeps=7,
         always=True,
     ),

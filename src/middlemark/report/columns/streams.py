@@ -1,8 +1,8 @@
 """The columns of a stream. What was sent is no throughput: rates are of what arrived intact."""
 
-from middlemark.report.columns.column import SEE, Column, carried_by, of, quantile, times_floor
+from middlemark.report.columns.column import SEE, Column, carried_by, lost, mean, of, quantile, times_floor
 from middlemark.report.columns.costs import cpu, per_message, rss
-from middlemark.report.numbers import ABSENT, brief, megabytes, share
+from middlemark.report.numbers import ABSENT, brief, count, megabytes, share
 from middlemark.stats.result import CellResult
 
 
@@ -20,7 +20,7 @@ def _range(result: CellResult) -> str:
 def _lost(result: CellResult) -> str:
     counts = result.counts
     if not counts.lost:
-        return "0"
+        return count(lost(result))
     return f"{brief(counts.lost)} ({share(counts.lost / (counts.received + counts.lost))})"
 
 
@@ -59,6 +59,7 @@ COLUMNS = (
         tell=quantile("one_way_ns", "p50"),
         keeps=2,
     ),
+    mean("one_way_from_sent_ns"),
     Column(title="p99", means="99 % of them did", tell=quantile("one_way_ns", "p99"), keeps=6),
     Column(
         title="blocked",

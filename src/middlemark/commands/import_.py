@@ -1,0 +1,181 @@
+"""``middlemark import``: the logs of other tools become a run like any other."""
+
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from middlemark import __version__, exits
+from middlemark.problems import MeasureError, Problem, RequestError
+
+if TYPE_CHECKING:
+    from middlemark.imports import Log
+    from middlemark.launch.imported import Source
+    from middlemark.launch.outcome import TrialOutcome
+    from middlemark.plan import Plan
+    from middlemark.store import RunFile, RunWriter
+
+FORMATS = ("table", "json", "csv")
+BLOCK_BYTES = 1 << 20
+
+
+@click.command(name="import")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
+@click.option("--out", metavar="DIR", default="runs", help="Where the run's folder <time>-imported is made (runs).")
+@click.option(
+    "--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="The output."
+)
+def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
+    """Read logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google
+    Benchmark into a run, so that they can be listed, reported and held against others.
+
+    The format is found from the content. Each row carries what is doubtful about it.
+    """  # noqa: D205  click shows the paragraph whole
+    from middlemark.imports import assemble
+    from middlemark.store.run import utc_now
+
+    logs = _logs(files)
+    started = utc_now()
+    plan, outcomes = assemble(logs, started)
+    writer = _kept(Path(out), plan, [source for source, _ in logs], outcomes, started)
+    for source, log in logs:
+        if source.unread:
+            number, line = log.first_unread or (0, "")
+            click.echo(
+                f"middlemark: {source.file}: {source.unread:,} of {source.lines:,} lines could not be read; "
+                f"the first, line {number}: {line}",
+                err=True,
+            )
+    return _print(plan, writer.file, outcomes, writer.folder, output_format)
+
+
+def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
+    """Read every file before anything is written. What is wrong with any of them is told at once."""
+    problems: list[Problem] = []
+    logs = []
+    for path in files:
+        try:
+            logs.append(_log(path))
+        except RequestError as error:
+            problems += error.problems
+        except OSError as error:
+            problems.append(Problem(str(path), error.strerror or str(error)))
+    if problems:
+        raise RequestError(problems)
+    return logs
+
+
+def _log(path: Path) -> "tuple[Source, Log]":
+    from middlemark.imports import HEAD_BYTES, NotRead, find, is_ours, refusal
+    from middlemark.launch.imported import Source
+    from middlemark.report.factors import plain
+
+    def refused(text: str) -> RequestError:
+        return RequestError([Problem(plain(str(path)), plain(text))])
+
+    digest = hashlib.sha256()
+    size = 0
+
+    def blocks() -> Iterator[bytes]:
+        nonlocal size
+        with path.open("rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                digest.update(block)
+                size += len(block)
+                yield block
+
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if is_ours(head):
+        raise refused("Middlemark printed it, from a run that has all of it: `middlemark list runs` shows where")
+    found = find(head)
+    if found is None:
+        raise refused(refusal(head))
+    try:
+        log = found.read(blocks())
+    except NotRead as error:
+        raise refused(f"has {found.name}, but {error}") from None
+    if not log.measured:
+        first = (
+            f"; the first line that did not fit, {log.first_unread[0]}: {log.first_unread[1]}"
+            if log.first_unread
+            else ""
+        )
+        raise refused(f"has {found.name}, but not one figure that is whole{first}")
+    name = path.name.encode(errors="backslashreplace").decode()
+    source = Source(
+        file=name,
+        bytes=size,
+        sha256=digest.hexdigest(),
+        tool=found.tool,
+        format=found.name,
+        lines=log.lines,
+        unread=log.unread,
+    )
+    return source, log
+
+
+def _kept(
+    out: Path, plan: "Plan", sources: "Sequence[Source]", outcomes: "Sequence[TrialOutcome]", started: str
+) -> "RunWriter":
+    from middlemark.imports import SUITE
+    from middlemark.store import Machine, RunFile, StoreError, open_run
+
+    file = RunFile(
+        middlemark=__version__,
+        suites=(SUITE,),
+        command=tuple(word.encode(errors="backslashreplace").decode() for word in sys.argv),
+        started=started,
+        seed=0,
+        machine=Machine(
+            host="unknown",
+            cpu="unknown",
+            processors=0,
+            memory_bytes=0,
+            kernel="",
+            system="",
+            virtual=None,
+            clocksource=None,
+            governor=None,
+        ),
+        adapters=(),
+        plan=plan,
+        imported=tuple(sources),
+    )
+    try:
+        writer = open_run(out, file)
+        for outcome in outcomes:
+            writer.append(outcome)
+        writer.close()
+    except StoreError as refused:
+        raise MeasureError(str(refused), "choose another folder with --out DIR") from None
+    return writer
+
+
+def _print(plan: "Plan", file: "RunFile", outcomes: "Sequence[TrialOutcome]", folder: Path, output_format: str) -> int:
+    import os
+    import shutil
+
+    from middlemark.commands import output
+    from middlemark.commands.facts import run_facts
+    from middlemark.commands.stored import readers
+    from middlemark.report import View, render
+    from middlemark.stats.cells import cell_results
+
+    samples, kept = readers(folder)
+    results = cell_results(plan, outcomes, samples, {}, kept)
+    view = View(
+        width=shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100,
+        colour=output.is_terminal() and "NO_COLOR" not in os.environ,
+    )
+    unwritten = output.write(render(output_format, run_facts(file, outcomes, folder, 0.0), results, view))
+    if unwritten is not None:
+        click.echo(f"middlemark: {unwritten}; the run is kept in {folder}", err=True)
+        return exits.CELL_FAILED
+    failed = [result.failed is not None for result in results]
+    if all(failed):
+        return exits.NOTHING_MEASURED
+    return exits.CELL_FAILED if any(failed) else exits.OK

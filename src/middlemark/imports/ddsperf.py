@@ -1,0 +1,184 @@
+"""Cyclone DDS's ddsperf: a line a second of each process, its number before it. Read to the end without keeping it."""
+
+import math
+import re
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+
+from middlemark.imports.lines import Lines, number
+from middlemark.imports.log import Format, Log, Measured, NotRead, cell, halved, untold
+from middlemark.launch.imported import Figures
+from middlemark.launch.outcome import Counts, Doubt
+
+TOOL = "ddsperf"
+_ADAPTER = "cyclonedds (ddsperf)"
+_KEPT = 20_000
+"""Of each second, ddsperf keeps so many round trips for its percentiles."""
+_MOST = 1_000
+"""Processes and sizes in one log; more are no log."""
+
+_N = rb"(\d+(?:[.,]\d+)?)"
+_BEGIN = rb"\[(\d+)\] +" + _N + rb" +"
+_PING = re.compile(
+    _BEGIN + rb"(?:(\S+) )?size (\d+) mean %bus min %bus 50%% %bus 90%% %bus 99%% %bus max %bus cnt (\d+)" % ((_N,) * 6)
+)
+_SUB = re.compile(
+    _BEGIN
+    + rb"(?:\S+ )?size (\d+) total (\d+) lost (\d+) delta (\d+) lost \d+ rate %b kS/s %b Mb/s \([^()\[]*\)"
+    % ((_N,) * 2)
+)
+_OTHER = re.compile(
+    rb"\[\d+\] (?:participant [^\[]+| *\d+[.,]\d+ +[^\[]*(?:rss:|vcsw:|discarded |/s +\S+ \||xmit |rexmit )[^\[]*)"
+    rb"|\d+\.\d+ \[\d*\] .+"  # Cyclone's own log
+)
+_KNOWN = re.compile(
+    rb"^\[\d+\] +(?:participant \S+:\d+: |[\d.,]+ +(?:\S+ )?(?:size \d+ |rss:|vcsw:|[\d.]+[kMG]?/s ))", re.M
+)
+
+
+class _Pings:
+    """The seconds of one process that sent pings of one size."""
+
+    def __init__(self) -> None:
+        self.p50, self.p90, self.p99 = array("d"), array("d"), array("d")
+        self.min, self.max = math.inf, 0.0
+        self.sum = 0.0
+        self.count = self.truncated = 0
+        self.peers: set[bytes] = set()
+
+    def add(self, peer: bytes | None, figures: tuple[bytes, ...], count: int) -> None:
+        mean, low, p50, p90, p99, high = map(number, figures)
+        self.p50.append(p50)
+        # With fewer, the tool prints what fewer than ten samples stand behind: often the maximum by another name.
+        if count >= 100:
+            self.p90.append(p90)
+        if count >= 1_000:
+            self.p99.append(p99)
+        self.min, self.max = min(self.min, low), max(self.max, high)
+        self.sum += mean * count
+        self.count += count
+        self.truncated += count > _KEPT
+        if len(self.peers) < _MOST:
+            self.peers.add(peer or b"")
+
+
+class _Subscriber:
+    """The seconds of one process that received samples of one size. Silent ones count between others only."""
+
+    def __init__(self) -> None:
+        self.rates = array("d")
+        self.silent = 0
+        self.received = self.lost = self.first_lost = 0
+        self.before: float | None = None
+
+    def add(self, at: float, lost: int, delta: int, rate: float) -> None:
+        since = at - self.before if self.before is not None else 0.0
+        self.before = at
+        if delta == 0:
+            self.silent += bool(self.rates)
+            return
+        self.rates.extend([0.0] * min(self.silent, 1_000_000))
+        self.silent = 0
+        self.rates.append(delta / since if since > 0 else rate)  # the printed rate is cut to tens a second
+        self.received += delta
+        self.lost = max(self.lost, lost)
+
+
+def _knows(head: bytes) -> bool:
+    return _KNOWN.search(head) is not None
+
+
+def _read(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    pings: dict[tuple[int, int], _Pings] = {}
+    subscribers: dict[tuple[int, int], _Subscriber] = {}
+    ping, sub, other = _PING.fullmatch, _SUB.fullmatch, _OTHER.fullmatch
+    for batch in lines:
+        for index, line in enumerate(batch):
+            if b" mean " in line:
+                found = ping(line.rstrip())
+                if found is not None:
+                    pid, _, peer, size, *figures, count = found.groups()
+                    pings.setdefault((int(pid), int(size)), _Pings()).add(peer, tuple(figures), int(count))
+                    continue
+            elif b" delta " in line:
+                found = sub(line.rstrip())
+                if found is not None:
+                    pid, at, size, _, lost, delta, rate, _ = found.groups()
+                    if int(size):  # 0: nothing has come yet
+                        of = subscribers.setdefault((int(pid), int(size)), _Subscriber())
+                        of.add(number(at), int(lost), int(delta), 1e3 * number(rate))
+                    continue
+            elif other(line.rstrip()) is not None or not line.strip():
+                continue
+            lines.refuse(index, line)
+        if len(pings) + len(subscribers) > _MOST:
+            raise NotRead(f"more than {_MOST:,} processes and sizes are in it: that is no log of a measurement")
+    measured = [_round_trips(pid, size, each) for (pid, size), each in sorted(pings.items()) if each.count]
+    measured += [_stream(size, each) for (_, size), each in sorted(subscribers.items()) if each.rates]
+    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _round_trips(pid: int, size: int, of: _Pings) -> Measured:
+    within = any(peer.rpartition(b":")[2] == b"%d" % pid for peer in of.peers)
+    known: dict[str, object] = {"processes": 1} if within else {}
+    where = cell(_ADAPTER, size, "ping-pong", subscribers=len(of.peers), publishers=1, topics=1, **known)
+    seconds = len(of.p50)
+    doubts = [untold(where), halved(TOOL), _of_seconds("quantiles", "quantiles", seconds)]
+    if of.truncated:
+        doubts.append(
+            Doubt(
+                "first-samples-only",
+                f"ddsperf takes the percentiles of a second from its first {_KEPT:,} round trips: {of.truncated:,} of "
+                f"{seconds:,} seconds had more",
+                "minimum, mean and maximum are of all; measure it again for percentiles that are",
+            )
+        )
+    figures = Figures(
+        min=2e3 * of.min,
+        mean=2e3 * of.sum / of.count,
+        p50=_median(of.p50, 2e3) if of.count >= 20 else None,
+        p90=_median(of.p90, 2e3),
+        p99=_median(of.p99, 2e3),
+        max=2e3 * of.max,
+    )
+    return Measured(
+        cell=where,
+        times={"round_trip_ns": figures},
+        samples=of.count,
+        counts=Counts(received=of.count),
+        counted=("received",),
+        doubts=tuple(doubts),
+    )
+
+
+def _stream(size: int, of: _Subscriber) -> Measured:
+    where = cell(_ADAPTER, size, "stream", subscribers=1, topics=1)
+    rate = _median(of.rates, 1.0)
+    return Measured(
+        cell=where,
+        counts=Counts(received=of.received, lost=of.lost),
+        counted=("received", "lost"),
+        rate_hz=rate,
+        rate_total_hz=rate,
+        doubts=(untold(where), _of_seconds("rate", "rates", len(of.rates))),
+    )
+
+
+def _of_seconds(what: str, theirs: str, seconds: int) -> Doubt:
+    be = "are" if what.endswith("s") else "is"
+    return Doubt(
+        "median-of-seconds",
+        f"its {what} {be} the median of the {theirs} of {seconds:,} seconds, not of all that was measured: the tool "
+        "prints no more",
+        "a stall of one second does not show in it; the maximum tells of it, where there is one",
+    )
+
+
+def _median(values: "array[float]", scale: float) -> float | None:
+    return float(np.median(np.frombuffer(values))) * scale if values else None
+
+
+FORMAT = Format("ddsperf's lines", TOOL, _knows, _read)

@@ -1,0 +1,55 @@
+"""Which format a log is of, told by its beginning, never by its name."""
+
+import re
+
+from middlemark.imports import (
+    ddsperf,
+    google_benchmark,
+    latencytest,
+    performance_test,
+    roundtrip,
+    rtiperftest,
+    throughputtest,
+)
+from middlemark.imports.lines import Lines, shown
+from middlemark.imports.log import Format
+
+FORMATS = (
+    performance_test.JSON,
+    rtiperftest.FORMAT,
+    google_benchmark.FORMAT,
+    performance_test.CSV,
+    latencytest.FORMAT,
+    latencytest.RAW,
+    throughputtest.FORMAT,
+    roundtrip.FORMAT,
+    ddsperf.FORMAT,
+)
+"""In the order asked: what only one of them can have comes first."""
+
+HEAD_BYTES = 1 << 20
+"""A log is known by what its first MiB has."""
+
+_OURS = re.compile(rb"^# (?:As ddsperf 0\.10 prints them; the differences|Half round trips(?: in us)?: )", re.M)
+
+
+def find(head: bytes) -> Format | None:
+    """Return the format of a log that begins like this; None where it is of none of them."""
+    # A line that HEAD_BYTES cut through may still be what tells.
+    text = b"\n".join(line for lines in Lines([head, b"\n"]) for line in map(bytes.strip, lines))
+    return next((each for each in FORMATS if each.knows(text)), None)
+
+
+def is_ours(head: bytes) -> bool:
+    """Say whether ``run --format ddsperf|roundtrip|latencytest`` printed it: its whole figures would be doubled."""
+    return _OURS.search(head) is not None
+
+
+def refusal(head: bytes) -> str:
+    """Return why a file is no log of a known tool: its first line that has anything on it, and what there is."""
+    there = ", ".join(each.name for each in FORMATS)
+    for lines in Lines([head, b"\n"]):
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                return f"line {number} is of no log known here: {shown(line)!r}; there are {there}"
+    return f"nothing is in it; there are {there}"

@@ -1,0 +1,133 @@
+"""Google Benchmark's JSON: a repetition is a trial, and all it tells of one is the mean time of an iteration."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from middlemark.imports.documents import Element, count, elements, figure, log_of, text_of, word
+from middlemark.imports.log import Format, Log, Measured, cell, untold
+from middlemark.launch.imported import Figures
+from middlemark.launch.outcome import Doubt, Failure
+from middlemark.plan.cell import Cell
+
+TOOL = "Google Benchmark"
+_KNOWN = re.compile(rb'"benchmarks"\s*:\s*\[')
+_UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+_BY_REAL_TIME = ("/real_time", "/manual_time")
+"""Parts of a name that say its rates are per real time; otherwise they are per processor time."""
+
+
+def _knows(head: bytes) -> bool:
+    return _KNOWN.search(head) is not None
+
+
+def _read(blocks: Iterable[bytes]) -> Log:
+    rows: list[Mapping[str, Any]] = []
+    unread: list[str] = []
+    notes: dict[str, None] = {}
+    objects = 0
+    for each in elements(text_of(blocks), "benchmarks"):
+        objects += 1
+        if not isinstance(each, Element):
+            unread.append(each)
+            continue
+        if note := _note(each.head):
+            notes[note] = None
+        if not word(each.value.get("name")):
+            unread.append(str(dict(each.value))[:60])
+            continue
+        rows.append(each.value)
+    single = [each for each in rows if each.get("run_type", "iteration") != "aggregate"]
+    repeated = {_name(each) for each in single}
+    measured = []
+    for row in rows:
+        aggregate = row.get("run_type") == "aggregate"
+        if aggregate and (row.get("aggregate_name") != "mean" or _name(row) in repeated):
+            continue  # made of rows that are there, or no time
+        found = _measured(row, aggregate)
+        if found is None:
+            unread.append(str(dict(row))[:60])
+        else:
+            measured.append(found)
+    return log_of(measured, objects, unread, tuple(notes))
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return word(row.get("run_name")) or word(row.get("name"))
+
+
+def _note(head: Mapping[str, Any]) -> str:
+    context = head.get("context")
+    if not isinstance(context, dict):
+        return ""
+    cpus, mhz = count(context.get("num_cpus")), count(context.get("mhz_per_cpu"))
+    parts = [
+        word(context.get("host_name")),
+        f"{cpus} processors" if cpus else "",
+        f"{mhz} MHz" if mhz else "",
+        word(context.get("date")),
+        "a library built for debugging" if context.get("library_build_type") == "debug" else "",
+        "frequency scaling on" if context.get("cpu_scaling_enabled") is True else "",
+    ]
+    return ", ".join(each for each in parts if each)
+
+
+def _measured(row: Mapping[str, Any], aggregate: bool) -> Measured | None:
+    name = _name(row)
+    real, unit = figure(row.get("real_time")), _UNITS.get(word(row.get("time_unit")) or "ns")
+    size, guessed = _size(row, name)
+    where = cell(f"{name.partition('/')[0]} ({TOOL})", size, native=(("benchmark", name),))
+    if row.get("error_occurred") is True or row.get("skipped") is True:
+        told = word(row.get("error_message")) or word(row.get("skip_message")) or "it does not tell why"
+        failure = Failure("imported", f"the benchmark failed: {told}", "see what it wants, and run it again")
+        return Measured(cell=where, failed=failure)
+    if real is None or unit is None or real < 0:
+        return None
+    return Measured(
+        cell=where,
+        times={"round_trip_ns": Figures(mean=real * unit)},
+        samples=0 if aggregate else count(row.get("iterations")) or 0,
+        doubts=(untold(where), *_doubts(where, guessed)),
+    )
+
+
+def _size(row: Mapping[str, Any], name: str) -> tuple[int, bool]:
+    """Return the bytes of an iteration, and whether that is but the last number in its name. 0: it does not tell."""
+    by_real_time = any(part in name for part in _BY_REAL_TIME)
+    rate, time = figure(row.get("bytes_per_second")), figure(row.get("real_time" if by_real_time else "cpu_time"))
+    unit = _UNITS.get(word(row.get("time_unit")) or "ns")
+    if rate and time and unit and 0 < rate * time * unit < 1e9 * 2**50:
+        return round(rate * time * unit / 1e9), False
+    numbers = [part for part in name.split("/") if part.isascii() and part.isdigit() and len(part) < 16]
+    return (int(numbers[-1]), True) if numbers else (0, False)
+
+
+def _doubts(where: Cell, guessed: bool) -> list[Doubt]:
+    found = [
+        Doubt(
+            "iteration-not-round-trip",
+            "its time is that of one iteration, whatever the benchmark's body does; it stands here as a round trip",
+            "it is one only if the body sends a message and waits for the answer",
+        ),
+        Doubt(
+            "no-quantiles",
+            "a repetition tells the mean of its iterations only",
+            "a mean is not a median: one stall moves it; measure it again for quantiles",
+        ),
+    ]
+    if guessed:
+        found.append(
+            Doubt(
+                "size-guessed",
+                f"its size of {where.size:,} bytes is the last number in its name: nothing else tells one",
+                "let the benchmark call SetBytesProcessed",
+            )
+        )
+    elif not where.size:
+        found.append(
+            Doubt("size-unknown", "it does not tell how many bytes a message has", "call SetBytesProcessed there")
+        )
+    return found
+
+
+FORMAT = Format("Google Benchmark's JSON", TOOL, _knows, _read)

@@ -1,0 +1,108 @@
+"""Fast DDS's LatencyTest: its table, a row a size, and the file of ``--export_raw_data``, a row a sample."""
+
+import re
+from array import array
+from collections.abc import Iterable
+
+import msgspec
+import numpy as np
+
+from middlemark.imports.lines import Lines, number
+from middlemark.imports.log import Format, Log, Measured, cell, halved, untold
+from middlemark.launch.imported import Figures
+from middlemark.launch.outcome import Counts, Doubt
+from middlemark.stats.quantiles import summarise
+
+TOOL = "LatencyTest"
+_ADAPTER = "fastdds (LatencyTest)"
+
+# Printed with three decimals always, so a decimal comma and the comma between columns can be told apart.
+_ROW = re.compile(rb"(\d+), *(\d+)" + rb", *(-?\d+[.,]\d{3})" * 8)
+_HEADER = re.compile(rb"Bytes, *Samples, *stdev, *mean, *min, *50%, *90%, *99%, *99\.99%, *max")
+_OTHER = re.compile(
+    rb"Reading demands file: .*|Performing .*test with \d+ subscribers.*|Overhead .+ ns|Printing round-trip times .*|"
+    rb"(?:-+,)+|EVERYTHING STOPPED FINE|"
+    rb"(?:Pub|Sub)\w*: .*|.*(?:Matched|MATCHED|DISCOVERY COMPLETE).*|\d{4}-\d\d-\d\d .*"
+)
+_KNOWN = re.compile(rb"^ *" + _HEADER.pattern, re.M)
+
+_RAW_HEADER = re.compile(rb"Sample,Payload \[Bytes\],Latency \[us\]")
+_RAW_ROW = re.compile(rb"(\d+),(\d+),(\d+(?:[.,]\d+)?(?:e[+-]?\d+)?)")
+_RAW_KNOWN = re.compile(rb"^" + _RAW_HEADER.pattern, re.M)
+
+_LESS = ", less the time in the echo and of reading the clock"
+
+
+def _knows(head: bytes) -> bool:
+    return _KNOWN.search(head) is not None
+
+
+def _read(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    measured = []
+    for index, line in lines.each():
+        if row := _ROW.fullmatch(line.rstrip(b" ,")):
+            size, samples, *figures = row.groups()
+            measured.append(_row(int(size), int(samples), [number(each) for each in figures]))
+        elif _HEADER.fullmatch(line) is None and _OTHER.fullmatch(line) is None:
+            lines.refuse(index, line)
+    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _row(size: int, samples: int, us: list[float]) -> Measured:
+    stdev, mean, low, p50, p90, p99, p99_99, high = (2_000 * each for each in us)
+    # Quantiles of few samples are there as well: the last one printed stands for what its samples cannot tell.
+    told = Figures(
+        min=low,
+        mean=mean,
+        stdev=stdev,
+        p50=p50 if samples >= 20 else None,
+        p90=p90 if samples >= 100 else None,
+        p99=p99 if samples >= 1_000 else None,
+        p99_99=p99_99 if samples >= 100_000 else None,
+        max=high,
+    )
+    return _measured(size, samples, told)
+
+
+def _knows_raw(head: bytes) -> bool:
+    return _RAW_KNOWN.search(head) is not None
+
+
+def _read_raw(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    by_size: dict[int, array[float]] = {}
+    match = _RAW_ROW.fullmatch
+    for index, line in lines.each():
+        row = match(line)
+        if row is not None:
+            by_size.setdefault(int(row[2]), array("d")).append(number(row[3]))
+        elif _RAW_HEADER.fullmatch(line) is None:
+            lines.refuse(index, line)
+    measured = []
+    for size, halves in sorted(by_size.items()):
+        told = summarise(2_000 * np.frombuffer(halves))
+        measured.append(_measured(size, len(halves), Figures(**msgspec.structs.asdict(told))))
+    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _measured(size: int, samples: int, told: Figures) -> Measured:
+    where = cell(_ADAPTER, size, publishers=1, topics=1, rate="max")
+    dropped = Doubt(
+        "samples-dropped",
+        "with --data_loans LatencyTest drops every round trip of more than 20 ms, and the log does not tell whether it "
+        "was given",
+        "where it was, the tail and the maximum are too short",
+    )
+    return Measured(
+        cell=where,
+        times={"round_trip_ns": told},
+        samples=samples,
+        counts=Counts(received=samples),
+        counted=("received",),
+        doubts=(untold(where), halved(TOOL, _LESS), dropped),
+    )
+
+
+FORMAT = Format("LatencyTest's table", TOOL, _knows, _read)
+RAW = Format("LatencyTest's --export_raw_data", TOOL, _knows_raw, _read_raw)

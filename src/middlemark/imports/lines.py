@@ -1,0 +1,104 @@
+"""Blocks of bytes as they come from a file → whole lines, whatever happened to the file. Pure: it opens nothing."""
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+
+LONGEST = 1 << 20
+"""A longer line is nobody's: it is dropped as it comes, so that it takes no memory, and counts as one not read."""
+
+_ENDS = bytes.maketrans(b"\r\0", b"\n\n")
+"""Carriage returns end lines, and so do the holes of zeros that a crash leaves in a file."""
+
+_COLOURS = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
+_SHOWN = 60
+
+
+class Lines:
+    """The lines of a log, a list of them for each block, with what is told of them. Iterate once.
+
+    What follows the last line's end is no whole line: ``12`` may have been ``12345``. It is ``cut``.
+    """
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        """``blocks`` are those of a file, in order and of any length."""
+        self._blocks = blocks
+        self.number = 0
+        """Lines before the current list, empty ones included."""
+        self.filled = 0
+        """Lines so far with anything on them."""
+        self.unread = 0
+        self.first_unread: tuple[int, str] | None = None
+        """The first that was not read: its number from 1, and what it begins with."""
+
+    def __iter__(self) -> Iterator[list[bytes]]:
+        """Yield the lines of each block, without their ends, empty ones included."""
+        rest = b""
+        dropping = False
+        for block in utf8(self._blocks):
+            lines = block.translate(_ENDS).split(b"\n")
+            if not dropping:
+                lines[0] = rest + lines[0]
+            elif len(lines) > 1:
+                dropping = False
+                del lines[0]
+                self.number += 1
+            else:
+                continue
+            rest = lines.pop()
+            if lines:
+                yield lines
+                self.number += len(lines)
+                self.filled += len(lines) - lines.count(b"")
+            if len(rest) > LONGEST:
+                self.refuse(0, rest)
+                self.filled += 1
+                dropping, rest = True, b""
+        if rest.strip():
+            self.filled += 1
+            self.refuse(0, rest)
+
+    def refuse(self, index: int, line: bytes) -> None:
+        """Count a line of the current list as not read."""
+        self.unread += 1
+        if self.first_unread is None:
+            self.first_unread = (self.number + index + 1, shown(line))
+
+    def each(self) -> Iterator[tuple[int, bytes]]:
+        """Yield every line that has anything on it, stripped and without colours, with its index for ``refuse``."""
+        for lines in self:
+            for index, line in enumerate(lines):
+                plain = _COLOURS.sub(b"", line).strip() if b"\x1b" in line else line.strip()
+                if plain:
+                    yield index, plain
+
+
+def utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Take a byte order mark off; what Windows' shells write as UTF-16 becomes UTF-8."""
+    decoder = None
+    begun = False
+    for block in blocks:
+        if not begun and block:
+            begun = True
+            if block[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+            elif block.startswith(codecs.BOM_UTF8):
+                block = block[len(codecs.BOM_UTF8) :]  # noqa: PLW2901  the rest of the same block
+        yield block if decoder is None else decoder.decode(block).encode()
+
+
+def number(text: bytes | str) -> float:
+    """Read a figure, its decimals after a point or, as some locales print it, a comma. Raises ValueError.
+
+    ``nan`` and ``inf`` are no figures.
+    """
+    value = float(text.replace(b",", b".") if isinstance(text, bytes) else text.replace(",", "."))
+    if value - value != 0.0:
+        raise ValueError(text)
+    return value
+
+
+def shown(line: bytes) -> str:
+    """Return how a line begins, for people."""
+    text = line[: 4 * _SHOWN].decode(errors="backslashreplace").strip()
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,0 +1,306 @@
+"""ApexAI's performance_test: its CSV, a row a second below the experiment's settings, and its JSON."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.imports.documents import Element, count, elements, figure, log_of, text_of
+from middlemark.imports.lines import Lines, number
+from middlemark.imports.log import Format, Log, Measured, cell, untold
+from middlemark.launch.imported import Figures
+from middlemark.launch.outcome import Counts, Doubt, Failure
+
+TOOL = "performance_test"
+_NS = 1e9
+
+_CSV_KNOWN = re.compile(rb"^(?:---EXPERIMENT-START---|T_experiment,[ \t]*(?:T_loop,[ \t]*)?received,)", re.M)
+_JSON_KNOWN = re.compile(rb'"analysis_results"\s*:\s*\[')
+_SETTING = re.compile(rb"([A-Z][\w .()/-]{1,60}): ?(.*)")
+_ENDS = re.compile(rb"(?:Maximum runtime reached|.*[Ee]xiting|Waiting for |Publishers? |Subscribers? ).*")
+_BETWEEN = re.compile(rb",[ \t]+")
+
+
+class _Second(msgspec.Struct, frozen=True, kw_only=True):
+    """One row: counts of about a second, latencies in ns. None: nothing came, so there is none."""
+
+    at_s: float
+    seconds: float
+    sent: int
+    received: int
+    lost: int
+    bytes: int
+    low: float | None
+    high: float | None
+    mean: float | None
+    variance: float | None
+    """ns²."""
+
+
+class _Experiment:
+    """What was set, by the JSON's names, and the seconds of it."""
+
+    def __init__(self) -> None:
+        self.settings: dict[str, str] = {}
+        self.columns: list[str] = []
+        self.seconds: list[_Second] = []
+        self.repeated = False
+
+
+def _knows_csv(head: bytes) -> bool:
+    return _CSV_KNOWN.search(head) is not None
+
+
+def _read_csv(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    experiments = [_Experiment()]
+    for index, line in lines.each():
+        now = experiments[-1]
+        if line.startswith((b"Experiment id:", b"---EXPERIMENT-START---")) and now.columns:
+            now = _Experiment()
+            experiments.append(now)
+        if line.startswith(b"T_experiment,"):
+            now.columns = [each.strip().decode(errors="replace") for each in line.strip(b", \t").split(b",")]
+        elif line[:1].isdigit() and now.columns:
+            second = _row(now.columns, line)
+            if second is None:
+                lines.refuse(index, line)
+            else:
+                now.repeated |= bool(now.seconds) and second.at_s <= now.seconds[-1].at_s
+                now.seconds.append(second)
+        elif line == b"---EXPERIMENT-START---" or _ENDS.fullmatch(line):
+            continue
+        elif setting := _SETTING.fullmatch(line):
+            now.settings[_NAMES.get(setting[1].decode(), setting[1].decode())] = setting[2].decode(errors="replace")
+        else:
+            lines.refuse(index, line)
+    measured = tuple(_measured(each) for each in experiments if each.seconds)
+    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+_NAMES = {
+    "Communication mean": "com_mean_str",
+    "RMW Implementation": "rmw_implementation",
+    "Publishing rate": "rate",
+    "Msg name": "msg_name",
+    "Message type": "msg_name",
+    "Topic name": "topic_name",
+    "Number of publishers": "number_of_publishers",
+    "Number of subscribers": "number_of_subscribers",
+    "Roundtrip Mode": "roundtrip_mode",
+    "Zero copy transfer": "is_zero_copy_transfer",
+    "QOS": "qos",
+}
+"""The CSV's words for settings, as the JSON names them."""
+
+
+def _row(columns: Sequence[str], line: bytes) -> _Second | None:
+    # Between columns stand a comma and tabs; so a decimal comma is no comma between columns.
+    fields = _BETWEEN.split(line.strip(b", \t")) if b"\t" in line else line.strip(b", ").split(b",")
+    if len(fields) != len(columns):
+        return None
+    told = dict(zip(columns, fields, strict=True))
+
+    def ns(name: str) -> float | None:
+        return number(told[name]) * 1e6 if received and name in told else None
+
+    try:
+        received = int(told["received"])
+        # It is the variance in s² times 1,000, whatever its column says: its unit is neither ms nor ms².
+        variance = ns("latency_variance (ms)")
+        return _Second(
+            at_s=number(told["T_experiment"]),
+            seconds=number(told["T_loop"]) if "T_loop" in told else 0.0,
+            sent=max(int(told["sent"]), 0),
+            received=max(received, 0),
+            lost=max(int(told["lost"]), 0),
+            bytes=max(int(told["data_received"]), 0),
+            low=ns("latency_min (ms)"),
+            high=ns("latency_max (ms)"),
+            mean=ns("latency_mean (ms)"),
+            variance=None if variance is None else variance / 1e6 / 1e3 * _NS * _NS,
+        )
+    except (KeyError, ValueError):
+        return None
+
+
+def _knows_json(head: bytes) -> bool:
+    return _JSON_KNOWN.search(head) is not None
+
+
+def _read_json(blocks: Iterable[bytes]) -> Log:
+    experiments: list[_Experiment] = []
+    unread: list[str] = []
+    rows = 0
+    head: Mapping[str, Any] | None = None
+    for each in elements(text_of(blocks), "analysis_results"):
+        rows += 1
+        if not isinstance(each, Element):
+            unread.append(each)
+            continue
+        if each.head is not head:
+            head = each.head
+            experiments.append(_Experiment())
+            experiments[-1].settings = {str(key): str(value) for key, value in head.items()}
+        second = _object(each.value)
+        if second is None:
+            unread.append(str(each.value)[:60])
+        else:
+            experiments[-1].seconds.append(second)
+    return log_of([_measured(each) for each in experiments if each.seconds], rows, unread)
+
+
+def _object(row: Mapping[str, Any]) -> _Second | None:
+    counts = [count(row.get(f"num_samples_{each}")) for each in ("sent", "received", "lost")]
+    sent, received, lost = counts
+    if sent is None or received is None or lost is None:
+        return None
+
+    def ns(name: str, power: int = 1) -> float | None:
+        value = figure(row.get(name)) if received else None  # without a sample it writes 0
+        return None if value is None else value * _NS**power
+
+    return _Second(
+        at_s=(figure(row.get("experiment_start")) or 0.0) / _NS,
+        seconds=0.0,
+        sent=sent,
+        received=received,
+        lost=lost,
+        bytes=count(row.get("total_data_received")) or 0,
+        low=ns("latency_min"),
+        high=ns("latency_max"),
+        mean=ns("latency_mean"),
+        variance=ns("latency_variance", 2),
+    )
+
+
+def _measured(of: _Experiment) -> Measured:
+    settings = of.settings
+    mode = settings.get("roundtrip_mode", "").upper()
+    subscribers = _whole(settings.get("number_of_subscribers")) or None
+    rate = _whole(settings.get("rate"))
+    known: dict[str, object] = {"topics": 1}
+    if subscribers:
+        known["subscribers"] = subscribers
+    if _whole(settings.get("number_of_publishers")):
+        known["publishers"] = _whole(settings.get("number_of_publishers"))
+    if rate is not None:
+        known["rate"] = float(rate) if rate else "max"
+    reliability = (settings.get("qos_reliability") or settings.get("qos", "")).upper()
+    if "RELIABLE" in reliability or "BEST_EFFORT" in reliability:
+        known["reliability"] = "reliable" if "RELIABLE" in reliability else "best-effort"
+    if message := settings.get("msg_name") or settings.get("topic_name"):
+        known["native"] = (("message", message[:100]),)
+    received, size = sum(each.received for each in of.seconds), 0
+    if received:
+        size = round(sum(each.bytes for each in of.seconds) / received)
+    pattern = "ping-pong" if mode == "MAIN" else "stream"
+    where = cell(_adapter(settings), size, pattern, **known)
+    if mode == "RELAY":
+        text = "it is the log of the relay of a round trip, which measures nothing"
+        failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
+        return Measured(cell=where, failed=failure, doubts=(untold(where),))
+    figures = _figures(of.seconds)
+    rates = _rate(of.seconds)
+    return Measured(
+        cell=where,
+        times={"round_trip_ns" if pattern == "ping-pong" else "one_way_from_sent_ns": figures},
+        samples=received,
+        counts=Counts(
+            sent=sum(each.sent for each in of.seconds), received=received, lost=sum(each.lost for each in of.seconds)
+        ),
+        counted=("sent", "received", "lost"),
+        rate_hz=None if rates is None or pattern == "ping-pong" else rates / (subscribers or 1),
+        rate_total_hz=None if pattern == "ping-pong" else rates,
+        doubts=(untold(where), *_doubts(of, figures, pattern)),
+    )
+
+
+def _adapter(settings: Mapping[str, str]) -> str:
+    mean = settings.get("com_mean_str", "")[:100] or "middleware unknown"
+    rmw = settings.get("rmw_implementation", "")[:100]
+    return f"{mean}{f' {rmw}' if rmw not in ('', 'N/A') else ''} ({TOOL})"
+
+
+def _whole(text: str | None) -> int | None:
+    try:
+        value = float(text) if text else None
+    except ValueError:
+        return None
+    return int(value) if value is not None and 0 <= value < 1e12 else None
+
+
+def _figures(seconds: Sequence[_Second]) -> Figures:
+    """Put the seconds together: of moments that is exact."""
+    known = [each for each in seconds if each.mean is not None and each.received]
+    received = sum(each.received for each in known)
+    if not received:
+        return Figures()
+    mean = sum((each.mean or 0.0) * each.received for each in known) / received
+    squares = [
+        ((each.variance or 0.0) + (each.mean or 0.0) ** 2) * each.received
+        for each in known
+        if each.variance is not None
+    ]
+    variance = sum(squares) / received - mean**2 if len(squares) == len(known) else None
+    low = [each.low for each in known if each.low is not None]
+    high = [each.high for each in known if each.high is not None]
+    return Figures(
+        min=min(low, default=None),
+        max=max(high, default=None),
+        mean=mean,
+        stdev=math.sqrt(variance) if variance is not None and variance >= 0 else None,
+    )
+
+
+def _rate(seconds: Sequence[_Second]) -> float | None:
+    """Return messages received a second at all subscribers, from the first second in which any came to the last."""
+    busy = [index for index, each in enumerate(seconds) if each.received]
+    if not busy:
+        return None
+    part = seconds[busy[0] : busy[-1] + 1]
+    lengths = [each.seconds for each in part]
+    if not all(lengths):  # rows that do not tell their length stand about a second apart
+        lengths = [b.at_s - a.at_s for a, b in zip(seconds[busy[0] :], part[1:], strict=False)]
+        part = part[1:]
+    span = sum(lengths)
+    return sum(each.received for each in part) / span if part and span > 0 else None
+
+
+def _doubts(of: _Experiment, figures: Figures, pattern: str) -> list[Doubt]:
+    way = "of whole round trips" if pattern == "ping-pong" else "one way, from one process's clock to another's"
+    found = [
+        Doubt(
+            "no-quantiles",
+            f"performance_test keeps minimum, mean, maximum and variance of its latency only ({way})",
+            "a mean is not a median: one stall moves it; measure it again for quantiles",
+        ),
+        Doubt(
+            "size-of-type",
+            "size and throughput are of the type's sizeof, and its payload is neither written nor read",
+            "a middleware that hands over pointers looks as fast at any size",
+        ),
+    ]
+    if figures.mean is not None and figures.min is not None and figures.min < 0:
+        found.append(
+            Doubt(
+                "clocks-differ",
+                "its least latency is negative: sender and receiver had different clocks",
+                "use its round-trip mode, or one machine",
+            )
+        )
+    if of.repeated:
+        found.append(
+            Doubt(
+                "interleaved",
+                "the time in its rows goes back: more than one process wrote into this log, and it does not name them",
+                "let each write into a file of its own",
+            )
+        )
+    return found
+
+
+CSV = Format("performance_test's CSV", TOOL, _knows_csv, _read_csv)
+JSON = Format("performance_test's JSON", TOOL, _knows_json, _read_json)

@@ -1,0 +1,181 @@
+"""Cyclone DDS's RoundtripPing: a line a second and ``# Overall``. Its process is not named, only the payload's size."""
+
+import re
+import statistics
+from collections.abc import Iterable
+
+import msgspec
+
+from middlemark.imports.lines import Lines
+from middlemark.imports.log import Format, Log, Measured, cell, halved, untold
+from middlemark.launch.imported import Figures
+from middlemark.launch.outcome import Counts, Doubt
+
+TOOL = "RoundtripPing"
+_ADAPTER = "cyclonedds (RoundtripPing)"
+_KEPT = 50_000
+
+_HEADER = re.compile(rb"# payloadSize: (\d+) \| numSamples: \d+ \| timeOut: -?\d+")
+# count, median, min, 99% and max of halves; count, median and min of writing and of reading
+_FIGURES = rb" +(\d+)" * 5 + rb" +(\d+)" * 6
+_SECOND = re.compile(rb"(\d+)" + _FIGURES)
+_OVERALL = re.compile(rb"# Overall" + _FIGURES)
+_OTHER = re.compile(
+    rb"# (?:Waiting for startup jitter to stabilise|Warm up complete\.|Latency measurements \(in us\)|"
+    rb"Latency \[us\] +Write-access.*|Seconds +Count +median.*)|Waiting for samples from ping .*|\d+\.\d+ \[\d*\] .+|"
+    rb"#  +Latency \[us\] .*|Sending termination request\.|Received termination request\. Terminating\."
+)
+_KNOWN = re.compile(
+    rb"^(?:# payloadSize: \d+ \| numSamples: |# Overall +\d+ |#  +Latency \[us\] +Write-access|"
+    rb"# Seconds +Count +median)",
+    re.M,
+)
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """One line's figures, as printed: whole µs, the first five of halves."""
+
+    count: int
+    median: int
+    least: int
+    p99: int
+    most: int
+    writes: tuple[int, int, int]
+    reads: tuple[int, int, int]
+
+
+class _Run:
+    """One header and what followed it."""
+
+    def __init__(self, size: int | None) -> None:
+        self.size = size
+        self.seconds: list[_Line] = []
+        self.overall: _Line | None = None
+        self.last = 0
+        self.mixed = False
+
+
+def _knows(head: bytes) -> bool:
+    return _KNOWN.search(head) is not None
+
+
+def _read(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    runs: list[_Run] = []
+    unclear = 0
+    for index, line in lines.each():
+        if header := _HEADER.fullmatch(line):
+            size = int(header[1])
+            # Two that start together print their headers before the first second of either: nobody can part them.
+            if runs and runs[-1].overall is None and not runs[-1].seconds and not unclear:
+                unclear = 2
+                runs[-1].mixed = True
+                if runs[-1].size != size:
+                    runs[-1].size = None
+            else:
+                runs.append(_Run(size))
+                unclear = 0
+        elif second := _SECOND.fullmatch(line):
+            run = _open(runs)
+            if run.size is None:
+                lines.refuse(index, line)
+                continue
+            number = int(second[1])
+            run.mixed |= number <= run.last
+            run.last = number
+            run.seconds.append(_line(second.groups()[1:]))
+        elif overall := _OVERALL.fullmatch(line):
+            run = _open(runs)
+            if run.size is None or run.overall is not None:
+                lines.refuse(index, line)
+                continue
+            run.overall = _line(overall.groups())
+        elif _OTHER.fullmatch(line) is None:
+            lines.refuse(index, line)
+    measured = tuple(_measured(run) for run in runs if run.seconds or run.overall)
+    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _open(runs: list[_Run]) -> _Run:
+    """Return the run that a line of figures belongs to; one of no known size where the log has lost its header."""
+    if not runs:
+        runs.append(_Run(None))
+    return runs[-1]
+
+
+def _line(groups: tuple[bytes, ...]) -> _Line:
+    count, median, least, p99, most, *access = map(int, groups)
+    return _Line(count, median, least, p99, most, (access[0], access[1], access[2]), (access[3], access[4], access[5]))
+
+
+def _measured(run: _Run) -> Measured:
+    where = cell(_ADAPTER, run.size or 0, subscribers=1, publishers=1, topics=1, reliability="reliable", rate="max")
+    lines = [run.overall] if run.overall else run.seconds
+    count = sum(each.count for each in lines)
+    doubts = [untold(where), halved(TOOL, ", in whole µs cut off"), *_doubts(run, count)]
+    times = {
+        "round_trip_ns": _figures(
+            [(each.median, each.least, each.p99 if each.count >= 1_000 else None, each.most) for each in lines], 2_000
+        ),
+        "write_ns": _figures([(*each.writes[1:], None, None) for each in lines], 1_000),
+        "take_ns": _figures([(*each.reads[1:], None, None) for each in lines], 1_000),
+    }
+    return Measured(
+        cell=where,
+        times=times,
+        samples=count,
+        counts=Counts(received=count),
+        counted=("received",),
+        doubts=tuple(doubts),
+    )
+
+
+def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: int) -> Figures:
+    def over(values: list[int]) -> float | None:
+        return ns * statistics.median(values) if values else None
+
+    most = [each[3] for each in lines if each[3] is not None]
+    return Figures(
+        p50=over([each[0] for each in lines]),
+        min=ns * min(each[1] for each in lines),
+        p99=over([each[2] for each in lines if each[2] is not None]),
+        max=ns * max(most) if most else None,
+    )
+
+
+def _doubts(run: _Run, count: int) -> list[Doubt]:
+    found = []
+    if run.overall is None:
+        found.append(
+            Doubt(
+                "median-of-seconds",
+                f"the log ends before `# Overall`: its quantiles are the medians of {len(run.seconds):,} seconds' own",
+                "a stall of one second does not show in them; the maximum tells of it",
+            )
+        )
+    elif count > _KEPT:
+        seconds = [each.median for each in run.seconds]
+        beside = (
+            f"; the median of the {len(seconds)} seconds' medians is {2 * statistics.median(seconds):g} µs"
+            if seconds
+            else ""
+        )
+        found.append(
+            Doubt(
+                "first-samples-only",
+                f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {count:,} round trips{beside}",
+                "minimum and maximum are of all; measure it again for quantiles that are",
+            )
+        )
+    if run.mixed:
+        found.append(
+            Doubt(
+                "interleaved",
+                "two processes wrote into this log and RoundtripPing does not name its own: its figures are of both",
+                "let each write into a file of its own",
+            )
+        )
+    return found
+
+
+FORMAT = Format("RoundtripPing's lines", TOOL, _knows, _read)

@@ -1,0 +1,119 @@
+"""RTI's perftest with ``-outputFormat json``: an object a data length, a publisher's of latency, a subscriber's not."""
+
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from middlemark.imports.documents import Element, count, elements, figure, log_of, text_of
+from middlemark.imports.log import Format, Log, Measured, cell, halved, untold
+from middlemark.launch.imported import Figures
+from middlemark.launch.outcome import Counts, Doubt
+
+TOOL = "rtiperftest"
+_ADAPTER = "middleware unknown (rtiperftest)"
+_KNOWN = re.compile(rb'"perftest"\s*:\s*\[')
+
+_LATENCIES = {
+    "min": "latency_min",
+    "mean": "latency_ave",
+    "stdev": "latency_std",
+    "p50": "latency_50",
+    "p90": "latency_90",
+    "p99": "latency_99",
+    "p99_99": "latency_99.99",
+    "max": "latency_max",
+}
+
+
+def _knows(head: bytes) -> bool:
+    return _KNOWN.search(head) is not None
+
+
+def _read(blocks: Iterable[bytes]) -> Log:
+    measured: list[Measured] = []
+    unread: list[str] = []
+    objects = 0
+    for each in elements(text_of(blocks), "perftest", "intervals"):
+        objects += 1
+        if not isinstance(each, Element):
+            unread.append(each)
+            continue
+        found = _measured(each.value)
+        if found is not None:
+            measured.append(found)
+        if found is None or not each.whole:
+            unread.append(str(dict(each.value))[:60])
+    return log_of(measured, objects, unread)
+
+
+def _measured(value: Mapping[str, Any]) -> Measured | None:
+    length = count(value.get("length"))
+    listed = value.get("intervals")
+    intervals = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    summary = value.get("summary")
+    summary = summary if isinstance(summary, dict) else None
+    if length is None:
+        return None
+    if summary is None and not intervals:
+        return None
+    latency = any(key.startswith("latency") for key in (summary or intervals[-1]))
+    return _latency(length, summary, intervals) if latency else _throughput(length, summary, intervals)
+
+
+def _latency(length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]) -> Measured | None:
+    where = cell(_ADAPTER, length, publishers=1, topics=1)
+    # Without a summary the last interval stands in: its mean, minimum and maximum are of all until then.
+    told = summary or intervals[-1]
+    times = {
+        ours: None if (us := figure(told.get(theirs))) is None else 2e3 * us for ours, theirs in _LATENCIES.items()
+    }
+    if times["mean"] is None:
+        return None
+    doubts = [untold(where), halved(TOOL, ", in whole µs, and calls it one-way"), *_cut(summary)]
+    if summary is not None:
+        doubts.append(
+            Doubt(
+                "samples-untold",
+                "the log does not tell how many round trips are behind its percentiles",
+                "99.99 % of some thousand samples is their maximum: look at -latencyCount and -numIter",
+            )
+        )
+    return Measured(cell=where, times={"round_trip_ns": Figures(**times)}, doubts=tuple(doubts))
+
+
+def _throughput(
+    length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
+) -> Measured | None:
+    where = cell(_ADAPTER, length, "stream", subscribers=1, topics=1)
+    told = summary or intervals[-1]
+    received, lost = count(told.get("packets")), count(told.get("lost"))
+    rate = figure(told.get("packets/sAve"))
+    if summary is None:
+        of_each = [hz for each in intervals if (hz := figure(each.get("packets/s"))) is not None]
+        rate = statistics.median(of_each) if of_each else None
+    if rate is None or received is None:
+        return None
+    return Measured(
+        cell=where,
+        counts=Counts(received=received, lost=lost or 0),
+        counted=("received", "lost") if lost is not None else ("received",),
+        rate_hz=rate,
+        rate_total_hz=rate,
+        doubts=(untold(where), *_cut(summary)),
+    )
+
+
+def _cut(summary: object) -> list[Doubt]:
+    if summary is not None:
+        return []
+    return [
+        Doubt(
+            "no-summary",
+            "the log ends before its summary: rates are the median of its intervals', latencies those of the last one",
+            "let perftest end by itself: -executionTime",
+        )
+    ]
+
+
+FORMAT = Format("rtiperftest's JSON", TOOL, _knows, _read)

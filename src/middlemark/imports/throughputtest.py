@@ -1,0 +1,79 @@
+"""Fast DDS's ThroughputTest: its table and the file of ``--export_csv``. A row a size, demand and recovery time."""
+
+import re
+from collections.abc import Iterable
+
+from middlemark.imports.lines import Lines, number
+from middlemark.imports.log import Format, Log, Measured, cell, untold
+from middlemark.launch.outcome import Counts, Doubt
+
+TOOL = "ThroughputTest"
+_ADAPTER = "fastdds (ThroughputTest)"
+
+# Sizes, counts and whole µs have no decimals, rates have three: so a decimal comma is no comma between columns.
+_W, _R = r" *(\d+)", r" *(-?\d+[.,]\d{3})"
+_ROW = re.compile(",".join([_W, _W, _W, _W, _W, _R, _R, _W, _W, _W, _R, _R]).encode())
+_CSV = re.compile(",".join([_W, _W, _W, _W, _R, _R, _R, _W, _W, _R, _R, _R]).encode())
+_CSV_HEADER = re.compile(rb"Payload \[Bytes\],Demand \[sample/burst\],Recovery time \[ms\],Sent \[samples\],.*")
+_OTHER = re.compile(
+    rb"\[ .*\]|\[-+,.*\]|-+|(?:Starting throughput test|(?:Publisher|Subscriber)'s clock access overhead:|Reading |"
+    rb"Performing test|Payload: |Recovery times: |Pub: |Sub:? |Waiting for data discovery|Discovery data complete|"
+    rb"Command: |Sending results|Last Received Sample: |Lost Samples: |Samples per second: |Test of size |"
+    rb"DATA SUBSCRIBER MATCHING REMOVAL|EVERYTHING STOPPED FINE).*|\d{4}-\d\d-\d\d .*"
+)
+_KNOWN = re.compile(
+    rb"^(?:Starting throughput test|\[ Bytes,Demand,Recovery Time\]|Payload \[Bytes\],Demand \[sample/burst\])", re.M
+)
+
+
+def _knows(head: bytes) -> bool:
+    return _KNOWN.search(head) is not None
+
+
+def _read(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    measured = []
+    for index, line in lines.each():
+        if row := _ROW.fullmatch(line) or _CSV.fullmatch(line):
+            measured.append(_row([number(each) for each in row.groups()]))
+        elif _CSV_HEADER.fullmatch(line) is None and _OTHER.fullmatch(line) is None:
+            lines.refuse(index, line)
+    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _row(figures: list[float]) -> Measured:
+    size, demand, recovery_ms, sent, _, sent_hz, _, received, lost, _, rate_hz, _ = figures
+    where = cell(
+        _ADAPTER,
+        int(size),
+        "stream",
+        publishers=1,
+        topics=1,
+        rate="max",
+        burst=int(demand),
+        recovery_s=recovery_ms / 1e3,
+    )
+    return Measured(
+        cell=where,
+        counts=Counts(sent=int(sent), received=int(received), lost=int(lost)),
+        counted=("sent", "received", "lost"),
+        rate_hz=rate_hz,
+        rate_total_hz=rate_hz,
+        sent_hz=sent_hz,
+        doubts=(
+            untold(where),
+            Doubt(
+                "rest-included",
+                "bursts and the rests between them are in its rate alike: it is no highest rate",
+                "the highest rate is --rate max without a burst",
+            ),
+            Doubt(
+                "subscribers-added",
+                "ThroughputTest adds up what its subscribers received, and the log does not tell how many there were",
+                "with several of them, divide rate and received by their number",
+            ),
+        ),
+    )
+
+
+FORMAT = Format("ThroughputTest's table or --export_csv", TOOL, _knows, _read)
