@@ -44,10 +44,6 @@ def run_facts(file: RunFile, outcomes: Sequence[TrialOutcome], folder: Path, sec
 
 
 def _source(source: Source) -> str:
-    what = "measurements" if source.format.endswith("JSON") else "lines"
-    read = (
-        f"{source.lines - source.unread:,} of {source.lines:,} {what}"
-        if source.unread
-        else f"all {source.lines:,} {what}"
-    )
-    return f"{source.file} ({source.format}, {read})"
+    lines = source.unit if source.lines == 1 else f"{source.unit}s"
+    read = f"{source.lines - source.unread:,} of {source.lines:,}" if source.unread else f"all {source.lines:,}"
+    return f"{source.file} ({source.format}, {read} {lines})"

@@ -34,7 +34,8 @@ def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
 
     The format is found from the content. Each row carries what is doubtful about it.
     """  # noqa: D205  click shows the paragraph whole
-    from middlemark.imports import assemble
+    from middlemark.imports import assemble, how_many_unread
+    from middlemark.report.factors import plain
     from middlemark.store.run import utc_now
 
     logs = _logs(files)
@@ -42,13 +43,8 @@ def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
     plan, outcomes = assemble(logs, started)
     writer = _kept(Path(out), plan, [source for source, _ in logs], outcomes, started)
     for source, log in logs:
-        if source.unread:
-            number, line = log.first_unread or (0, "")
-            click.echo(
-                f"middlemark: {source.file}: {source.unread:,} of {source.lines:,} lines could not be read; "
-                f"the first, line {number}: {line}",
-                err=True,
-            )
+        if log.unread:
+            click.echo(f"middlemark: {plain(f'{source.file}: {how_many_unread(log)}')}", err=True)
     return _print(plan, writer.file, outcomes, writer.folder, output_format)
 
 
@@ -69,7 +65,7 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
 
 
 def _log(path: Path) -> "tuple[Source, Log]":
-    from middlemark.imports import HEAD_BYTES, NotRead, find, is_ours, refusal
+    from middlemark.imports import HEAD_BYTES, NotRead, find, how_many_unread, is_ours, refusal
     from middlemark.launch.imported import Source
     from middlemark.report.factors import plain
 
@@ -99,12 +95,8 @@ def _log(path: Path) -> "tuple[Source, Log]":
     except NotRead as error:
         raise refused(f"has {found.name}, but {error}") from None
     if not log.measured:
-        first = (
-            f"; the first line that did not fit, {log.first_unread[0]}: {log.first_unread[1]}"
-            if log.first_unread
-            else ""
-        )
-        raise refused(f"has {found.name}, but not one figure that is whole{first}")
+        unread = f"; {how_many_unread(log)}" if log.unread else ""
+        raise refused(f"has {found.name}, but not one figure that is whole{unread}")
     name = path.name.encode(errors="backslashreplace").decode()
     source = Source(
         file=name,
@@ -114,6 +106,7 @@ def _log(path: Path) -> "tuple[Source, Log]":
         format=found.name,
         lines=log.lines,
         unread=log.unread,
+        unit=log.unit,
     )
     return source, log
 

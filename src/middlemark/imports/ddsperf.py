@@ -19,15 +19,16 @@ _KEPT = 20_000
 _MOST = 1_000
 """Processes and sizes in one log; more are no log."""
 
-_N = rb"(\d+(?:[.,]\d+)?)"
-_BEGIN = rb"\[(\d+)\] +" + _N + rb" +"
+_N = rb"(\d{1,12}(?:[.,]\d{1,9})?)"
+_I = rb"(\d{1,12})"
+_BEGIN = rb"\[(\d{1,10})\] +" + _N + rb" +"
 _PING = re.compile(
-    _BEGIN + rb"(?:(\S+) )?size (\d+) mean %bus min %bus 50%% %bus 90%% %bus 99%% %bus max %bus cnt (\d+)" % ((_N,) * 6)
+    _BEGIN
+    + rb"(?:(\S+) )?size %b mean %bus min %bus 50%% %bus 90%% %bus 99%% %bus max %bus cnt %b" % (_I, *(_N,) * 6, _I)
 )
 _SUB = re.compile(
     _BEGIN
-    + rb"(?:\S+ )?size (\d+) total (\d+) lost (\d+) delta (\d+) lost \d+ rate %b kS/s %b Mb/s \([^()\[]*\)"
-    % ((_N,) * 2)
+    + rb"(?:\S+ )?size %b total %b lost %b delta %b lost %b rate %b kS/s %b Mb/s \([^()\[]*\)" % (*(_I,) * 5, _N, _N)
 )
 _OTHER = re.compile(
     rb"\[\d+\] (?:participant [^\[]+| *\d+[.,]\d+ +[^\[]*(?:rss:|vcsw:|discarded |/s +\S+ \||xmit |rexmit )[^\[]*)"
@@ -49,7 +50,7 @@ class _Pings:
         self.peers: set[bytes] = set()
 
     def add(self, peer: bytes | None, figures: tuple[bytes, ...], count: int) -> None:
-        mean, low, p50, p90, p99, high = map(number, figures)
+        mean, low, p50, p90, p99, high = map(float, figures)
         self.p50.append(p50)
         # With fewer, the tool prints what fewer than ten samples stand behind: often the maximum by another name.
         if count >= 100:
@@ -98,7 +99,8 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for batch in lines:
         for index, line in enumerate(batch):
             if b" mean " in line:
-                found = ping(line.rstrip())
+                # A decimal comma, as some locales print it; there is no other comma in the line.
+                found = ping(line.rstrip().replace(b",", b"."))
                 if found is not None:
                     pid, _, peer, size, *figures, count = found.groups()
                     pings.setdefault((int(pid), int(size)), _Pings()).add(peer, tuple(figures), int(count))
@@ -106,7 +108,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
             elif b" delta " in line:
                 found = sub(line.rstrip())
                 if found is not None:
-                    pid, at, size, _, lost, delta, rate, _ = found.groups()
+                    pid, at, size, _, lost, delta, _, rate, _ = found.groups()
                     if int(size):  # 0: nothing has come yet
                         of = subscribers.setdefault((int(pid), int(size)), _Subscriber())
                         of.add(number(at), int(lost), int(delta), 1e3 * number(rate))

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from middlemark.imports.lines import shown, utf8
+from middlemark.imports.lines import MOST, clean, shown, utf8
 from middlemark.imports.log import Log, Measured, NotRead
 
 _DECODER = json.JSONDecoder()
@@ -103,28 +103,45 @@ def _skip(text: str, at: int, also: str) -> int:
 
 
 def figure(value: object) -> float | None:
-    """Return a number of a document; None where there is none, or none that is finite."""
+    """Return a number of a document; None where there is none, or none that could have been measured."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    try:
-        real = float(value)
-    except OverflowError:
-        return None
-    return real if real - real == 0.0 else None
+    return float(value) if abs(value) < MOST else None
 
 
 def count(value: object) -> int | None:
     """Return a count of a document: a number that is not negative."""
     real = figure(value)
-    return int(real) if real is not None and 0 <= real < 2**63 else None
+    return int(real) if real is not None and real >= 0 else None
 
 
 def word(value: object) -> str:
     """Return a text of a document, short enough to name a row by; empty where there is none."""
-    return value[:200] if isinstance(value, str) else ""
+    return clean(value[:100]) if isinstance(value, str) else ""
 
 
-def log_of(measured: list[Measured], objects: int, unread: list[str], notes: tuple[str, ...] = ()) -> Log:
-    """Return the log of a document: what was read of how many measurements."""
-    first = (1, unread[0]) if unread else None
-    return Log(measured=tuple(measured), lines=objects, unread=len(unread), first_unread=first, notes=notes)
+class Objects:
+    """Counts the measurements of a document, and those that could not be read."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self.number = 0
+        self.unread = 0
+        self.first: tuple[int, str] | None = None
+
+    def refuse(self, text: str) -> None:
+        """Count the latest as not read."""
+        self.unread += 1
+        if self.first is None:
+            self.first = (self.number, clean(text))
+
+    def log(self, measured: Iterable[Measured], notes: tuple[str, ...] = ()) -> Log:
+        """Return the log of the document."""
+        return Log(
+            measured=tuple(measured),
+            lines=self.number,
+            unread=self.unread,
+            first_unread=self.first,
+            unit="measurement",
+            notes=notes,
+        )

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from middlemark.imports.documents import Element, count, elements, figure, log_of, text_of, word
+from middlemark.imports.documents import Element, Objects, count, elements, figure, text_of, word
+from middlemark.imports.lines import MOST
 from middlemark.imports.log import Format, Log, Measured, cell, untold
 from middlemark.launch.imported import Figures
 from middlemark.launch.outcome import Doubt, Failure
@@ -23,33 +24,27 @@ def _knows(head: bytes) -> bool:
 
 def _read(blocks: Iterable[bytes]) -> Log:
     rows: list[Mapping[str, Any]] = []
-    unread: list[str] = []
+    measured: list[Measured] = []
     notes: dict[str, None] = {}
-    objects = 0
-    for each in elements(text_of(blocks), "benchmarks"):
-        objects += 1
+    objects = Objects()
+    for objects.number, each in enumerate(elements(text_of(blocks), "benchmarks"), start=1):
         if not isinstance(each, Element):
-            unread.append(each)
+            objects.refuse(each)
             continue
         if note := _note(each.head):
             notes[note] = None
-        if not word(each.value.get("name")):
-            unread.append(str(dict(each.value))[:60])
-            continue
         rows.append(each.value)
-    single = [each for each in rows if each.get("run_type", "iteration") != "aggregate"]
-    repeated = {_name(each) for each in single}
-    measured = []
+    repeated = {_name(each) for each in rows if each.get("run_type") != "aggregate"}
     for row in rows:
         aggregate = row.get("run_type") == "aggregate"
         if aggregate and (row.get("aggregate_name") != "mean" or _name(row) in repeated):
             continue  # made of rows that are there, or no time
         found = _measured(row, aggregate)
         if found is None:
-            unread.append(str(dict(row))[:60])
+            objects.refuse(_name(row) or "it has no name")
         else:
             measured.append(found)
-    return log_of(measured, objects, unread, tuple(notes))
+    return objects.log(measured, tuple(notes))
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -74,6 +69,8 @@ def _note(head: Mapping[str, Any]) -> str:
 
 def _measured(row: Mapping[str, Any], aggregate: bool) -> Measured | None:
     name = _name(row)
+    if not name:
+        return None
     real, unit = figure(row.get("real_time")), _UNITS.get(word(row.get("time_unit")) or "ns")
     size, guessed = _size(row, name)
     where = cell(f"{name.partition('/')[0]} ({TOOL})", size, native=(("benchmark", name),))
@@ -96,7 +93,7 @@ def _size(row: Mapping[str, Any], name: str) -> tuple[int, bool]:
     by_real_time = any(part in name for part in _BY_REAL_TIME)
     rate, time = figure(row.get("bytes_per_second")), figure(row.get("real_time" if by_real_time else "cpu_time"))
     unit = _UNITS.get(word(row.get("time_unit")) or "ns")
-    if rate and time and unit and 0 < rate * time * unit < 1e9 * 2**50:
+    if rate and time and unit and 0 < rate * time * unit < 1e9 * MOST:
         return round(rate * time * unit / 1e9), False
     numbers = [part for part in name.split("/") if part.isascii() and part.isdigit() and len(part) < 16]
     return (int(numbers[-1]), True) if numbers else (0, False)
@@ -122,10 +119,6 @@ def _doubts(where: Cell, guessed: bool) -> list[Doubt]:
                 f"its size of {where.size:,} bytes is the last number in its name: nothing else tells one",
                 "let the benchmark call SetBytesProcessed",
             )
-        )
-    elif not where.size:
-        found.append(
-            Doubt("size-unknown", "it does not tell how many bytes a message has", "call SetBytesProcessed there")
         )
     return found
 

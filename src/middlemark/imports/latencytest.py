@@ -17,7 +17,7 @@ TOOL = "LatencyTest"
 _ADAPTER = "fastdds (LatencyTest)"
 
 # Printed with three decimals always, so a decimal comma and the comma between columns can be told apart.
-_ROW = re.compile(rb"(\d+), *(\d+)" + rb", *(-?\d+[.,]\d{3})" * 8)
+_ROW = re.compile(rb"(\d{1,12}), *(\d{1,12})" + rb", *(-?\d{1,12}[.,]\d{3})" * 8)
 _HEADER = re.compile(rb"Bytes, *Samples, *stdev, *mean, *min, *50%, *90%, *99%, *99\.99%, *max")
 _OTHER = re.compile(
     rb"Reading demands file: .*|Performing .*test with \d+ subscribers.*|Overhead .+ ns|Printing round-trip times .*|"
@@ -27,7 +27,7 @@ _OTHER = re.compile(
 _KNOWN = re.compile(rb"^ *" + _HEADER.pattern, re.M)
 
 _RAW_HEADER = re.compile(rb"Sample,Payload \[Bytes\],Latency \[us\]")
-_RAW_ROW = re.compile(rb"(\d+),(\d+),(\d+(?:[.,]\d+)?(?:e[+-]?\d+)?)")
+_RAW_ROW = re.compile(rb"(\d{1,12}),(\d{1,12}),(\d{1,12}(?:[.,]\d{1,12})?(?:e[+-]?0?\d)?)")
 _RAW_KNOWN = re.compile(rb"^" + _RAW_HEADER.pattern, re.M)
 
 _LESS = ", less the time in the echo and of reading the clock"
@@ -76,7 +76,7 @@ def _read_raw(blocks: Iterable[bytes]) -> Log:
     for index, line in lines.each():
         row = match(line)
         if row is not None:
-            by_size.setdefault(int(row[2]), array("d")).append(number(row[3]))
+            by_size.setdefault(int(row[2]), array("d")).append(float(row[3].replace(b",", b".")))
         elif _RAW_HEADER.fullmatch(line) is None:
             lines.refuse(index, line)
     measured = []

@@ -12,6 +12,9 @@ _ENDS = bytes.maketrans(b"\r\0", b"\n\n")
 
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 _SHOWN = 60
+MOST = 10**15
+"""No figure in a log, of whatever unit, is as much as this."""
+_DIGITS = 18
 
 
 class Lines:
@@ -90,12 +93,25 @@ def utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def number(text: bytes | str) -> float:
     """Read a figure, its decimals after a point or, as some locales print it, a comma. Raises ValueError.
 
-    ``nan`` and ``inf`` are no figures.
+    ``nan``, ``inf`` and what no tool can have measured are no figures.
     """
     value = float(text.replace(b",", b".") if isinstance(text, bytes) else text.replace(",", "."))
-    if value - value != 0.0:
+    if not abs(value) < MOST:
         raise ValueError(text)
     return value
+
+
+def whole(text: bytes | str) -> int:
+    """Read a count. Raises ValueError, also for one that is negative or that nothing could have counted."""
+    value = int(text) if len(text) <= _DIGITS else -1
+    if not 0 <= value < MOST:
+        raise ValueError(text)
+    return value
+
+
+def clean(text: str) -> str:
+    """Return text that can be stored as UTF-8: JSON may hold halves of characters."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def shown(line: bytes) -> str:

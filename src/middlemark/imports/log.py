@@ -32,6 +32,8 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     lines: int
     unread: int
     first_unread: tuple[int, str] | None = None
+    unit: str = "line"
+    """What is counted: line or measurement."""
     notes: tuple[str, ...] = ()
     """What the log tells of all of it: the machine, a date."""
 
@@ -57,9 +59,9 @@ _FACTORS = (
 
 
 def cell(adapter: str, size: int, pattern: str = "ping-pong", **known: object) -> Cell:
-    """Return a cell of which only what is given is known. ``transport`` may be among it."""
+    """Return a cell of which only what is given is known. A size of 0 is none: the log does not tell it."""
     given = {"transport": "unknown", "rate": "unknown"} | known
-    unknown = tuple(factor for factor in _FACTORS if factor not in known)
+    unknown = (*(factor for factor in _FACTORS if factor not in known), *(() if size else ("size",)))
     return Cell(adapter=adapter, size=size, pattern=pattern, unknown=unknown, **given)  # type: ignore[arg-type]
 
 
@@ -73,7 +75,7 @@ def untold(of: Cell) -> Doubt:
     )
 
 
-_TELLING = ("transport", "receive", "reliability", "depth", "payload", "processes", "rate", "pin")
+_TELLING = ("size", "transport", "receive", "reliability", "depth", "payload", "processes", "rate", "pin")
 
 
 def halved(tool: str, also: str = "") -> Doubt:
@@ -89,10 +91,15 @@ def not_read(log: Log) -> Doubt | None:
     """Return the doubt of a log in which something could not be read; None where all could."""
     if not log.unread:
         return None
-    where = f"; the first, line {log.first_unread[0]}: {log.first_unread[1]}" if log.first_unread else ""
-    of = "1 of its log's" if log.unread == 1 else f"{log.unread:,} of its log's"
     return Doubt(
         "log-damaged",
-        f"{of} {log.lines:,} lines could not be read{where}",
+        f"of its log {how_many_unread(log)}",
         "cut off, or written by two processes at once: import the log as the tool wrote it, one file a process",
     )
+
+
+def how_many_unread(log: Log) -> str:
+    """Say how much of a log could not be read, and what came first."""
+    lines = log.unit if log.lines == 1 else f"{log.unit}s"
+    first = f"; the first, {log.unit} {log.first_unread[0]:,}: {log.first_unread[1]}" if log.first_unread else ""
+    return f"{log.unread:,} of {log.lines:,} {lines} could not be read{first}"

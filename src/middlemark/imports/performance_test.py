@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from middlemark.imports.documents import Element, count, elements, figure, log_of, text_of
-from middlemark.imports.lines import Lines, number
+from middlemark.imports.documents import Element, Objects, count, elements, figure, text_of
+from middlemark.imports.lines import Lines, clean, number, whole
 from middlemark.imports.log import Format, Log, Measured, cell, untold
 from middlemark.launch.imported import Figures
 from middlemark.launch.outcome import Counts, Doubt, Failure
@@ -107,16 +107,16 @@ def _row(columns: Sequence[str], line: bytes) -> _Second | None:
         return number(told[name]) * 1e6 if received and name in told else None
 
     try:
-        received = int(told["received"])
+        received = whole(told["received"])
         # It is the variance in s² times 1,000, whatever its column says: its unit is neither ms nor ms².
         variance = ns("latency_variance (ms)")
         return _Second(
             at_s=number(told["T_experiment"]),
             seconds=number(told["T_loop"]) if "T_loop" in told else 0.0,
-            sent=max(int(told["sent"]), 0),
-            received=max(received, 0),
-            lost=max(int(told["lost"]), 0),
-            bytes=max(int(told["data_received"]), 0),
+            sent=whole(told["sent"]),
+            received=received,
+            lost=whole(told["lost"]),
+            bytes=whole(told["data_received"]),
             low=ns("latency_min (ms)"),
             high=ns("latency_max (ms)"),
             mean=ns("latency_mean (ms)"),
@@ -132,24 +132,23 @@ def _knows_json(head: bytes) -> bool:
 
 def _read_json(blocks: Iterable[bytes]) -> Log:
     experiments: list[_Experiment] = []
-    unread: list[str] = []
-    rows = 0
+    objects = Objects()
     head: Mapping[str, Any] | None = None
-    for each in elements(text_of(blocks), "analysis_results"):
-        rows += 1
+    for objects.number, each in enumerate(elements(text_of(blocks), "analysis_results"), start=1):
         if not isinstance(each, Element):
-            unread.append(each)
+            objects.refuse(each)
             continue
         if each.head is not head:
             head = each.head
             experiments.append(_Experiment())
-            experiments[-1].settings = {str(key): str(value) for key, value in head.items()}
+            plain = {key: value for key, value in head.items() if isinstance(value, str | int | float)}
+            experiments[-1].settings = {key: clean(str(value)) for key, value in plain.items()}
         second = _object(each.value)
         if second is None:
-            unread.append(str(each.value)[:60])
+            objects.refuse("it has no counts")
         else:
             experiments[-1].seconds.append(second)
-    return log_of([_measured(each) for each in experiments if each.seconds], rows, unread)
+    return objects.log(_measured(each) for each in experiments if each.seconds)
 
 
 def _object(row: Mapping[str, Any]) -> _Second | None:

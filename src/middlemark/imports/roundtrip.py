@@ -15,10 +15,10 @@ TOOL = "RoundtripPing"
 _ADAPTER = "cyclonedds (RoundtripPing)"
 _KEPT = 50_000
 
-_HEADER = re.compile(rb"# payloadSize: (\d+) \| numSamples: \d+ \| timeOut: -?\d+")
+_HEADER = re.compile(rb"# payloadSize: (\d{1,12}) \| numSamples: \d+ \| timeOut: -?\d+")
 # count, median, min, 99% and max of halves; count, median and min of writing and of reading
-_FIGURES = rb" +(\d+)" * 5 + rb" +(\d+)" * 6
-_SECOND = re.compile(rb"(\d+)" + _FIGURES)
+_FIGURES = rb" +(\d{1,12})" * 11
+_SECOND = re.compile(rb"(\d{1,12})" + _FIGURES)
 _OVERALL = re.compile(rb"# Overall" + _FIGURES)
 _OTHER = re.compile(
     rb"# (?:Waiting for startup jitter to stabilise|Warm up complete\.|Latency measurements \(in us\)|"
@@ -45,14 +45,23 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Run:
-    """One header and what followed it."""
+    """A header and what followed it; or the headers of several, where those stand before the first figures."""
 
-    def __init__(self, size: int | None) -> None:
-        self.size = size
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.warm = 0
+        """How many said that they are warm."""
         self.seconds: list[_Line] = []
         self.overall: _Line | None = None
         self.last = 0
         self.mixed = False
+
+    @property
+    def size(self) -> int | None:
+        """Return the payload's bytes, 0 where the header is lost; None where two sizes are mixed."""
+        if self.warm > 1 and len(set(self.sizes)) > 1:
+            return None
+        return self.sizes[-1] if self.sizes else 0
 
 
 def _knows(head: bytes) -> bool:
@@ -61,32 +70,26 @@ def _knows(head: bytes) -> bool:
 
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    runs: list[_Run] = []
-    unclear = 0
+    runs = [_Run()]
     for index, line in lines.each():
+        run = runs[-1]
         if header := _HEADER.fullmatch(line):
-            size = int(header[1])
-            # Two that start together print their headers before the first second of either: nobody can part them.
-            if runs and runs[-1].overall is None and not runs[-1].seconds and not unclear:
-                unclear = 2
-                runs[-1].mixed = True
-                if runs[-1].size != size:
-                    runs[-1].size = None
-            else:
-                runs.append(_Run(size))
-                unclear = 0
+            if run.seconds or run.overall:
+                run = _Run()
+                runs.append(run)
+            run.sizes.append(int(header[1]))
+        elif line == b"# Warm up complete.":
+            run.warm += 1
         elif second := _SECOND.fullmatch(line):
-            run = _open(runs)
-            if run.size is None:
+            number = int(second[1])
+            if run.size is None or run.overall:
                 lines.refuse(index, line)
                 continue
-            number = int(second[1])
-            run.mixed |= number <= run.last
+            run.mixed |= number <= run.last or run.warm > 1
             run.last = number
             run.seconds.append(_line(second.groups()[1:]))
         elif overall := _OVERALL.fullmatch(line):
-            run = _open(runs)
-            if run.size is None or run.overall is not None:
+            if run.size is None or run.overall:
                 lines.refuse(index, line)
                 continue
             run.overall = _line(overall.groups())
@@ -94,13 +97,6 @@ def _read(blocks: Iterable[bytes]) -> Log:
             lines.refuse(index, line)
     measured = tuple(_measured(run) for run in runs if run.seconds or run.overall)
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
-
-
-def _open(runs: list[_Run]) -> _Run:
-    """Return the run that a line of figures belongs to; one of no known size where the log has lost its header."""
-    if not runs:
-        runs.append(_Run(None))
-    return runs[-1]
 
 
 def _line(groups: tuple[bytes, ...]) -> _Line:

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from middlemark.imports.documents import Element, count, elements, figure, log_of, text_of
+from middlemark.imports.documents import Element, Objects, count, elements, figure, text_of
 from middlemark.imports.log import Format, Log, Measured, cell, halved, untold
 from middlemark.launch.imported import Figures
 from middlemark.launch.outcome import Counts, Doubt
@@ -32,19 +32,16 @@ def _knows(head: bytes) -> bool:
 
 def _read(blocks: Iterable[bytes]) -> Log:
     measured: list[Measured] = []
-    unread: list[str] = []
-    objects = 0
-    for each in elements(text_of(blocks), "perftest", "intervals"):
-        objects += 1
-        if not isinstance(each, Element):
-            unread.append(each)
-            continue
-        found = _measured(each.value)
+    objects = Objects()
+    for objects.number, each in enumerate(elements(text_of(blocks), "perftest", "intervals"), start=1):
+        found = _measured(each.value) if isinstance(each, Element) else None
         if found is not None:
             measured.append(found)
-        if found is None or not each.whole:
-            unread.append(str(dict(each.value))[:60])
-    return log_of(measured, objects, unread)
+        if not isinstance(each, Element):
+            objects.refuse(each)
+        elif found is None or not each.whole:
+            objects.refuse("it has no figures" if found is None else "its end is missing")
+    return objects.log(measured)
 
 
 def _measured(value: Mapping[str, Any]) -> Measured | None:

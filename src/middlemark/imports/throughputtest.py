@@ -11,7 +11,7 @@ TOOL = "ThroughputTest"
 _ADAPTER = "fastdds (ThroughputTest)"
 
 # Sizes, counts and whole µs have no decimals, rates have three: so a decimal comma is no comma between columns.
-_W, _R = r" *(\d+)", r" *(-?\d+[.,]\d{3})"
+_W, _R = r" *(\d{1,12})", r" *(\d{1,12}[.,]\d{3})"
 _ROW = re.compile(",".join([_W, _W, _W, _W, _W, _R, _R, _W, _W, _W, _R, _R]).encode())
 _CSV = re.compile(",".join([_W, _W, _W, _W, _R, _R, _R, _W, _W, _R, _R, _R]).encode())
 _CSV_HEADER = re.compile(rb"Payload \[Bytes\],Demand \[sample/burst\],Recovery time \[ms\],Sent \[samples\],.*")

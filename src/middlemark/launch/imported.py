@@ -44,6 +44,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     format: str
     lines: int
-    """Lines with anything on them; of JSON, measurements."""
+    """Of text the lines with anything on them, of JSON the measurements."""
     unread: int
     """Those of them that were not whole, or nobody's."""
+    unit: str = "line"
+    """What ``lines`` counts: line or measurement."""

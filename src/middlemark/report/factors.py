@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from middlemark.plan.cell import Cell
 from middlemark.stats.result import CellResult
-from middlemark.units import format_percent, format_rate, format_seconds
+from middlemark.units import format_percent, format_rate, format_seconds, format_size
 
 
 def _pattern(cell: Cell) -> str:
@@ -125,6 +125,11 @@ def subject(cell: Cell) -> str:
     """Return what is measured: adapter and transport, once where both have one name."""
     alone = cell.transport == cell.adapter or "transport" in cell.unknown
     return cell.adapter if alone else f"{cell.adapter} {cell.transport}"
+
+
+def size(cell: Cell) -> str:
+    """Return the message's size in words."""
+    return "size unknown" if "size" in cell.unknown else format_size(cell.size)
 
 
 def plain(text: str) -> str:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from middlemark.plan.cell import Cell
-from middlemark.report.factors import EXPERIMENT, copies_alone, words
+from middlemark.report.factors import EXPERIMENT, copies_alone, size, words
 from middlemark.report.numbers import brief, us
 from middlemark.report.run_facts import RunFacts
 from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult
-from middlemark.units import format_size
 
 BEST_HERE = "best here:"
 _ALONE = ("payload", "pin", "priority")
@@ -43,8 +42,8 @@ def groups(facts: RunFacts, results: Sequence[CellResult], varied: frozenset[str
         return (result.failed is not None, not facts.is_floor(result.cell.adapter), figure is None, figure or 0.0)
 
     return [
-        (_title(facts, size, told_words, [results[each] for each in members]), sorted(members, key=place))
-        for (size, told_words), members in sorted(found.items(), key=lambda item: item[0][0])
+        (_title(facts, told_words, [results[each] for each in members]), sorted(members, key=place))
+        for (_, told_words), members in sorted(found.items(), key=lambda item: item[0][0])
     ]
 
 
@@ -52,14 +51,14 @@ def _home(cell: Cell) -> tuple[object, ...]:
     return (cell.size, cell.payload, None if cell.pin is None else cell.pin[:1], cell.priority)
 
 
-def _title(facts: RunFacts, size: int, told: str, members: Sequence[CellResult]) -> str:
+def _title(facts: RunFacts, told: str, members: Sequence[CellResult]) -> str:
     """Return size, experiment and the best that this machine could do: for those that lend it may be another."""
     best = dict.fromkeys(
         f"{each.best.floor} {_figure(each)}"
         for each in members
         if each.best is not None and not facts.is_floor(each.cell.adapter)
     )
-    title = ", ".join(filter(None, (format_size(size), told)))
+    title = ", ".join(filter(None, (size(members[0].cell), told)))
     return f"{title}; {BEST_HERE} {', '.join(best)}" if best else title
 
 

@@ -92,7 +92,8 @@ def _not_known(result: CellResult) -> dict[str, None]:
     if result.imported is None:
         return {}
     uncounted = result.imported.not_counted
-    return dict.fromkeys((*result.cell.unknown, *uncounted, *(["loss"] if "lost" in uncounted else [])))
+    samples = [] if result.samples else ["samples"]
+    return dict.fromkeys((*result.cell.unknown, *samples, *uncounted, *(["loss"] if "lost" in uncounted else [])))
 
 
 def _throughput(result: CellResult) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 
 from middlemark.launch.outcome import Doubt
 from middlemark.report.columns import Column
-from middlemark.report.factors import EXPERIMENT, plain, words
+from middlemark.report.factors import EXPERIMENT, plain, size, words
 from middlemark.report.labels import CONTRADICTED
 from middlemark.report.layout import hanging
 from middlemark.report.numbers import ABSENT
 from middlemark.stats.result import CellResult
-from middlemark.units import format_size
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -58,7 +57,7 @@ def _of_code(
     told = varied & frozenset(EXPERIMENT)
     for result, name in zip(results, named, strict=True):
         for doubt in _with_code(result.warnings, code):
-            group = ", ".join(filter(None, (format_size(result.cell.size), words(result.cell, told))))
+            group = ", ".join(filter(None, (size(result.cell), words(result.cell, told))))
             texts.setdefault(doubt.text, []).append(f"{name} at {group}")
             if doubt.advice:
                 advice[doubt.advice] = None

@@ -172,7 +172,7 @@ def _throughput(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:
         found["rate_hz"] = found["rate_total_hz"] = _median(each.replies_hz for each in measured)
     if cell.pattern == "stream":
         found |= _of_stream(cell, measured)
-    if found.get("rate_hz") is not None:
+    if found.get("rate_hz") is not None and "size" not in cell.unknown:
         found["bytes_per_s"] = found["rate_hz"] * cell.size
     return found
 

@@ -106,6 +106,6 @@ SEE = Column(title="see", means="number of the doubt below", tell=_see, keeps=9,
 SAMPLES = Column(
     title="samples",
     means="round trips measured, all trials together",
-    tell=of(lambda result: count(result.samples)),
+    tell=of(lambda result: count(result.samples or (None if result.imported else 0))),
     keeps=1,
 )
