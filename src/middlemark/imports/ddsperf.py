@@ -129,6 +129,14 @@ def _round_trips(pid: int, size: int, of: _Pings) -> Measured:
     where = cell(_ADAPTER, size, "ping-pong", subscribers=len(of.peers), publishers=1, topics=1, **known)
     seconds = len(of.p50)
     doubts = [untold(where), halved(TOOL), _of_seconds("quantiles", "quantiles", seconds)]
+    if len(of.peers) > 1:
+        doubts.append(
+            Doubt(
+                "each-reply",
+                f"{len(of.peers)} pongs answered, and its figures are of each reply: a round trip ends with the last",
+                "hold it against what is measured with one subscriber, or its maximum against the others'",
+            )
+        )
     if of.truncated:
         doubts.append(
             Doubt(

@@ -52,7 +52,7 @@ class Lines:
             if lines:
                 yield lines
                 self.number += len(lines)
-                self.filled += len(lines) - lines.count(b"")
+                self.filled += len(lines) - lines.count(b"") - sum(map(bytes.isspace, lines))
             if len(rest) > LONGEST:
                 self.refuse(0, rest)
                 self.filled += 1

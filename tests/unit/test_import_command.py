@@ -1,0 +1,198 @@
+"""``middlemark import``: what it keeps, prints and refuses, and what other verbs make of the run."""
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from imports_cases import FIXTURES, READ, fixture
+from test_compare import cell as measured_cell
+from test_compare import write as write_measured
+
+from middlemark.commands.compare_ import command as compare
+from middlemark.commands.import_ import command
+from middlemark.commands.list_ import command as list_
+from middlemark.problems import MeasureError, RequestError
+from middlemark.store import list_runs, read_run
+
+PING = FIXTURES / "ddsperf" / "ping.log"
+
+
+def imported(out: Path, *arguments: object) -> Result:
+    return CliRunner().invoke(command, ["--out", str(out), *map(str, arguments)], standalone_mode=False)
+
+
+def kept(result: Result, out: Path) -> Path:
+    assert result.exception is None, result.exception
+    (folder,) = list_runs(out)
+    return folder
+
+
+def problems(result: Result) -> list[str]:
+    assert isinstance(result.exception, RequestError), result.exception
+    return [str(each) for each in result.exception.problems]
+
+
+def test_a_log_becomes_a_run_that_says_what_it_was_made_of(tmp_path):
+    run = read_run(kept(imported(tmp_path, PING), tmp_path))
+    (source,) = run.file.imported
+    assert (source.file, source.tool) == ("ping.log", "ddsperf")
+    assert source.sha256 == hashlib.sha256(PING.read_bytes()).hexdigest()
+    assert source.bytes == PING.stat().st_size
+    assert (source.lines, source.unread) == (13, 0)
+    assert run.file.ended
+    (outcome,) = run.outcomes
+    assert outcome.imported is not None
+    assert outcome.imported.times["round_trip_ns"].p50 == pytest.approx(20_310)
+    assert outcome.samples_file is None
+    assert (run.file.machine.host, run.file.machine.processors) == ("unknown", 0)
+
+
+def test_logs_of_one_configuration_are_trials_of_one_cell(tmp_path):
+    again = tmp_path / "again.log"
+    again.write_bytes(PING.read_bytes())
+    run = read_run(kept(imported(tmp_path, PING, again, FIXTURES / "ddsperf" / "sub.log"), tmp_path))
+    assert len(run.file.plan.cells) == 2
+    assert [(each.cell, each.number) for each in run.outcomes] == [(0, 1), (0, 2), (1, 1)]
+    assert [each.imported.file for each in run.outcomes if each.imported] == ["ping.log", "again.log", "sub.log"]
+
+
+@pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
+    table = imported(tmp_path / "table", path)
+    assert table.exception is None
+    assert path.name in table.output
+    assert "machine    not known" in table.output
+    assert "\nDoubts\n" in table.output
+    document = json.loads(imported(tmp_path / "json", path, "--format", "json").stdout)
+    assert document["run"]["machine"] == dict.fromkeys(("hostname", "cpu_model", "processors", "kernel", "os"))
+    rows = list(csv.DictReader(io.StringIO(imported(tmp_path / "csv", path, "--format", "csv").stdout)))
+    assert len(rows) == len(document["cells"])
+    for cell in document["cells"]:
+        assert cell["imported"]["files"] == [path.name]
+        assert cell["receive"] is None, "nobody told"
+        assert cell["duplicated"] is None, "not counted is not zero"
+        assert cell["failed"] or "imported" in [each["code"] for each in cell["warnings"]]
+
+
+def test_what_was_counted_stands_and_what_was_not_is_null(tmp_path):
+    subscriber = FIXTURES / "ddsperf" / "flood-sub.log"
+    (cell,) = json.loads(imported(tmp_path, subscriber, "--format", "json").stdout)["cells"]
+    assert (cell["lost"], cell["received"], cell["sent"]) == (30_089, 36_583, None)
+    assert cell["loss"] == pytest.approx(30_089 / 66_672)
+    (ping,) = json.loads(imported(tmp_path, PING, "--format", "json").stdout)["cells"]
+    assert (ping["lost"], ping["loss"], ping["samples"]) == (None, None, 174_148)
+    assert ping["round_trip_ns"]["p99.9"] is None
+
+
+def test_a_damaged_log_is_imported_and_the_damage_told_on_its_row_and_on_stderr(tmp_path):
+    log = tmp_path / "torn.log"
+    log.write_bytes(PING.read_bytes()[:-10])
+    result = imported(tmp_path, log)
+    assert "torn.log: 1 of 13 lines could not be read; the first, line 13: [20704] 6.000  rss" in result.stderr
+    assert "12 of 13 lines" in result.output
+    assert "log-damaged" in result.output
+    assert "log-damaged" not in imported(tmp_path, PING).output
+
+
+def test_all_that_is_no_log_is_refused_at_once_and_nothing_is_written(tmp_path):
+    for name, content in {
+        "a.txt": b"hello\n",
+        "b.txt": b"",
+        "ours.txt": b"# x\n# As ddsperf 0.10 prints them; the differences",
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    out = tmp_path / "runs"
+    found = problems(
+        imported(out, *(tmp_path / name for name in ("a.txt", "b.txt", "ours.txt", "none.log")), tmp_path, PING)
+    )
+    assert len(found) == 5
+    assert "a.txt: line 1 is of no log known here: 'hello'; there are performance_test's JSON" in found[0]
+    assert "b.txt: nothing is in it" in found[1]
+    assert "Middlemark printed it" in found[2]
+    assert "No such file" in found[3]
+    assert "directory" in found[4]
+    assert not out.exists()
+
+
+def test_a_log_without_a_figure_is_refused_as_what_it_is(tmp_path):
+    (problem,) = problems(imported(tmp_path, FIXTURES / "ddsperf" / "pong.log"))
+    assert "has ddsperf's lines, but not one figure that is whole" in problem
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    result = imported(tmp_path / "file", PING)
+    assert isinstance(result.exception, MeasureError)
+    assert "--out" in result.exception.advice
+
+
+def test_a_benchmark_that_failed_is_a_failed_row_and_its_exit_code(tmp_path):
+    result = imported(tmp_path, FIXTURES / "google-benchmark" / "single.json")
+    assert result.return_value == 1
+    assert "no such transport" in result.output
+
+
+def test_hostile_names_in_a_log_stay_text(tmp_path):
+    document = {"benchmarks": [{"name": "\x1b[31m<script>\ud800/64", "real_time": 5, "time_unit": "ns"}]}
+    log = tmp_path / "x.json"
+    log.write_text(json.dumps(document))
+    result = imported(tmp_path, log)
+    assert result.exception is None
+    assert "\x1b" not in result.output
+    assert "<script>" in result.output
+
+
+def test_an_imported_run_is_listed_as_such(tmp_path):
+    kept(imported(tmp_path, PING), tmp_path)
+    listed = CliRunner().invoke(list_, ["runs", str(tmp_path)], standalone_mode=False)
+    assert "1 cells, 1 of 1 trials, imported from ddsperf" in listed.output
+
+
+@pytest.fixture
+def both(tmp_path) -> tuple[Path, Path]:
+    theirs = kept(imported(tmp_path / "imported", PING), tmp_path / "imported")
+    return theirs, write_measured(tmp_path / "measured", {measured_cell(receive="poll", payload="untouched"): 9_000})
+
+
+def compared(*arguments: object) -> Result:
+    return CliRunner().invoke(compare, [*map(str, arguments)], standalone_mode=False)
+
+
+def test_imported_figures_are_not_compared_with_measured_ones_unless_asked_and_then_marked(both):
+    (problem,) = problems(compared(*both))
+    assert "was imported: the ruler is another" in problem
+    assert "receive, rate, payload" in problem
+    assert "polling against blocking" not in problem, "how it received is not known to be another way"
+    document = json.loads(compared(*both, "--anyway", "--format", "json").stdout)
+    (comparison,) = document["comparisons"]
+    assert "was imported" in " ".join(comparison["marks"])
+    assert comparison["a_median"] == pytest.approx(20_310), "whole round trips on both sides"
+
+
+def test_runs_of_which_no_cell_is_known_to_be_the_same_say_how_to_name_two(both, tmp_path):
+    theirs, _ = both
+    several = write_measured(tmp_path / "several", {measured_cell(): 9_000, measured_cell(size=64): 8_000})
+    result = compared(theirs, several)
+    assert isinstance(result.exception, MeasureError)
+    assert "name one cell of each" in result.exception.advice
+
+
+def test_a_run_imported_before_this_field_was_there_is_read(tmp_path):
+    folder = kept(imported(tmp_path, PING), tmp_path)
+    path = folder / "run.json"
+    written = json.loads(path.read_text())
+    del written["imported"]
+    path.write_text(json.dumps(written))
+    assert read_run(folder).file.imported == ()
+
+
+def test_the_format_does_not_hang_on_the_files_name(tmp_path):
+    log = tmp_path / "table.json"
+    log.write_bytes(fixture("latencytest/publisher.log"))
+    result = imported(tmp_path, log)
+    assert result.exception is None
+    assert "LatencyTest's table" in result.output

@@ -1,0 +1,303 @@
+"""What is made of each tool's log: the figures by hand, their units, and what is said to be doubtful."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from imports_cases import READ, codes, fixture, one, read
+
+from middlemark.imports import FORMATS, find, is_ours
+from middlemark.imports.latencytest import RAW
+from middlemark.launch.imported import Figures
+
+FORMAT_OF = {
+    "ddsperf": "ddsperf's lines",
+    "roundtripping": "RoundtripPing's lines",
+    "throughputtest": "ThroughputTest's table or --export_csv",
+    "google-benchmark": "Google Benchmark's JSON",
+    "rtiperftest": "rtiperftest's JSON",
+}
+
+
+@pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_fixture_is_known_by_its_content_and_read_to_its_last_line(path):
+    data = path.read_bytes()
+    found = find(data)
+    assert found is not None
+    assert found.name == FORMAT_OF.get(path.parent.name, found.name)
+    assert found.tool.lower().replace(" ", "-") == path.parent.name
+    log = read(data)
+    assert log.measured
+    assert log.unread == 0, log.first_unread
+
+
+@pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_log_is_known_by_two_formats(path):
+    assert sum(each.knows(path.read_bytes()) for each in FORMATS) == 1
+
+
+@pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_row_says_that_it_was_imported_and_what_is_not_known(path):
+    for measured in read(path.read_bytes()).measured:
+        if measured.failed is None:
+            told = next(each for each in measured.doubts if each.code == "imported")
+            assert "the machine" in told.text
+            assert "receive" in told.text
+        assert {"transport", "receive", "pin"} <= set(measured.cell.unknown)
+
+
+def test_half_round_trips_of_ddsperf_are_doubled_and_the_row_says_so():
+    log = one(read(fixture("ddsperf/ping.log")))
+    # the medians of five seconds, as printed: 8.863 10.741 9.113 10.791 10.155
+    assert log.times["round_trip_ns"].p50 == pytest.approx(2 * 10_155)
+    assert log.times["round_trip_ns"].p99 == pytest.approx(2 * 22_738)
+    assert log.times["round_trip_ns"].min == pytest.approx(2 * 8_392)
+    assert log.times["round_trip_ns"].max == pytest.approx(2 * 2_777_855)
+    counts = [37_513, 31_743, 32_459, 35_392, 37_041]
+    means = [13.265, 15.679, 15.345, 14.077, 13.405]
+    assert log.times["round_trip_ns"].mean == pytest.approx(2_000 * np.average(means, weights=counts))
+    assert log.samples == sum(counts)
+    assert {"half-round-trip", "median-of-seconds", "first-samples-only"} <= codes(log)
+
+
+def test_seconds_within_what_ddsperf_keeps_raise_no_doubt_about_its_percentiles():
+    log = one(read(fixture("ddsperf/ping.log").replace(b"cnt 3", b"cnt 1")))
+    assert "first-samples-only" not in codes(log)
+    assert log.times["round_trip_ns"].p99 is not None
+
+
+def test_percentiles_that_too_few_round_trips_of_a_second_stand_behind_are_absent():
+    times = one(read(fixture("ddsperf/two-pongs.log"))).times["round_trip_ns"]
+    assert times.p50 is not None
+    assert times.p99 is None, "100 round trips a second have no 99 %: it is their maximum"
+
+
+def test_a_ping_with_two_pongs_is_one_trial_whose_figures_are_of_each_reply():
+    log = one(read(fixture("ddsperf/two-pongs.log")))
+    assert log.cell.subscribers == 2
+    assert "each-reply" in codes(log)
+    assert "each-reply" not in codes(one(read(fixture("ddsperf/ping.log"))))
+
+
+def test_two_ddsperf_in_one_file_are_told_apart_by_their_process():
+    ping, stream = read(fixture("ddsperf/pub-and-sub.log")).measured
+    assert (ping.cell.pattern, stream.cell.pattern) == ("ping-pong", "stream")
+    assert ping.samples == 104 + 104 + 103 + 108 + 101
+    assert stream.counts is not None
+    assert (stream.counts.received, stream.counts.lost) == (5_001, 0)
+    assert stream.rate_hz == pytest.approx(1_000, rel=0.01)
+
+
+def test_ddsperf_within_one_process_is_known_to_be():
+    ping, stream = read(fixture("ddsperf/one-process.log")).measured
+    assert ping.cell.processes == 1
+    assert "processes" not in ping.cell.unknown
+    assert "processes" in stream.cell.unknown
+
+
+def test_the_rate_of_a_ddsperf_subscriber_is_the_median_of_its_seconds_and_its_loss_is_kept():
+    log = one(read(fixture("ddsperf/flood-sub.log")))
+    assert log.counts is not None
+    assert log.counts.lost == 30_089
+    assert log.counts.received == 36_583
+    # 8878 in the first second (8.87 kS/s printed), then by the instants: 10017/0.999, 8166, 9475, 47
+    assert log.rate_hz == pytest.approx(8_870)
+
+
+def test_silent_seconds_count_where_messages_came_before_and_after():
+    line = b"[7] %d.000  size 16 total 1 lost 0 delta %d lost 0 rate 0.00 kS/s 0.00 Mb/s (0.00 kS/s 0.00 Mb/s)\n"
+    deltas = (0, 0, 100, 0, 0, 0, 100, 0)
+    log = one(read(b"".join(line % (at, delta) for at, delta in enumerate(deltas, start=1))))
+    assert log.rate_hz == 0, "of five seconds three were silent"
+
+
+def test_roundtripping_keeps_its_own_overall_figures_doubled():
+    log = one(read(fixture("roundtripping/ping.log")))
+    assert log.times["round_trip_ns"] == Figures(p50=48_000, min=22_000, p99=84_000, max=32_078_000)
+    assert log.times["write_ns"] == Figures(p50=11_000, min=4_000)
+    assert log.times["take_ns"] == Figures(p50=5_000, min=0)
+    assert log.cell.size == 1024
+    assert log.samples == 69_569
+    truncated = next(each for each in log.doubts if each.code == "first-samples-only")
+    assert "50,000 of 69,569" in truncated.text
+    assert "46 µs" in truncated.text, "what its seconds say is told beside it"
+
+
+def test_a_short_roundtripping_is_whole_and_its_99_percent_of_300_is_none():
+    log = one(read(fixture("roundtripping/short.log")))
+    assert "first-samples-only" not in codes(log)
+    assert log.times["round_trip_ns"].p50 == 40_000
+    assert log.times["round_trip_ns"].p99 is None
+
+
+def test_a_roundtripping_that_was_killed_gives_the_medians_of_its_seconds():
+    data = fixture("roundtripping/ping.log")
+    log = one(read(data[: data.index(b"# Overall")]))
+    assert log.times["round_trip_ns"].p50 == 2_000 * 23
+    assert "median-of-seconds" in codes(log)
+
+
+def test_two_roundtrippings_one_after_the_other_are_two_trials():
+    log = read(fixture("roundtripping/ping.log") + fixture("roundtripping/short.log"))
+    assert [each.cell.size for each in log.measured] == [1024, 64]
+    assert not any("interleaved" in codes(each) for each in log.measured)
+
+
+def test_two_roundtrippings_at_once_are_marked_where_their_size_is_one():
+    lines = fixture("roundtripping/ping.log").splitlines(keepends=True)
+    log = read(b"".join(line + line for line in lines))
+    assert "interleaved" in codes(log.measured[0])
+    assert log.unread == 1, "the second # Overall is whose?"
+
+
+def test_two_roundtrippings_of_two_sizes_at_once_cannot_be_parted_and_give_nothing():
+    lines = fixture("roundtripping/ping.log").splitlines(keepends=True)
+    log = read(b"".join(line + line.replace(b"payloadSize: 1024", b"payloadSize: 64") for line in lines))
+    assert log.measured == ()
+    assert log.unread == 10
+
+
+def test_rows_of_latencytest_are_half_round_trips_whatever_its_heading_says():
+    data = fixture("latencytest/one-process.log")
+    assert b"round-trip times" in data
+    first = read(data).measured[0]
+    assert first.times["round_trip_ns"].p50 == pytest.approx(2 * 1_857)
+    assert first.times["round_trip_ns"].p99 == pytest.approx(2 * 41_541)
+    assert first.times["round_trip_ns"].stdev == pytest.approx(2 * 11_901)
+    assert first.times["round_trip_ns"].p99_99 is None, "of 2,000 samples it is the second last"
+    assert {"half-round-trip", "samples-dropped"} <= codes(first)
+
+
+def test_the_raw_samples_of_latencytest_give_exact_quantiles():
+    data = fixture("latencytest/raw.csv")
+    rows = [line.split(b",") for line in data.splitlines()[1:]]
+    values = np.array([float(row[2]) for row in rows if row[1] == b"16"])
+    assert find(data) is RAW
+    log = next(each for each in read(data).measured if each.cell.size == 16)
+    assert log.samples == len(values)
+    assert log.times["round_trip_ns"].p50 == pytest.approx(2_000 * np.quantile(values, 0.5, method="inverted_cdf"))
+    assert log.times["round_trip_ns"].mean == pytest.approx(2_000 * values.mean())
+    assert log.times["round_trip_ns"].max == pytest.approx(2_000 * values.max())
+
+
+def test_throughputtest_keeps_demand_recovery_and_what_was_received():
+    table, export = (read(fixture(f"throughputtest/{name}")).measured for name in ("both.log", "export.csv"))
+    assert [each.cell for each in table] == [each.cell for each in export]
+    last = table[2]
+    assert (last.cell.size, last.cell.burst, last.cell.recovery_s) == (1024, 100, 0.02)
+    assert last.rate_hz == 4920.091, "what arrived, not what was sent (5012.884)"
+    assert last.sent_hz == 5012.884
+    assert last.counts is not None
+    assert (last.counts.sent, last.counts.received, last.counts.lost) == (5_100, 5_100, 0)
+    assert {"rest-included", "subscribers-added"} <= codes(last)
+
+
+def test_performance_test_has_moments_only_and_its_variance_is_not_in_the_unit_it_names():
+    log = one(read(fixture("performance_test/log.csv")))
+    counts, means, variances = [998, 1000, 1001], [0.1183, 0.1207, 0.1179], [2.41e-6, 3.1e-6, 2.2e-6]
+    times = log.times["one_way_from_sent_ns"]
+    mean = np.average(means, weights=counts)
+    assert times.mean == pytest.approx(1e6 * mean)
+    # printed: the variance in s², times 1,000
+    squares = [v / 1e3 * 1e18 + (m * 1e6) ** 2 for v, m in zip(variances, means, strict=True)]
+    assert times.stdev == pytest.approx(np.sqrt(np.average(squares, weights=counts) - (1e6 * mean) ** 2))
+    assert (times.min, times.max) == (pytest.approx(59_800), pytest.approx(1_204_000))
+    assert times.p50 is None
+    assert log.cell.size == 1040
+    assert log.cell.rate == 1000.0
+    assert log.cell.reliability == "reliable"
+    assert log.counts is not None
+    assert log.counts.lost == 2
+    assert {"no-quantiles", "size-of-type"} <= codes(log)
+
+
+def test_performance_test_as_json_is_in_seconds_and_its_rate_is_of_one_subscriber():
+    log = one(read(fixture("performance_test/log.json")))
+    times = log.times["one_way_from_sent_ns"]
+    assert (times.min, times.max) == (pytest.approx(100_000), pytest.approx(900_000)), "a second without any is none"
+    assert log.cell.subscribers == 2
+    assert log.rate_total_hz == pytest.approx((198 + 200) / 2.0002)
+    assert log.rate_hz == pytest.approx((198 + 200) / 2.0002 / 2)
+    assert log.cell.adapter == "RCLCPP_SINGLE_THREADED_EXECUTOR rmw_cyclonedds_cpp (performance_test)"
+
+
+def test_round_trips_of_performance_test_are_whole_and_its_relay_measures_nothing():
+    main = one(read(fixture("performance_test/log.csv").replace(b"Mode: NONE", b"Mode: MAIN")))
+    assert main.times["round_trip_ns"].mean == pytest.approx(118_966, rel=1e-3), "not doubled"
+    assert "half-round-trip" not in codes(main)
+    relay = one(read(fixture("performance_test/log.csv").replace(b"Mode: NONE", b"Mode: RELAY")))
+    assert relay.failed is not None
+    assert "Main" in relay.failed.advice
+
+
+def test_one_way_latencies_below_zero_are_doubted():
+    data = fixture("performance_test/log.csv")
+    assert "clocks-differ" not in codes(one(read(data)))
+    assert "clocks-differ" in codes(one(read(data.replace(b"0.0598", b"-0.598"))))
+
+
+def test_what_rtiperftest_calls_one_way_is_half_of_a_round_trip():
+    first = read(fixture("rtiperftest/latency.json")).measured[0]
+    assert first.times["round_trip_ns"].p50 == 56_000
+    assert first.times["round_trip_ns"].p99_99 == 620_000
+    assert {"half-round-trip", "samples-untold"} <= codes(first)
+
+
+def test_rtiperftest_tells_what_arrived():
+    log = one(read(fixture("rtiperftest/throughput.json")))
+    assert (log.rate_hz, log.counts.lost if log.counts else None) == (201_500, 12)
+    assert log.cell.pattern == "stream"
+
+
+def test_rtiperftest_that_was_killed_gives_the_intervals_that_are_whole():
+    data = fixture("rtiperftest/throughput.json")
+    log = read(data[: data.index(b'"packets/s": 199000')])
+    assert one(log).rate_hz == 202_500
+    assert "no-summary" in codes(one(log))
+    assert log.unread == 1
+
+
+def test_a_repetition_of_google_benchmark_is_a_trial_and_what_failed_says_why():
+    log = read(fixture("google-benchmark/repeated.json"))
+    named = [dict(each.cell.native)["benchmark"] for each in log.measured]
+    assert named.count("memcpy/1024") == 3, "neither the mean nor the median of the three is a trial"
+    first = log.measured[0]
+    document = json.loads(fixture("google-benchmark/repeated.json"))["benchmarks"][0]
+    assert first.times["round_trip_ns"] == Figures(mean=document["real_time"])
+    assert first.cell.size == 1024, "of its bytes a second, which are by processor time"
+    assert {"iteration-not-round-trip", "no-quantiles"} <= codes(first)
+    failed = next(each for each in log.measured if each.failed)
+    assert "no such transport" in (failed.failed.text if failed.failed else "")
+    assert "debugging" in log.notes[0]
+
+
+def test_means_stand_in_where_google_benchmark_was_to_tell_aggregates_only():
+    document = json.loads(fixture("google-benchmark/repeated.json"))
+    document["benchmarks"] = [each for each in document["benchmarks"] if each["run_type"] == "aggregate"]
+    log = read(json.dumps(document).encode())
+    assert [dict(each.cell.native)["benchmark"] for each in log.measured] == ["memcpy/1024", "memcpy/65536"]
+
+
+def test_a_size_that_only_a_name_tells_is_a_guess_and_none_is_none():
+    text = fixture("google-benchmark/single.json").decode()
+    guessed = read(re.sub(r',\s+"bytes_per_second": [\d.e+]+', "", text).encode()).measured[0]
+    assert guessed.cell.size == 1024
+    assert "size-guessed" in codes(guessed)
+    nameless = re.sub(r',\s+"bytes_per_second": [\d.e+]+', "", text).replace("memcpy/1024", "memcpy")
+    unknown = read(nameless.encode()).measured[0]
+    assert "size" in unknown.cell.unknown
+    assert "size-guessed" not in codes(unknown)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"# first-look, 2026-03-01T12:00:00Z\n# As ddsperf 0.10 prints them; the differences, all of them:\n",
+        "# x\n# Half round trips: the first median, min, 99% and max are halves of round trips, as in R…\n".encode(),
+        b"# x\n# Half round trips in us: every time is half of a round trip, as in LatencyTest.\n",
+    ],
+)
+def test_what_middlemark_prints_in_another_tools_words_is_known(text):
+    assert is_ours(text)
+    assert not is_ours(fixture("ddsperf/ping.log"))

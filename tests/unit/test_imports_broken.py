@@ -1,0 +1,236 @@
+"""Logs that something happened to: what is whole is read, what is not is counted, and nothing ends in a traceback."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from imports_cases import READ, blocks, fixture, one, read
+
+from middlemark.imports import FORMATS, NotRead, find, refusal
+from middlemark.imports.lines import LONGEST, Lines
+
+TEXT = [path for path in READ if path.suffix != ".json"]
+
+
+def names(path):
+    return f"{path.parent.name}/{path.name}"
+
+
+@pytest.mark.parametrize("path", TEXT, ids=names)
+@pytest.mark.parametrize("end", [b"\r\n", b"\r", b"\n\n"], ids=["CRLF", "CR", "empty lines"])
+def test_other_line_ends_change_nothing(path, end):
+    data = path.read_bytes()
+    changed = read(data.replace(b"\n", end))
+    assert changed.measured == read(data).measured
+    assert changed.unread == 0
+
+
+@pytest.mark.parametrize("path", TEXT, ids=names)
+def test_what_a_windows_shell_redirects_is_read_alike(path):
+    data = path.read_bytes()
+    assert read(data.decode().encode("utf-16")).measured == read(data).measured
+    assert read(b"\xef\xbb\xbf" + data).measured == read(data).measured
+
+
+@pytest.mark.parametrize("path", [each for each in TEXT if each.parent.name not in ("roundtripping",)], ids=names)
+def test_decimal_commas_are_read_as_what_they_are(path):
+    data = path.read_bytes()
+    with_commas = _with_decimal_commas(data)
+    assert with_commas != data
+    log = read(with_commas)
+    assert log.unread == 0, log.first_unread
+    assert log.measured == read(data).measured
+
+
+def _with_decimal_commas(data: bytes) -> bytes:
+    return b"".join(
+        bytes(
+            ord(",")
+            if at and char == ord(".") and line[at - 1 : at].isdigit() and line[at + 1 : at + 2].isdigit()
+            else char
+            for at, char in enumerate(line)
+        )
+        if line[:1] in b"[ 0123456789" and b"[0]" not in line and b"Bytes" not in line
+        else line
+        for line in data.splitlines(keepends=True)
+    )
+
+
+@pytest.mark.parametrize("path", READ, ids=names)
+@pytest.mark.parametrize("size", [1, 7, 4096])
+def test_where_a_file_is_cut_into_blocks_makes_no_difference(path, size):
+    data = path.read_bytes()
+    assert read(data, size) == read(data)
+
+
+@pytest.mark.parametrize("path", TEXT, ids=names)
+def test_a_last_line_without_its_end_is_not_whole(path):
+    data = path.read_bytes().rstrip(b"\n")
+    log = read(data)
+    assert log.unread == 1
+    number, text = log.first_unread
+    assert number == data.count(b"\n") + 1
+    assert data.splitlines()[-1].decode().strip().startswith(text[:20])
+
+
+def test_a_figure_that_was_cut_off_in_the_middle_is_none():
+    data = fixture("ddsperf/ping.log")
+    cut = data[: data.index(b"cnt 37041") + len(b"cnt 370")]
+    whole = data[: cut.rindex(b"\n") + 1]
+    assert read(cut).measured == read(whole).measured
+    assert read(cut).unread == 1
+
+
+def test_lines_of_two_processes_that_ran_into_each_other_are_counted_and_the_others_read():
+    lines = fixture("ddsperf/ping.log").splitlines(keepends=True)
+    assert b"cnt" in lines[3]
+    assert b"cnt" in lines[5]
+    torn = lines[3][:40] + lines[4][:-1] + lines[3][40:]
+    log = read(b"".join([*lines[:3], torn, *lines[5:]]))
+    assert log.unread == 1
+    assert log.first_unread[0] == 4
+    assert one(log).samples == one(read(b"".join(lines))).samples - 37_513
+
+
+def test_a_hole_of_zeros_costs_the_line_it_tore():
+    data = fixture("ddsperf/ping.log")
+    at = data.index(b"50% 10.741us")
+    log = read(data[:at] + bytes(4096) + data[at:])
+    assert log.unread == 2, "what stands before the hole, and what stands behind it"
+    assert one(log).samples == one(read(data)).samples - 31_743
+
+
+def test_a_line_without_an_end_takes_no_memory_and_counts_as_one():
+    data = fixture("ddsperf/ping.log")
+    begin = data.index(b"[20704] 4.000  vm")
+    huge = b"x" * (3 * LONGEST)
+    log = read(data[:begin] + huge + b"\n" + data[begin:])
+    assert log.unread == 1
+    assert log.measured == read(data).measured
+    kept = Lines(blocks(huge, 4096))
+    assert list(kept) == []
+    assert kept.unread == 1
+
+
+@pytest.mark.parametrize("path", [each for each in READ if each.suffix == ".json"], ids=names)
+def test_a_document_that_was_cut_off_gives_what_is_whole_of_it(path):
+    data = path.read_bytes()
+    whole = read(data)
+    log = read(data[: int(len(data) * 0.9)])
+    assert log.unread
+    assert log.lines - log.unread < whole.lines
+    assert log.measured
+
+
+@pytest.mark.parametrize("path", [each for each in READ if each.suffix == ".json"], ids=names)
+def test_two_documents_in_one_file_are_both_read(path):
+    data = path.read_bytes()
+    assert read(b"something on stderr\n" + data + b"\n" + data).measured == read(data).measured * 2
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "shown"),
+    [
+        (b"\n\nhello\nworld\n", "line 3", "hello"),
+        (b"\x7fELF\x02\x01\x01\0\0\0", "line 1", "ELF"),
+        (b"{}", "line 1", "{}"),
+        (b"", "nothing is in it", ""),
+        (b"\0" * 5000, "nothing is in it", ""),
+        (b"x" * 5_000_000, "nothing is in it", ""),
+    ],
+)
+def test_what_is_no_log_is_refused_with_its_first_line_and_the_formats_there_are(data, line, shown):
+    assert find(data) is None
+    text = refusal(data)
+    assert line in text
+    assert shown in text
+    assert all(each.name in text for each in FORMATS)
+
+
+def whole_lines(data: bytes) -> int:
+    return sum(bool(each.strip()) for each in data.replace(b"\r", b"\n").replace(b"\0", b"\n").split(b"\n"))
+
+
+def attempt(data: bytes):
+    """Read by whatever format knows it. Only what is promised may be raised."""
+    found = find(data)
+    if found is None:
+        return None
+    try:
+        return found.read(blocks(data, 512))
+    except NotRead:
+        return None
+
+
+FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize("path", READ, ids=names)
+@FUZZ
+@given(data=st.data())
+def test_a_log_with_anything_done_to_it_is_read_as_far_as_it_is_whole(path, data):
+    text = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, len(text)))
+        length = data.draw(st.integers(0, 80))
+        match data.draw(st.sampled_from(["cut", "drop", "put", "digits", "again"])):
+            case "cut":
+                del text[max(at, len(text) // 3) :]
+            case "drop":
+                del text[at : at + length]
+            case "put":
+                text[at:at] = data.draw(st.binary(max_size=30))
+            case "digits":
+                text[at:at] = b"9" * length
+            case "again":
+                text[at:at] = text[at : at + 10 * length]
+    log = attempt(bytes(text))
+    if log is not None:
+        _holds(bytes(text), log)
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@FUZZ
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=40),
+            st.sampled_from(
+                [line + b"\n" for path in READ for line in path.read_bytes().splitlines()[:40]]
+                + [
+                    b'{"perftest":[',
+                    b'{"benchmarks":[{"name":"a","real_time":1e400}',
+                    b'"analysis_results":[[[[',
+                    b"}]",
+                ]
+            ),
+            st.text(max_size=20).map(lambda text: text.encode("utf-8", "surrogatepass")),
+        ),
+        max_size=30,
+    )
+)
+def test_no_format_ends_in_a_traceback_whatever_it_is_given(form, parts):
+    data = b"".join(parts)
+    try:
+        log = form.read(blocks(data, 64))
+    except NotRead:
+        return
+    _holds(data, log)
+
+
+def _holds(data: bytes, log) -> None:
+    assert 0 <= log.unread <= log.lines
+    if log.unit == "line":
+        assert log.lines <= whole_lines(data)
+    assert (log.first_unread is None) == (log.unread == 0)
+    assert len(log.measured) <= log.lines
+    for measured in log.measured:
+        for figures in measured.times.values():
+            for name in figures.__struct_fields__:
+                value = getattr(figures, name)
+                assert value is None or abs(value) < float("inf")
+
+
+def test_brackets_without_end_are_no_log():
+    log = read(b'{"benchmarks": [' + b"[" * 200_000)
+    assert log.measured == ()
+    assert log.unread == 1
