@@ -13,6 +13,7 @@ from test_compare import cell as measured_cell
 from test_compare import write as write_measured
 
 from middlemark.commands.compare_ import command as compare
+from middlemark.commands.export_ import command as export
 from middlemark.commands.import_ import command
 from middlemark.commands.list_ import command as list_
 from middlemark.problems import MeasureError, RequestError
@@ -146,6 +147,22 @@ def test_hostile_names_in_a_log_stay_text(tmp_path):
     assert "<script>" in result.output
 
 
+def test_exports_of_an_imported_run_tell_no_default_for_what_is_not_known(tmp_path):
+    folder = kept(imported(tmp_path / "runs", PING, FIXTURES / "google-benchmark" / "single.json"), tmp_path / "runs")
+    for form in ("csv", "google-benchmark"):
+        out = tmp_path / form
+        result = CliRunner().invoke(export, [str(folder), "--to", form, "--out", str(out)], standalone_mode=False)
+        assert result.exception is None, result.exception
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "csv").read_text())))
+    assert {row["receive"] for row in rows} == {""}
+    assert {row["metric"] for row in rows} >= {"round_trip_p50", "received"}
+    assert not {row["metric"] for row in rows} & {"sent", "lost", "loss", "duplicated"}
+    names = [each["name"] for each in json.loads((tmp_path / "google-benchmark").read_text())["benchmarks"]]
+    assert names[0] == "ping-pong/adapter:cyclonedds_(ddsperf)/transport:unknown/size:1024/receive:unknown"
+    (problem,) = problems(imported(tmp_path / "again", tmp_path / "google-benchmark"))
+    assert "Middlemark printed it" in problem
+
+
 def test_an_imported_run_is_listed_as_such(tmp_path):
     kept(imported(tmp_path, PING), tmp_path)
     listed = CliRunner().invoke(list_, ["runs", str(tmp_path)], standalone_mode=False)
@@ -181,7 +198,7 @@ def test_runs_of_which_no_cell_is_known_to_be_the_same_say_how_to_name_two(both,
     assert "name one cell of each" in result.exception.advice
 
 
-def test_a_run_imported_before_this_field_was_there_is_read(tmp_path):
+def test_a_run_that_knows_nothing_of_imports_is_read(tmp_path):
     folder = kept(imported(tmp_path, PING), tmp_path)
     path = folder / "run.json"
     written = json.loads(path.read_text())

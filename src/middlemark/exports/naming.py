@@ -20,7 +20,11 @@ def cell_names(cells: Sequence[Cell]) -> list[str]:
 def file_names(cells: Sequence[Cell]) -> list[str]:
     """Return names for files, unique within the run: ``0003-ping-pong-shm-shm-64-block``."""
     digits = max(4, len(str(len(cells))))
-    plain = [f"{each.pattern}-{each.adapter}-{each.transport}-{each.size}-{each.receive}" for each in cells]
+    receives = ["unknown" if "receive" in each.unknown else each.receive for each in cells]
+    plain = [
+        f"{each.pattern}-{each.adapter}-{each.transport}-{each.size}-{receive}"
+        for each, receive in zip(cells, receives, strict=True)
+    ]
     return [f"{index:0{digits}d}-{_safe(name)}" for index, name in enumerate(plain)]
 
 
@@ -42,7 +46,10 @@ def level_text(level: object) -> str:
 def _name(cell: Cell) -> str:
     parts = [cell.pattern]
     for factor in Cell.__struct_fields__:
-        level = getattr(cell, factor)
+        known = factor not in cell.unknown
+        if factor == "unknown" or not (known or factor in _FIRST):  # an imported cell is named by what is known of it
+            continue
+        level = getattr(cell, factor) if known else "unknown"
         if factor == "pattern" or (factor not in _FIRST and level == getattr(_DEFAULT, factor)):
             continue
         shown = "all" if factor == "depth" and level is None else level_text(level)

@@ -30,7 +30,11 @@ FORMATS = (
 HEAD_BYTES = 1 << 20
 """A log is known by what its first MiB has."""
 
-_OURS = re.compile(rb"^# (?:As ddsperf 0\.10 prints them; the differences|Half round trips(?: in us)?: )", re.M)
+_OURS = re.compile(
+    rb"^(?:# As ddsperf 0\.10 prints them; the differences|# Half round trips(?: in us)?: |"
+    rb'[ \t]*"middlemark_version": )',
+    re.M,
+)
 
 
 def find(head: bytes) -> Format | None:
@@ -41,7 +45,7 @@ def find(head: bytes) -> Format | None:
 
 
 def is_ours(head: bytes) -> bool:
-    """Say whether ``run --format ddsperf|roundtrip|latencytest`` printed it: its whole figures would be doubled."""
+    """Say whether Middlemark printed it in another tool's form: some of its whole figures would be doubled."""
     return _OURS.search(head) is not None
 
 

@@ -10,7 +10,7 @@ from middlemark.report.run_facts import RunFacts
 from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult, Summary
 
-FACTORS = Cell.__struct_fields__
+FACTORS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
 COLUMNS = (
     "run",
     "started",
@@ -54,7 +54,9 @@ def render(facts: RunFacts, results: Sequence[CellResult]) -> str:
     writer.writerow(COLUMNS)
     run = plain(", ".join(facts.suites))
     for index, result in enumerate(results):
-        factors = [_level(factor, getattr(result.cell, factor)) for factor in FACTORS]
+        factors = [
+            "" if factor in result.cell.unknown else _level(factor, getattr(result.cell, factor)) for factor in FACTORS
+        ]
         before = [run, facts.started, index, plain(result.name), plain(result.version or ""), *factors]
         for metric, unit, value, low, high in _figures(result):
             writer.writerow(
@@ -95,9 +97,10 @@ def _figures(result: CellResult) -> Iterator[Figure]:
             yield from figure(f"{time}_{shown}", "ns", getattr(summary, field) if summary else None)
     for name, unit in _RATES:
         yield from figure(name, unit, getattr(result, name))
+    uncounted = result.imported.not_counted if result.imported else ()
     expected = result.counts.received + result.counts.lost
-    yield from figure("loss", "1", result.counts.lost / expected if expected else None)
-    for name in _COUNTS:
+    yield from figure("loss", "1", result.counts.lost / expected if expected and "lost" not in uncounted else None)
+    for name in (each for each in _COUNTS if each not in uncounted):
         yield from figure(name, "messages", float(getattr(result.counts, name)))
     if result.resources is not None:
         for name, unit in _COSTS.items():
