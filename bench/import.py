@@ -45,9 +45,12 @@ def main() -> None:
         argv = [sys.executable, "-m", "middlemark", "import", "--out", name, "--format", "json", str(log)]
         subprocess.run(argv, stdout=subprocess.DEVNULL, check=True)
         took = time.perf_counter() - begin
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
         of = f"{log.stat().st_size / 1e6:,.0f} MB of ddsperf, {seconds:,} seconds of it"
-        print(f"import of {of}: {took:.1f} s, at most {peak:,.0f} MiB resident ({LIMITS})")
+        print(
+            f"import of {of}: {took:.1f} s ({processor:.1f} s of a processor), at most {peak:,.0f} MiB resident ({LIMITS})"
+        )
 
 
 if __name__ == "__main__":

@@ -3,8 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from middlemark.imports import Log, find
+from middlemark.imports import Log, assemble, find
 from middlemark.imports.log import Measured
+from middlemark.launch.imported import Source
+from middlemark.report import render
+from middlemark.report.run_facts import Machine, RunFacts
+from middlemark.stats.cells import cell_results
+from middlemark.stats.result import CellResult
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
 READ = sorted(path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log")
@@ -33,3 +38,45 @@ def one(log: Log) -> Measured:
 
 def codes(measured: Measured) -> set[str]:
     return {each.code for each in measured.doubts}
+
+
+def source(log: Log, name: str = "a.log") -> Source:
+    return Source(
+        file=name,
+        bytes=1,
+        sha256="",
+        tool="tool",
+        format="its lines",
+        lines=log.lines,
+        unread=log.unread,
+        unit=log.unit,
+    )
+
+
+def results(*logs: tuple[Source, Log]) -> tuple[CellResult, ...]:
+    plan, outcomes = assemble(logs, "2026-03-01T12:00:00Z")
+    return cell_results(plan, outcomes, lambda _: None, {})
+
+
+def facts(*told: str, notes: tuple[str, ...] = ()) -> RunFacts:
+    return RunFacts(
+        suites=("imported",),
+        started="2026-03-01T12:00:00Z",
+        seconds=0.0,
+        middlemark="0.1.0",
+        machine=Machine(processors=None, kernel=None, os=None),
+        clock=None,
+        adapters=(),
+        folder="runs/2026-03-01_12-00-00-imported",
+        seed=0,
+        interrupted=False,
+        planned_trials=1,
+        done_trials=1,
+        notes=notes,
+        imported=told or ("a.log (its lines, all 7 lines)",),
+    )
+
+
+def printed(log: Log, form: str) -> str:
+    """Return what `import` prints of a log that has a measurement."""
+    return render(form, facts(notes=log.notes), results((source(log), log)))

@@ -16,6 +16,7 @@ from middlemark.commands.compare_ import command as compare
 from middlemark.commands.export_ import command as export
 from middlemark.commands.import_ import command
 from middlemark.commands.list_ import command as list_
+from middlemark.commands.resume import differences
 from middlemark.problems import MeasureError, RequestError
 from middlemark.store import list_runs, read_run
 
@@ -145,6 +146,17 @@ def test_hostile_names_in_a_log_stay_text(tmp_path):
     assert result.exception is None
     assert "\x1b" not in result.output
     assert "<script>" in result.output
+
+
+def test_two_logs_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    result = imported(tmp_path, PING, FIXTURES / "roundtripping" / "ping.log", FIXTURES / "ddsperf" / "sub.log")
+    run = read_run(kept(result, tmp_path))
+    assert [each.file for each in run.file.imported] == ["ddsperf/ping.log", "roundtripping/ping.log", "sub.log"]
+
+
+def test_there_is_nothing_to_resume_in_an_imported_run(tmp_path):
+    run = read_run(kept(imported(tmp_path, PING), tmp_path))
+    assert list(differences(run.file, {})) == ["it was imported from ddsperf: there is nothing in it to measure"]
 
 
 def test_exports_of_an_imported_run_tell_no_default_for_what_is_not_known(tmp_path):

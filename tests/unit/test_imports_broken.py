@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from imports_cases import READ, blocks, fixture, one, read
+from imports_cases import READ, blocks, fixture, one, printed, read
 
 from middlemark.imports import FORMATS, NotRead, find, refusal
 from middlemark.imports.lines import LONGEST, Lines
@@ -223,6 +223,9 @@ def _holds(data: bytes, log) -> None:
         assert log.lines <= whole_lines(data)
     assert (log.first_unread is None) == (log.unread == 0)
     assert len(log.measured) <= log.lines
+    if log.measured:
+        for form in ("table", "json", "csv"):
+            assert printed(log, form).endswith("\n")
     for measured in log.measured:
         for figures in measured.times.values():
             for name in figures.__struct_fields__:

@@ -2,11 +2,13 @@
 
 import hashlib
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from middlemark import __version__, exits
 from middlemark.problems import MeasureError, Problem, RequestError
@@ -61,7 +63,17 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
             problems.append(Problem(str(path), error.strerror or str(error)))
     if problems:
         raise RequestError(problems)
-    return logs
+    names = Counter(source.file for source, _ in logs)
+    return [
+        (source if names[source.file] == 1 else msgspec.structs.replace(source, file=_name(path, folder=True)), log)
+        for path, (source, log) in zip(files, logs, strict=True)
+    ]
+
+
+def _name(path: Path, *, folder: bool = False) -> str:
+    """Return a log's name; with its ``folder`` where another has the same."""
+    name = f"{path.absolute().parent.name}/{path.name}" if folder else path.name
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _log(path: Path) -> "tuple[Source, Log]":
@@ -97,9 +109,8 @@ def _log(path: Path) -> "tuple[Source, Log]":
     if not log.measured:
         unread = f"; {how_many_unread(log)}" if log.unread else ""
         raise refused(f"has {found.name}, but not one figure that is whole{unread}")
-    name = path.name.encode(errors="backslashreplace").decode()
     source = Source(
-        file=name,
+        file=_name(path),
         bytes=size,
         sha256=digest.hexdigest(),
         tool=found.tool,

@@ -49,7 +49,7 @@ class _Pings:
         self.count = self.truncated = 0
         self.peers: set[bytes] = set()
 
-    def add(self, peer: bytes | None, figures: tuple[bytes, ...], count: int) -> None:
+    def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
         mean, low, p50, p90, p99, high = map(float, figures)
         self.p50.append(p50)
         # With fewer, the tool prints what fewer than ten samples stand behind: often the maximum by another name.
@@ -61,7 +61,7 @@ class _Pings:
         self.sum += mean * count
         self.count += count
         self.truncated += count > _KEPT
-        if len(self.peers) < _MOST:
+        if peer not in self.peers and len(self.peers) < _MOST:
             self.peers.add(peer or b"")
 
 
@@ -71,7 +71,7 @@ class _Subscriber:
     def __init__(self) -> None:
         self.rates = array("d")
         self.silent = 0
-        self.received = self.lost = self.first_lost = 0
+        self.received = self.lost = 0
         self.before: float | None = None
 
     def add(self, at: float, lost: int, delta: int, rate: float) -> None:
@@ -93,17 +93,19 @@ def _knows(head: bytes) -> bool:
 
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    pings: dict[tuple[int, int], _Pings] = {}
+    pings: dict[tuple[bytes, bytes], _Pings] = {}
     subscribers: dict[tuple[int, int], _Subscriber] = {}
     ping, sub, other = _PING.fullmatch, _SUB.fullmatch, _OTHER.fullmatch
     for batch in lines:
         for index, line in enumerate(batch):
             if b" mean " in line:
-                # A decimal comma, as some locales print it; there is no other comma in the line.
-                found = ping(line.rstrip().replace(b",", b"."))
+                found = ping(line) or ping(line.rstrip())
                 if found is not None:
                     pid, _, peer, size, *figures, count = found.groups()
-                    pings.setdefault((int(pid), int(size)), _Pings()).add(peer, tuple(figures), int(count))
+                    if b"," in line:  # a decimal comma, as some locales print it
+                        figures = [each.replace(b",", b".") for each in figures]
+                    times = pings.get((pid, size)) or pings.setdefault((pid, size), _Pings())
+                    times.add(peer, figures, int(count))
                     continue
             elif b" delta " in line:
                 found = sub(line.rstrip())
@@ -118,8 +120,8 @@ def _read(blocks: Iterable[bytes]) -> Log:
             lines.refuse(index, line)
         if len(pings) + len(subscribers) > _MOST:
             raise NotRead(f"more than {_MOST:,} processes and sizes are in it: that is no log of a measurement")
-    measured = [_round_trips(pid, size, each) for (pid, size), each in sorted(pings.items()) if each.count]
-    measured += [_stream(size, each) for (_, size), each in sorted(subscribers.items()) if each.rates]
+    measured = [_round_trips(int(pid), int(size), each) for (pid, size), each in pings.items() if each.count]
+    measured += [_stream(size, each) for (_, size), each in subscribers.items() if each.rates]
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 

@@ -22,7 +22,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
     tool: str
     file: str
-    """The log's name, without its folders."""
+    """The log's name, with its folder where two have the same."""
     times: dict[str, Figures] = {}
     """By the name of the result's field: ``round_trip_ns``, ``one_way_from_sent_ns``, ``write_ns``, ``take_ns``."""
     rate_hz: float | None = None
@@ -38,7 +38,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """One log: what it was, and how much of it could be read."""
 
     file: str
-    """Its name, without its folders."""
+    """Its name, with its folder where two have the same."""
     bytes: int
     sha256: str
     tool: str

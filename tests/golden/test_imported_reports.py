@@ -1,0 +1,27 @@
+"""What `import` prints, as a whole: what is told, what is not known, and what is doubtful."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from syrupy.assertion import SnapshotAssertion
+from test_reports import TextFile
+
+from middlemark.commands.import_ import command
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
+LOGS = ("ddsperf/ping.log", "ddsperf/flood-sub.log", "roundtripping/ping.log", "performance_test/log.csv")
+
+
+@pytest.fixture
+def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(TextFile)
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_format(form: str, golden: SnapshotAssertion, tmp_path: Path) -> None:
+    logs = [str(FIXTURES / name) for name in LOGS]
+    printed = CliRunner().invoke(command, [*logs, "--out", str(tmp_path), "--format", form], standalone_mode=False)
+    text = re.sub(r'(kept in +|"folder": ").*?(?="|\n[^ ])', r"\1runs/imported", printed.stdout, flags=re.DOTALL)
+    assert golden == re.sub(r"20\d\d-\d\d-\d\d[T ][\d:.]+", "2026-03-01 12:00:00", text)
