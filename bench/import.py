@@ -48,9 +48,8 @@ def main() -> None:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         processor, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
         of = f"{log.stat().st_size / 1e6:,.0f} MB of ddsperf, {seconds:,} seconds of it"
-        print(
-            f"import of {of}: {took:.1f} s ({processor:.1f} s of a processor), at most {peak:,.0f} MiB resident ({LIMITS})"
-        )
+        cost = f"{took:.1f} s ({processor:.1f} s of a processor), at most {peak:,.0f} MiB resident"
+        print(f"import of {of}: {cost} ({LIMITS})")
 
 
 if __name__ == "__main__":

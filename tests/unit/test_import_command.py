@@ -4,6 +4,8 @@ import csv
 import hashlib
 import io
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,18 @@ def test_hostile_names_in_a_log_stay_text(tmp_path):
     assert result.exception is None
     assert "\x1b" not in result.output
     assert "<script>" in result.output
+
+
+def test_a_log_that_comes_through_a_pipe_is_read_whole(tmp_path):
+    pipe = tmp_path / "ping.log"
+    os.mkfifo(pipe)
+    data = PING.read_bytes() * 3_000
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+    writer.start()
+    run = read_run(kept(imported(tmp_path / "runs", pipe), tmp_path / "runs"))
+    writer.join()
+    assert run.file.imported[0].bytes == len(data)
+    assert run.outcomes[0].samples == 3_000 * 174_148
 
 
 def test_two_logs_of_one_name_are_told_apart_by_their_folders(tmp_path):

@@ -86,26 +86,27 @@ def _log(path: Path) -> "tuple[Source, Log]":
 
     digest = hashlib.sha256()
     size = 0
+    with path.open("rb") as file:  # once: a pipe cannot be read from its beginning again
+        head = file.read(HEAD_BYTES)
 
-    def blocks() -> Iterator[bytes]:
-        nonlocal size
-        with path.open("rb") as file:
-            while block := file.read(BLOCK_BYTES):
+        def blocks() -> Iterator[bytes]:
+            nonlocal size
+            block = head
+            while block:
                 digest.update(block)
                 size += len(block)
                 yield block
+                block = file.read(BLOCK_BYTES)
 
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    if is_ours(head):
-        raise refused("Middlemark printed it, from a run that has all of it: `middlemark list runs` shows where")
-    found = find(head)
-    if found is None:
-        raise refused(refusal(head))
-    try:
-        log = found.read(blocks())
-    except NotRead as error:
-        raise refused(f"has {found.name}, but {error}") from None
+        if is_ours(head):
+            raise refused("Middlemark printed it, from a run that has all of it: `middlemark list runs` shows where")
+        found = find(head)
+        if found is None:
+            raise refused(refusal(head))
+        try:
+            log = found.read(blocks())
+        except NotRead as error:
+            raise refused(f"has {found.name}, but {error}") from None
     if not log.measured:
         unread = f"; {how_many_unread(log)}" if log.unread else ""
         raise refused(f"has {found.name}, but not one figure that is whole{unread}")
