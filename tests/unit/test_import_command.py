@@ -170,7 +170,7 @@ def test_two_logs_of_one_name_are_told_apart_by_their_folders(tmp_path):
 
 def test_there_is_nothing_to_resume_in_an_imported_run(tmp_path):
     run = read_run(kept(imported(tmp_path, PING), tmp_path))
-    assert list(differences(run.file, {})) == ["it was imported from ddsperf: there is nothing in it to measure"]
+    assert list(differences(run.file, {})) == ["it was imported: there is nothing in it to measure"]
 
 
 def test_exports_of_an_imported_run_tell_no_default_for_what_is_not_known(tmp_path):

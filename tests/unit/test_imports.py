@@ -89,6 +89,31 @@ def test_two_ddsperf_in_one_file_are_told_apart_by_their_process():
     assert stream.rate_hz == pytest.approx(1_000, rel=0.01)
 
 
+def test_pings_of_ddsperf_that_timed_out_are_lost_replies():
+    log = fixture("ddsperf/ping.log") + b"[20704] ping timed out (total 3 times) ... sending new ping\n"
+    assert read(log).unread == 0
+    lossy, whole = one(read(log)), one(read(fixture("ddsperf/ping.log")))
+    assert lossy.counts is not None
+    assert (lossy.counts.lost, lossy.counted) == (3, ("received", "lost"))
+    assert whole.counted == ("received",), "that none was printed is no count"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[7] 1.000  eth0: xmit 12% recv 3% [1200 340]",
+        b"[7] 1.000  eth0: xmit 12.11 Mb/s recv 3.02 Mb/s [1200 340]",
+        b"[7] participant vm:8: failed to match in 5.000s",
+        b"[7] error: 12 samples lost",
+        b"[7] note: RSS init 7.1MB final 7.3MB",
+    ],
+)
+def test_lines_of_ddsperf_that_have_no_figure_of_ours_are_known(line):
+    log = read(fixture("ddsperf/ping.log") + line + b"\n")
+    assert log.unread == 0
+    assert read(fixture("ddsperf/ping.log") + line + b"[8] 2.0\n").unread == 1
+
+
 def test_ddsperf_within_one_process_is_known_to_be():
     ping, stream = read(fixture("ddsperf/one-process.log")).measured
     assert ping.cell.processes == 1

@@ -105,7 +105,7 @@ def pairings_of(asked: Asked, anyway: bool) -> "list[Pairing]":
     else:
         named = {factor for each in asked.selections for factor, _ in each.levels}
         pairings = run_against_run(sides[0], sides[1], tuple(named))
-    if not pairings and any(each.cell.unknown for side in sides for each in side):
+    if asked.by is None and not pairings and any(each.cell.unknown for side in sides for each in side):
         raise MeasureError(
             "what was imported has no cell that is known to be the same as one of the other run",
             "name one cell of each: runs/imported:size=1k runs/measured:adapter=cyclonedds,transport=udp,size=1k",

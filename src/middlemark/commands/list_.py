@@ -107,7 +107,8 @@ def _state(run: "StoredRun") -> str:
     if run.file.error:
         return f"ended early: {run.file.error}"
     if run.file.ended:
-        whole = f"imported from {run.file.imported[0].tool}" if run.file.imported else "complete"
+        tools = ", ".join(dict.fromkeys(each.tool for each in run.file.imported))
+        whole = f"imported from {tools}" if tools else "complete"
         return "interrupted" if run.file.interrupted else whole
     if run.running is None:
         return "running or killed: its file system has no locks to tell"

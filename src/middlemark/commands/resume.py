@@ -11,7 +11,7 @@ from middlemark.workers.description import Worker
 def differences(file: RunFile, workers: Mapping[str, Worker]) -> Iterator[str]:
     """Yield what is not as it was, each to be read after ``--resume``: trials of two worlds are not one cell's."""
     if file.imported:
-        yield f"it was imported from {file.imported[0].tool}: there is nothing in it to measure"
+        yield "it was imported: there is nothing in it to measure"
         return
     if file.middlemark != __version__:
         yield f"Middlemark was {file.middlemark} then and is {__version__} now: measure anew"

@@ -30,8 +30,11 @@ _SUB = re.compile(
     _BEGIN
     + rb"(?:\S+ )?size %b total %b lost %b delta %b lost %b rate %b kS/s %b Mb/s \([^()\[]*\)" % (*(_I,) * 5, _N, _N)
 )
+_TIMED_OUT = re.compile(rb"\[(\d{1,10})\] ping timed out \(total %b times\) .*" % _I)
 _OTHER = re.compile(
-    rb"\[\d+\] (?:participant [^\[]+| *\d+[.,]\d+ +[^\[]*(?:rss:|vcsw:|discarded |/s +\S+ \||xmit |rexmit )[^\[]*)"
+    rb"\[\d+\] (?:(?:participant|endpoint|error:|note:) [^\[]+"
+    rb"| *\d+[.,]\d+ +[^\[]*(?:rss:|vcsw:|discarded |/s +\S+ \|)[^\[]*"
+    rb"| *\d+[.,]\d+ +\S+: xmit [^\[]* recv [^\[]*\[\d+ \d+\])"
     rb"|\d+\.\d+ \[\d*\] .+"  # Cyclone's own log
 )
 _KNOWN = re.compile(
@@ -95,6 +98,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
     pings: dict[tuple[bytes, bytes], _Pings] = {}
     subscribers: dict[tuple[int, int], _Subscriber] = {}
+    timeouts: dict[int, int] = {}
     ping, sub, other = _PING.fullmatch, _SUB.fullmatch, _OTHER.fullmatch
     for batch in lines:
         for index, line in enumerate(batch):
@@ -117,15 +121,22 @@ def _read(blocks: Iterable[bytes]) -> Log:
                     continue
             elif other(line.rstrip()) is not None or not line.strip():
                 continue
+            elif found := _TIMED_OUT.fullmatch(line.rstrip()):
+                timeouts[int(found[1])] = int(found[2])
+                continue
             lines.refuse(index, line)
         if len(pings) + len(subscribers) > _MOST:
             raise NotRead(f"more than {_MOST:,} processes and sizes are in it: that is no log of a measurement")
-    measured = [_round_trips(int(pid), int(size), each) for (pid, size), each in pings.items() if each.count]
+    measured = [
+        _round_trips(int(pid), int(size), each, timeouts.get(int(pid), 0))
+        for (pid, size), each in pings.items()
+        if each.count
+    ]
     measured += [_stream(size, each) for (_, size), each in subscribers.items() if each.rates]
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _round_trips(pid: int, size: int, of: _Pings) -> Measured:
+def _round_trips(pid: int, size: int, of: _Pings, timeouts: int) -> Measured:
     within = any(peer.rpartition(b":")[2] == b"%d" % pid for peer in of.peers)
     known: dict[str, object] = {"processes": 1} if within else {}
     where = cell(_ADAPTER, size, "ping-pong", subscribers=len(of.peers), publishers=1, topics=1, **known)
@@ -160,8 +171,8 @@ def _round_trips(pid: int, size: int, of: _Pings) -> Measured:
         cell=where,
         times={"round_trip_ns": figures},
         samples=of.count,
-        counts=Counts(received=of.count),
-        counted=("received",),
+        counts=Counts(received=of.count, lost=timeouts),
+        counted=("received", "lost") if timeouts else ("received",),
         doubts=tuple(doubts),
     )
 
