@@ -89,6 +89,12 @@ def test_two_ddsperf_in_one_file_are_told_apart_by_their_process():
     assert stream.rate_hz == pytest.approx(1_000, rel=0.01)
 
 
+def test_pings_among_data_are_told_from_pings_of_an_idle_system():
+    among, _ = read(fixture("ddsperf/one-process.log")).measured
+    assert "among-data" in codes(among)
+    assert "among-data" not in codes(one(read(fixture("ddsperf/ping.log"))))
+
+
 def test_pings_of_ddsperf_that_timed_out_are_lost_replies():
     log = fixture("ddsperf/ping.log") + b"[20704] ping timed out (total 3 times) ... sending new ping\n"
     assert read(log).unread == 0
@@ -242,9 +248,14 @@ def test_performance_test_as_json_is_in_seconds_and_its_rate_is_of_one_subscribe
     times = log.times["one_way_from_sent_ns"]
     assert (times.min, times.max) == (pytest.approx(100_000), pytest.approx(900_000)), "a second without any is none"
     assert log.cell.subscribers == 2
-    assert log.rate_total_hz == pytest.approx((198 + 200) / 2.0002)
-    assert log.rate_hz == pytest.approx((198 + 200) / 2.0002 / 2)
+    assert log.rate_total_hz == pytest.approx((200 + 198 + 200) / 3.0003)
+    assert log.rate_hz == pytest.approx((200 + 198 + 200) / 3.0003 / 2)
     assert log.cell.adapter == "RCLCPP_SINGLE_THREADED_EXECUTOR rmw_cyclonedds_cpp (performance_test)"
+
+
+def test_rows_of_performance_test_that_do_not_tell_their_length_stand_as_far_apart_as_their_times():
+    text = fixture("performance_test/log.json").decode().replace('"loop_start":1000100000', '"loop_start":0')
+    assert one(read(text.encode())).rate_total_hz == pytest.approx((198 + 200) / 2.0002)
 
 
 def test_round_trips_of_performance_test_are_whole_and_its_relay_measures_nothing():
@@ -266,7 +277,7 @@ def test_what_rtiperftest_calls_one_way_is_half_of_a_round_trip():
     first = read(fixture("rtiperftest/latency.json")).measured[0]
     assert first.times["round_trip_ns"].p50 == 56_000
     assert first.times["round_trip_ns"].p99_99 == 620_000
-    assert {"half-round-trip", "samples-untold"} <= codes(first)
+    assert {"half-round-trip", "samples-untold", "load-untold"} <= codes(first)
 
 
 def test_rtiperftest_tells_what_arrived():

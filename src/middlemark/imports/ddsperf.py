@@ -32,8 +32,9 @@ _SUB = re.compile(
 )
 _TIMED_OUT = re.compile(rb"\[(\d{1,10})\] ping timed out \(total %b times\) .*" % _I)
 _OTHER = re.compile(
-    rb"\[\d+\] (?:(?:participant|endpoint|error:|note:) [^\[]+"
-    rb"| *\d+[.,]\d+ +[^\[]*(?:rss:|vcsw:|discarded |/s +\S+ \|)[^\[]*"
+    rb"\[(\d{1,10})\] *\d+[.,]\d+ +[\d.,]+[kMG]?/s +\S+ \|[^\[]*"  # what a publisher sent, and its times of writing
+    rb"|\[\d+\] (?:(?:participant|endpoint|error:|note:) [^\[]+"
+    rb"| *\d+[.,]\d+ +[^\[]*(?:rss:|vcsw:|discarded )[^\[]*"
     rb"| *\d+[.,]\d+ +\S+: xmit [^\[]* recv [^\[]*\[\d+ \d+\])"
     rb"|\d+\.\d+ \[\d*\] .+"  # Cyclone's own log
 )
@@ -99,6 +100,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     pings: dict[tuple[bytes, bytes], _Pings] = {}
     subscribers: dict[tuple[int, int], _Subscriber] = {}
     timeouts: dict[int, int] = {}
+    publishers: set[int] = set()
     ping, sub, other = _PING.fullmatch, _SUB.fullmatch, _OTHER.fullmatch
     for batch in lines:
         for index, line in enumerate(batch):
@@ -119,7 +121,11 @@ def _read(blocks: Iterable[bytes]) -> Log:
                         of = subscribers.setdefault((int(pid), int(size)), _Subscriber())
                         of.add(number(at), int(lost), int(delta), 1e3 * number(rate))
                     continue
-            elif other(line.rstrip()) is not None or not line.strip():
+            elif known := other(line.rstrip()):
+                if known[1] is not None:
+                    publishers.add(int(known[1]))
+                continue
+            elif not line.strip():
                 continue
             elif found := _TIMED_OUT.fullmatch(line.rstrip()):
                 timeouts[int(found[1])] = int(found[2])
@@ -128,7 +134,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         if len(pings) + len(subscribers) > _MOST:
             raise NotRead(f"more than {_MOST:,} processes and sizes are in it: that is no log of a measurement")
     measured = [
-        _round_trips(int(pid), int(size), each, timeouts.get(int(pid), 0))
+        _round_trips(int(pid), int(size), each, timeouts.get(int(pid), 0), int(pid) in publishers)
         for (pid, size), each in pings.items()
         if each.count
     ]
@@ -136,12 +142,20 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _round_trips(pid: int, size: int, of: _Pings, timeouts: int) -> Measured:
+def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool) -> Measured:
     within = any(peer.rpartition(b":")[2] == b"%d" % pid for peer in of.peers)
     known: dict[str, object] = {"processes": 1} if within else {}
     where = cell(_ADAPTER, size, "ping-pong", subscribers=len(of.peers), publishers=1, topics=1, **known)
     seconds = len(of.p50)
     doubts = [untold(where), halved(TOOL), _of_seconds("quantiles", "quantiles", seconds)]
+    if publishes:
+        doubts.append(
+            Doubt(
+                "among-data",
+                "its pings were part of the data that the same process published: their times are those under load",
+                "for an idle system `ddsperf ping` beside `ddsperf pong`; a load of your own is --rate",
+            )
+        )
     if len(of.peers) > 1:
         doubts.append(
             Doubt(

@@ -162,8 +162,9 @@ def _object(row: Mapping[str, Any]) -> _Second | None:
         return None if value is None else value * _NS**power
 
     return _Second(
+        # Their names say instants; they are the time since the experiment's start and the length of this row.
         at_s=(figure(row.get("experiment_start")) or 0.0) / _NS,
-        seconds=0.0,
+        seconds=max(figure(row.get("loop_start")) or 0.0, 0.0) / _NS,
         sent=sent,
         received=received,
         lost=lost,
@@ -261,7 +262,7 @@ def _rate(seconds: Sequence[_Second]) -> float | None:
         return None
     part = seconds[busy[0] : busy[-1] + 1]
     lengths = [each.seconds for each in part]
-    if not all(lengths):  # rows that do not tell their length stand about a second apart
+    if min(lengths) <= 0:  # rows that do not tell their length stand about a second apart
         lengths = [b.at_s - a.at_s for a, b in zip(seconds[busy[0] :], part[1:], strict=False)]
         part = part[1:]
     span = sum(lengths)

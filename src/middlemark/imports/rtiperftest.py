@@ -68,6 +68,14 @@ def _latency(length: int, summary: Mapping[str, Any] | None, intervals: Sequence
     if times["mean"] is None:
         return None
     doubts = [untold(where), halved(TOOL, ", in whole µs, and calls it one-way"), *_cut(summary)]
+    doubts.append(
+        Doubt(
+            "load-untold",
+            "without -latencyTest its pings travel among samples that are sent as fast as possible, and the log does "
+            "not tell whether it was given",
+            "where it was not, these are times in queues, not what a message takes",
+        )
+    )
     if summary is not None:
         doubts.append(
             Doubt(
