@@ -27,7 +27,8 @@ def _one(cell: Cell, *round_trips: np.ndarray, **fields: int) -> CellResult:
 
 
 def _codes(result: CellResult) -> list[str]:
-    return [each.code for each in result.warnings]
+    """Those found, but for what is doubtful about the p99 of trials as few and short as these."""
+    return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 
 def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> None:
@@ -138,7 +139,8 @@ def test_a_trial_whose_samples_are_not_whole_has_failed(
 
     (result,) = cell_results(planned, outcomes, first_is_bad, DESCRIPTIONS)
     assert (result.trials, result.failed_trials) == (2, 1)
-    assert [each.text for each in result.warnings] == [f"1 of 3 trials failed; the first: {text}"]
+    assert _codes(result) == ["trials-failed"]
+    assert result.warnings[0].text == f"1 of 3 trials failed; the first: {text}"
 
 
 def test_a_trial_that_measured_nothing_needs_no_file() -> None:
@@ -252,8 +254,8 @@ def test_samples_by_cell_gives_those_of_measured_trials_in_order() -> None:
         return _damaged() if each.order == 1 else samples(ROUND_TRIPS + each.order)
 
     by_cell = samples_by_cell(planned, outcomes[::-1], of)
-    assert [int(kept["round_trip_ns"][0]) for kept in by_cell(0)] == [100, 104]
-    assert [int(kept["round_trip_ns"][0]) for kept in by_cell(1)] == [103, 105]
+    assert [int(kept["round_trip_ns"].min()) for kept in by_cell(0)] == [100, 104]
+    assert [int(kept["round_trip_ns"].min()) for kept in by_cell(1)] == [103, 105]
 
 
 def test_a_summary_is_written_with_the_fields_own_names() -> None:

@@ -14,8 +14,12 @@ from middlemark.stats.cells import cell_results
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Kept, SamplesError
 
-LATENCIES = np.arange(1, 1_001) * 100
+LATENCIES = np.random.default_rng(0).permutation(np.arange(1, 1_001)) * 100
 KEPT = (sending(np.zeros(1_001)), arrival(LATENCIES), arrival(LATENCIES * 2, index=1))
+
+
+SHORT = {"p99-few-samples"}
+"""What is always doubtful about the p99 of one trial as short as these."""
 
 
 def _stream(trial: Trial, **given: object) -> TrialOutcome:
@@ -172,8 +176,8 @@ def test_a_rate_that_falls_within_a_trial_and_subscribers_that_differ_are_doubte
     )
     slow = arrived(1, last_received_ns=START_NS + 2_000_000_000)
     result = _one(FAN_OUT, {"series": series, "subscribers": (arrived(), slow)})
-    assert _codes(result) == {"rate-falls", "rate-varies", "subscribers-differ"}
-    assert _codes(_one(FAN_OUT, {"series": series[:2]})) == set()
+    assert _codes(result) == {"rate-falls", "rate-varies", "subscribers-differ", *SHORT}
+    assert _codes(_one(FAN_OUT, {"series": series[:2]})) == SHORT
 
 
 def test_trials_of_a_flood_disagree_by_their_rates() -> None:
@@ -205,7 +209,7 @@ def test_a_stream_ended_early_when_its_publishers_tried_fewer_messages_than_aske
 
 def test_publishes_that_timed_out_are_not_told_again_as_failed_ones() -> None:
     counts = Counts(sent=1_000, received=2_000, publish_failed=7)
-    assert _codes(_one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=7),)})) == set()
+    assert _codes(_one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=7),)})) == SHORT
     failed = _one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=4, publish_failed=3),)})
     (text,) = [each.text for each in failed.warnings if each.code == "publish-failed"]
     assert text.startswith("3 of ")

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from middlemark.launch.witnessed import Witnessed
 from middlemark.launch.imported import Imported
+from middlemark.launch.witnessed import Witnessed
 
 
 class Doubt(msgspec.Struct, frozen=True):

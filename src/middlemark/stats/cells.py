@@ -10,6 +10,7 @@ import msgspec
 from middlemark.launch.outcome import Counts, Doubt, Failure, SamplesFile, TrialOutcome
 from middlemark.plan.cell import Cell, Limits, Plan
 from middlemark.stats import costs, rates
+from middlemark.stats.between_cells import with_doubts_between
 from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.doubts import NOT_MEASURED as UNREACHED
 from middlemark.stats.doubts import cell_doubts, faster_than_floor, joined, merged, trial_doubts
@@ -17,6 +18,7 @@ from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors
 from middlemark.stats.interval import median_interval
 from middlemark.stats.noise import with_noise
 from middlemark.stats.result import Best, CellResult, Delivery, Origin, Summary
+from middlemark.stats.sample_doubts import of_most, tail_doubts
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.series import representative
 from middlemark.stats.stream_doubts import stream_cell_doubts, stream_trial_doubts
@@ -45,7 +47,7 @@ def trials_by_cell(
     """Return the summaries of the trials of each cell of the plan. This is what takes the time of ``cell_results``."""
     of_cell: list[list[TrialSummary]] = [[] for _ in plan.cells]
     for outcome in sorted(outcomes, key=lambda each: each.order):
-        of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept))
+        of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept, doubted=True))
     return of_cell
 
 
@@ -58,7 +60,8 @@ def results_of(
         _result(cell, name, trials, limits, descriptions)
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
     ]
-    return _held_against_floors(with_noise(results, of_cell), descriptions)
+    held = _held_against_floors(with_noise(results, of_cell), descriptions)
+    return with_doubts_between(held, descriptions)
 
 
 def samples_by_cell(
@@ -149,7 +152,9 @@ def _doubts(
         of_trials = [(*told, *stream_trial_doubts(cell, each)) for told, each in zip(of_trials, measured, strict=True)]
         counts = _added([counted for each in measured if (counted := rates.counts(each))])
         of_cell += stream_cell_doubts(cell, counts, over_trials(summaries))
-    return joined(of_cell, merged(of_trials))
+    of_samples = of_most([each.doubts for each in trials if each.outcome.failed is None])
+    of_cell += tail_doubts([each.samples for each in trials], summaries)
+    return joined(of_cell, merged([(*a, *b) for a, b in zip(of_trials, of_samples, strict=True)]))
 
 
 def _series(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:

@@ -1,19 +1,21 @@
 """One trial: its samples → a summary a field, and for a stream its rates."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from middlemark.launch.imported import Imported
-from middlemark.launch.outcome import Failure, SamplesFile, TrialOutcome
+from middlemark.launch.outcome import Doubt, Failure, SamplesFile, TrialOutcome
 from middlemark.plan.cell import Cell
+from middlemark.stats.closed_loop import never_slept, time_unaccounted
 from middlemark.stats.floors import by_rate
 from middlemark.stats.one_way import OneWay, one_way, round_trips
 from middlemark.stats.outliers import Outliers, of_round_trips, of_stream
 from middlemark.stats.quantiles import Numbers, summarise
 from middlemark.stats.rates import Rates, rates, replies_hz
 from middlemark.stats.result import Summary
+from middlemark.stats.sample_doubts import sample_doubts
 from middlemark.stats.samples import NOT_MEASURED, Kept, Samples, SamplesError
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
@@ -44,16 +46,25 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Of request-reply."""
     outliers: Outliers | None = None
     """Its samples above p99.9, and what the witness to the noise knows of them; None: nothing."""
+    doubts: tuple[Doubt, ...] = ()
+    """Seen in its raw samples."""
 
 
-def trial_summary(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf) -> TrialSummary:
-    """Return one trial's summaries. A trial whose samples cannot be read has failed, whatever its outcome says."""
+def trial_summary(
+    cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf, *, doubted: bool = False
+) -> TrialSummary:
+    """Return one trial's summaries. A trial whose samples cannot be read has failed, whatever its outcome says.
+
+    ``doubted``: look for what is doubtful in the samples too.
+    """
     if outcome.failed is not None:
         return TrialSummary(outcome=outcome, times=_nothing())
     if outcome.imported is not None:
         return _imported(outcome, outcome.imported)
     try:
-        return _stream(outcome, kept) if cell.pattern == "stream" else _trips(cell, outcome, samples, kept)
+        if cell.pattern == "stream":
+            return _stream(cell, outcome, kept, doubted)
+        return _trips(cell, outcome, samples, kept, doubted)
     except SamplesError as error:
         return _without_samples(outcome, Failure("samples", str(error), error.advice))
 
@@ -75,7 +86,7 @@ def _imported(outcome: TrialOutcome, told: Imported) -> TrialSummary:
     return TrialSummary(outcome=outcome, times=_nothing() | times, samples=outcome.samples, rates=found)
 
 
-def _stream(outcome: TrialOutcome, kept: KeptOf) -> TrialSummary:
+def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, doubted: bool) -> TrialSummary:
     of_roles = [kept(each) for each in outcome.files]
     found = one_way(of_roles)
     times = _nothing() | {
@@ -83,17 +94,19 @@ def _stream(outcome: TrialOutcome, kept: KeptOf) -> TrialSummary:
         "one_way_from_sent_ns": found.from_sent,
         "write_ns": found.write,
     }
+    series = [each.raw["one_way_ns"] for each in of_roles if each.role == "subscriber"]
     return TrialSummary(
         outcome=outcome,
         times=times,
         samples=found.samples,
         rates=rates(outcome),
         one_way=found,
-        outliers=of_stream(of_roles, found.all, outcome),
+        outliers=of_stream(of_roles, found.all, outcome) if doubted else None,
+        doubts=sample_doubts(cell, outcome, series, found.all) if doubted else (),
     )
 
 
-def _trips(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf) -> TrialSummary:
+def _trips(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf, doubted: bool) -> TrialSummary:
     clients = [kept(each) for each in outcome.files]
     trips = round_trips(clients) if outcome.files else samples(outcome)
     found = 0 if trips is None else len(trips)
@@ -109,8 +122,31 @@ def _trips(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf) 
     if cell.rate != "max" and found:
         times["round_trip_from_intended_ns"] = summarise(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
     senders = [each.raw for each in clients if each.role == "client"] if clients else [trips]
-    laid = of_round_trips(senders, times["round_trip_ns"], outcome)
-    return TrialSummary(outcome=outcome, times=times, samples=found, replies_hz=hz, outliers=laid)
+    return TrialSummary(
+        outcome=outcome,
+        times=times,
+        samples=found,
+        replies_hz=hz,
+        outliers=of_round_trips(senders, times["round_trip_ns"], outcome) if doubted else None,
+        doubts=_doubts_of_trips(cell, outcome, clients, trips, times) if doubted else (),
+    )
+
+
+def _doubts_of_trips(
+    cell: Cell,
+    outcome: TrialOutcome,
+    clients: Sequence[Kept],
+    trips: Samples,
+    times: Mapping[str, Summary | None],
+) -> tuple[Doubt, ...]:
+    each_client = [each.raw["round_trip_ns"] for each in clients if each.role == "client"] or [trips["round_trip_ns"]]
+    parts = [times[field] for field in ("round_trip_ns", "loan_ns", "fill_ns", "check_ns")]
+    spent = len(trips) * sum(each.mean or 0.0 for each in parts if each)
+    loop = (time_unaccounted(cell, outcome, spent, len(trips)), never_slept(cell, outcome))
+    return (
+        *(each for each in loop if each),
+        *sample_doubts(cell, outcome, each_client, times["round_trip_ns"]),
+    )
 
 
 def _summary(samples: Samples, field: str) -> Summary | None:

@@ -1,0 +1,100 @@
+"""Doubts about a cell beside others: sizes that cost nothing, and more bytes a second than memcpy could move."""
+
+import msgspec
+import numpy as np
+from stats_cases import DESCRIPTIONS, cell, outcome, plan, samples
+
+from middlemark.launch.outcome import TrialOutcome
+from middlemark.plan.cell import Cell
+from middlemark.stats.between_cells import above_memcpy, handed_over, with_doubts_between
+from middlemark.stats.cells import cell_results
+from middlemark.stats.result import CellResult
+from middlemark.stats.samples import Samples
+
+
+def _by_size(asked: Cell, **p50_us: list[float]) -> list[CellResult]:
+    """Results of the cell at the sizes given as ``b64=…``, one trial each figure."""
+    cells = [msgspec.structs.replace(asked, size=int(size[1:])) for size in p50_us]
+    planned = plan(*cells, trials=max(map(len, p50_us.values())))
+    took = list(p50_us.values())
+
+    def of(each: TrialOutcome) -> Samples:
+        return samples(np.full(1_000, int(1_000 * took[each.cell][each.number - 1])))
+
+    outcomes = [outcome(each, measured_s=took[each.cell][each.number - 1] / 1_000) for each in planned.trials]
+    return list(cell_results(planned, outcomes, of, DESCRIPTIONS))
+
+
+def _codes(result: CellResult) -> list[str]:
+    """Those found, but for what is doubtful about the p99 of trials as few and short as these."""
+    return [each.code for each in result.warnings if each.code != "p99-few-samples"]
+
+
+def test_a_mebibyte_in_the_time_of_64_bytes_was_not_copied() -> None:
+    small, large = _by_size(cell(), b64=[12.0, 13.0, 12.5], b1048576=[12.4, 12.9, 13.2])
+    assert _codes(small) == []
+    assert _codes(large) == ["size-costs-nothing"]
+    assert large.warnings[0].text.startswith(
+        "1 MiB took 13.2 µs and 64 B took 12: to copy the difference takes 5.24 µs"
+    )
+
+
+def test_sizes_that_cost_what_a_copy_costs_or_less_than_noise_are_not_doubted() -> None:
+    for took in ([12.0, 40.0], [12.0, 17.3], [300.0, 300.0]):
+        assert all(_codes(each) == [] for each in _by_size(cell(), b64=took[:1], b1048576=took[1:])), took
+    assert all(_codes(each) == [] for each in _by_size(cell(), b64=[12.0], b1024=[11.0]))
+
+
+def test_what_is_handed_over_may_cost_nothing_unless_the_pong_copies_it() -> None:
+    untouched = cell(payload="untouched", loan=True)
+    assert all(_codes(each) == [] for each in _by_size(untouched, b64=[12.0] * 3, b1048576=[12.0] * 3))
+    for declared in (untouched, cell(transport="intraprocess", payload="untouched")):
+        assert handed_over(declared, DESCRIPTIONS)
+    for copied in (cell(loan=True), cell(transport="intraprocess"), cell(payload="untouched")):
+        assert not handed_over(copied, DESCRIPTIONS), (
+            "the pong copies a filled payload; the middleware what is not lent"
+        )
+    stream = {"pattern": "stream", "loan": True}
+    assert handed_over(cell(**stream, rate=100.0), DESCRIPTIONS), "it is filled before its time begins"
+    assert not handed_over(cell(**stream, rate="max"), DESCRIPTIONS), "filling it is within the time of a message"
+
+
+def test_cells_that_differ_in_more_than_the_size_are_not_held_against_each_other() -> None:
+    small, large = _by_size(cell(), b64=[12.0], b1048576=[12.0])
+    other = msgspec.structs.replace(small, cell=msgspec.structs.replace(small.cell, receive="poll"))
+    fresh = msgspec.structs.replace(large, warnings=())
+    assert with_doubts_between([other, fresh], DESCRIPTIONS)[1].warnings == ()
+    assert with_doubts_between([small, fresh], DESCRIPTIONS)[1].warnings != ()
+
+
+def test_a_measured_memcpy_takes_the_place_of_the_bound_that_no_processor_reaches() -> None:
+    small, large = (
+        msgspec.structs.replace(each, warnings=()) for each in _by_size(cell(), b64=[12.0], b1048576=[60.0])
+    )
+    _, doubted = with_doubts_between([small, large], DESCRIPTIONS, lambda *_: 5e9)
+    assert "size-costs-nothing" in _codes(doubted)
+    _, fine = with_doubts_between([small, large], DESCRIPTIONS, lambda *_: 40e9)
+    assert _codes(fine) == []
+
+
+def test_a_bandwidth_above_memcpy_is_doubted_however_it_was_declared() -> None:
+    flood = cell(pattern="stream", rate="max", size=1 << 20)
+    assert above_memcpy(flood, 9e9, 10e9) is None
+    assert above_memcpy(flood, None, 10e9) is None
+    assert above_memcpy(flood, 1e12, None) is None, "nothing to hold it against"
+    doubt = above_memcpy(flood, 30e9, 10e9)
+    assert doubt is not None
+    assert doubt.text.startswith("30 GB/s, and this machine's memcpy moves 10 at 1 MiB")
+    assert above_memcpy(msgspec.structs.replace(flood, publishers=4), 30e9, 10e9) is None, "four copy at a time"
+    untouched = above_memcpy(msgspec.structs.replace(flood, payload="untouched", loan=True), 30e9, 10e9)
+    assert untouched is not None
+    assert "never its bytes a second" in untouched.advice
+
+
+def test_the_bandwidth_of_a_ping_pong_is_both_ways_and_of_what_is_lent_nobodys() -> None:
+    def of(asked: Cell) -> list[str]:
+        (large,) = _by_size(asked, b1048576=[100.0])
+        return _codes(with_doubts_between([large], DESCRIPTIONS, lambda *_: 20e9)[0])
+
+    assert of(cell()) == ["above-memcpy"], "2 MiB in 100 µs are 21 GB/s"
+    assert of(cell(loan=True, payload="untouched")) == []
