@@ -1,6 +1,7 @@
 """A run that was killed is gone on with: the same design, every trial once."""
 
 import json
+import random
 import signal
 import time
 from collections import Counter
@@ -42,6 +43,25 @@ def test_what_a_killed_run_lacks_is_measured_and_nothing_twice(bench: Bench, aft
     assert kept.startswith(before)
     assert Counter(json.loads(line)["order"] for line in kept.splitlines()) == Counter(range(TRIALS))
     assert [cell["trials"] for cell in ended.document["cells"]] == [3, 3]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_run_that_is_killed_again_and_again_at_any_moment_comes_to_the_same_design(bench: Bench, seed: int) -> None:
+    draw = random.Random(seed)
+    folder = killed(bench, 0)
+    design = json.loads((folder / "run.json").read_text())["plan"]
+    for _ in range(3):
+        again = bench.start("run", "--resume", str(folder), "--quiet")
+        time.sleep(draw.uniform(0.0, 1.5))  # while it starts, between trials, within one, or when it has ended
+        again.signal(signal.SIGKILL)
+        again.process.communicate()
+        assert json.loads((folder / "run.json").read_text())["plan"] == design
+    ended = resumed(bench, folder)
+    assert ended.code == 0, ended.err
+    assert json.loads((folder / "run.json").read_text())["plan"] == design
+    whole = [line for line in (folder / "trials.jsonl").read_text().splitlines() if line.endswith("}")]
+    assert Counter(json.loads(line)["order"] for line in whole) == Counter(range(TRIALS))
+    assert [(cell["trials"], cell["failed_trials"]) for cell in ended.document["cells"]] == [(3, 0), (3, 0)]
 
 
 def test_a_line_that_was_cut_off_costs_its_trial_and_is_measured_again(bench: Bench) -> None:

@@ -96,10 +96,10 @@ def test_a_fast_start_a_stall_in_the_middle_and_a_few_slow_samples_are_no_slow_s
 def test_samples_beyond_that_come_together_are_one_incident() -> None:
     values = np.full(10_000, 100)
     values[5_000:5_100] = 900
-    assert incidents(values, 100) == 1
+    assert incidents(values, 100) == (100, 1)
     values[[10, 2_000, 2_005, 9_999]] = 900
-    assert incidents(values, 100) == 4
-    assert incidents(values, 900) == 0
+    assert incidents(values, 100) == (104, 4)
+    assert incidents(values, 900) == (0, 0)
 
 
 @given(st.integers(0, 3 * MOST_LOOKED_AT))

@@ -202,6 +202,43 @@ def test_a_line_that_was_cut_off_costs_that_trial_only(writer: RunWriter, cut: i
     assert run.damaged_lines == 1
 
 
+@pytest.mark.parametrize("bad", [b"", b"\0\0\0\0", b"{}", b"[1]", b'{"cell": "none"}', b"\xff\xfe"])
+def test_a_damaged_line_between_others_costs_that_trial_only(writer: RunWriter, bad: bytes) -> None:
+    for order in range(3):
+        writer.append(outcome(order))
+    path = writer.folder / "trials.jsonl"
+    first, _, third = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([first, bad, third, b""]))
+    run = read_run(writer.folder)
+    assert run.outcomes == (outcome(0), outcome(2))
+    assert run.damaged_lines == 1
+
+
+def test_a_run_that_lacks_every_field_with_a_default_is_read(writer: RunWriter) -> None:
+    """So is one of any older version: a field that was ever added has a default."""
+    writer.append(outcome(0))
+
+    def gained(struct: type[msgspec.Struct]) -> set[str]:
+        return {each.encode_name for each in msgspec.structs.fields(struct) if not each.required}
+
+    path = writer.folder / "run.json"
+    old = {"schema": 1} | {
+        key: each for key, each in json.loads(path.read_text()).items() if key not in gained(RunFile)
+    }
+    old["plan"]["cells"] = [
+        {key: each for key, each in cell.items() if key not in gained(Cell)} for cell in old["plan"]["cells"]
+    ]
+    path.write_text(json.dumps(old))
+    line = json.loads((writer.folder / "trials.jsonl").read_text())
+    kept = {key: each for key, each in line.items() if key not in gained(TrialOutcome)}
+    (writer.folder / "trials.jsonl").write_text(json.dumps(kept) + "\n")
+    run = read_run(writer.folder)
+    assert run.damaged_lines == 0
+    assert [(each.order, each.number, each.samples) for each in run.outcomes] == [(0, 1, 0)]
+    assert run.file.plan.cells == (Cell(adapter="shm", transport="shm", size=64),)
+    assert (run.file.seed, run.file.suites, run.file.machine) == (FILE.seed, FILE.suites, FILE.machine)
+
+
 def test_an_interrupted_run_says_so(writer: RunWriter) -> None:
     writer.close(interrupted=True)
     assert read_run(writer.folder).file.interrupted

@@ -135,7 +135,7 @@ def sides_of(selection: Selection, asked: Asked | None = None) -> "list[Side]":
     """
     from middlemark.commands.stored import readers, stored_run
     from middlemark.stats.comparison_floors import beside_floors
-    from middlemark.stats.comparisons import level, side
+    from middlemark.stats.comparisons import COMPARED_TIMES, level, side
     from middlemark.stats.trials import trial_summary
     from middlemark.store import list_runs
 
@@ -151,7 +151,7 @@ def sides_of(selection: Selection, asked: Asked | None = None) -> "list[Side]":
     by_cell: dict[int, list[Any]] = {}
     for outcome in sorted(run.outcomes, key=lambda each: each.order):
         cell = run.file.plan.cells[outcome.cell]
-        by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept))
+        by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=COMPARED_TIMES))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = ",".join(f"{factor}={value}" for factor, value in selection.levels) or run.name
     sides = []

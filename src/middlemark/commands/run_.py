@@ -1,6 +1,7 @@
 """``middlemark run``: plan, measure, keep, show."""
 
 import contextlib
+import functools
 import os
 import secrets
 import shutil

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from middlemark.stats.quantiles import QUANTILES, Numbers, chunked_sum, samples_needed, summarise
+from middlemark.stats.quantiles import QUANTILES, Numbers, chunked_sum, samples_needed
 from middlemark.stats.result import Summary
 from middlemark.stats.samples import Samples
+from middlemark.stats.tally import summary_of
 
 WITHIN = 1 / 128
 """Buckets are log-linear, 128 to an octave: a value taken from one is known to within this part of itself."""
@@ -19,7 +20,7 @@ def summarise_both(raw: Numbers, histogram: Samples | None) -> Summary:
     raw sample is that sample.
     """
     if histogram is None or len(histogram) == 0:
-        return summarise(raw)
+        return summary_of(raw)
     lower, upper = (histogram[field].astype(np.float64) for field in ("lower_ns", "upper_ns"))
     counts = histogram["count"].astype(np.int64)
     middles = (lower + upper - 1) / 2

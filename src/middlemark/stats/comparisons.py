@@ -60,6 +60,10 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
+COMPARED_TIMES = ("round_trip_ns",)
+"""The fields of a round trip that a metric is made of."""
+
+
 class FloorBeside(msgspec.Struct, frozen=True):
     """The floor of a cell in its run: its label, and its figures as a ``Side`` has them."""
 

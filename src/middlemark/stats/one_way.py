@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 
 from middlemark.stats.buckets import joined, summarise_both
-from middlemark.stats.quantiles import Numbers, summarise
+from middlemark.stats.quantiles import Numbers
 from middlemark.stats.result import Summary
 from middlemark.stats.samples import NOT_MEASURED, SATURATED, SEQUENCE_BITS, Kept, Samples
+from middlemark.stats.tally import summary_of
 
 _SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
 _BITS = np.uint64(SEQUENCE_BITS)
@@ -46,7 +47,7 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
             each.index: summarise_both(values, each.histogram)
             for each, values in zip(subscribers, latencies, strict=True)
         },
-        from_sent=summarise(sent) if sent is not None and len(sent) else None,
+        from_sent=summary_of(sent) if sent is not None and len(sent) else None,
         absent=absent,
         write=_write(list(publishers.values())),
         samples=samples,
@@ -77,7 +78,7 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
                 return None, f"publisher {int(source)} fell behind by more than the 4.29 s that its record holds"
             # A receiver may be a clock's resolution ahead of the sender: never below zero.
             times = subscriber.raw["one_way_ns"][chosen].astype(np.int64) - late.astype(np.int64)
-            parts.append(np.maximum(times, 0))
+            parts.append(np.maximum(times, 0).astype(np.uint64))
     return _together(parts), None if parts else "nothing arrived"
 
 

@@ -28,7 +28,16 @@ Numbers = npt.NDArray[Any]
 
 def samples_needed(quantile: Fraction) -> int:
     """Return how many samples a quantile needs: 20 for the median, 1,000 for p99, 100,000 for p99.99."""
-    return math.ceil(SAMPLES_BEYOND / (1 - quantile))
+    return _rounded_up(SAMPLES_BEYOND * quantile.denominator, quantile.denominator - quantile.numerator)
+
+
+def rank_of(quantile: Fraction, count: int) -> int:
+    """Return the nearest rank among so many samples, from 1."""
+    return _rounded_up(quantile.numerator * count, quantile.denominator)
+
+
+def _rounded_up(numerator: int, denominator: int) -> int:
+    return -(-numerator // denominator)  # of whole numbers: Fraction's own arithmetic takes longer than a short trial
 
 
 def exact(values: Numbers, quantiles: tuple[Fraction, ...]) -> tuple[float | None, ...]:
@@ -38,7 +47,7 @@ def exact(values: Numbers, quantiles: tuple[Fraction, ...]) -> tuple[float | Non
     linear in n, memory one copy.
     """
     count = len(values)
-    ranks = [math.ceil(q * count) - 1 if count >= samples_needed(q) else None for q in quantiles]
+    ranks = [rank_of(q, count) - 1 if count >= samples_needed(q) else None for q in quantiles]
     wanted = sorted({rank for rank in ranks if rank is not None})
     if not wanted:
         return (None,) * len(ranks)

@@ -132,8 +132,8 @@ def _warm_up_short(values: Numbers, outcome: TrialOutcome) -> Doubt | None:
 def _few_incidents(series: Sequence[Numbers], latency: Summary | None) -> Doubt | None:
     if latency is None or latency.p99 is None:
         return None
-    clusters = sum(incidents(each, latency.p99) for each in series)
-    beyond = sum(int((each > latency.p99).sum()) for each in series)
+    found = [incidents(each, latency.p99) for each in series]
+    beyond, clusters = (sum(each) for each in zip(*found, strict=True))
     if clusters >= FEWEST_INCIDENTS or beyond < SAMPLES_BEYOND:
         return None
     times = "once" if clusters == 1 else f"{clusters} times"

@@ -138,14 +138,14 @@ def modes(
     return Modes(cut / len(positive), float(np.median(positive[:cut])), float(np.median(positive[cut:])))
 
 
-def incidents(values: Numbers, above: float, gap: int = 10) -> int:
-    """Return in how many clusters the samples above that value came: those less than ``gap`` samples apart are one.
+def incidents(values: Numbers, above: float, gap: int = 10) -> tuple[int, int]:
+    """Return how many samples lie above that value, and in how many clusters: those up to ``gap`` apart are one.
 
     The runs estimator of Smith and Weissman ("Estimating the extremal index", 1994): what counts behind a quantile of
     the tail is not how many samples lie beyond it but how many independent times something happened.
     """
     places = np.flatnonzero(values > above)
-    return int(1 + (np.diff(places) > gap).sum()) if len(places) else 0
+    return len(places), int(1 + (np.diff(places) > gap).sum()) if len(places) else 0
 
 
 def _bounds(count: int, blocks: int) -> list[int]:

@@ -17,6 +17,7 @@ from middlemark.stats.rates import Rates, rates, replies_hz
 from middlemark.stats.result import Summary
 from middlemark.stats.sample_doubts import sample_doubts
 from middlemark.stats.samples import NOT_MEASURED, Kept, Samples, SamplesError
+from middlemark.stats.tally import MANY, summary_of, tallied_fields
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
 """The ping's samples of a trial; None when there are none. May raise SamplesError, which costs the trial."""
@@ -51,11 +52,18 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def trial_summary(
-    cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf, *, doubted: bool = False
+    cell: Cell,
+    outcome: TrialOutcome,
+    samples: SamplesOf,
+    kept: KeptOf,
+    *,
+    times: Sequence[str] = TIMES,
+    doubted: bool = False,
 ) -> TrialSummary:
     """Return one trial's summaries. A trial whose samples cannot be read has failed, whatever its outcome says.
 
-    ``doubted``: look for what is doubtful in the samples too.
+    ``times``: the fields of round trips that are wanted; to read them all takes as many times longer. ``doubted``: look
+    for what is doubtful in the samples too, which wants them all.
     """
     if outcome.failed is not None:
         return TrialSummary(outcome=outcome, times=_nothing())
@@ -64,7 +72,7 @@ def trial_summary(
     try:
         if cell.pattern == "stream":
             return _stream(cell, outcome, kept, doubted)
-        return _trips(cell, outcome, samples, kept, doubted)
+        return _trips(cell, outcome, samples, kept, times, doubted)
     except SamplesError as error:
         return _without_samples(outcome, Failure("samples", str(error), error.advice))
 
@@ -106,7 +114,9 @@ def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, doubted: bool) -> T
     )
 
 
-def _trips(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf, doubted: bool) -> TrialSummary:
+def _trips(
+    cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf, wanted: Sequence[str], doubted: bool
+) -> TrialSummary:
     clients = [kept(each) for each in outcome.files]
     trips = round_trips(clients) if outcome.files else samples(outcome)
     found = 0 if trips is None else len(trips)
@@ -117,11 +127,12 @@ def _trips(cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf, 
     if trips is None:
         return TrialSummary(outcome=outcome, times=_nothing(), replies_hz=hz)
     several = cell.subscribers > 1 and cell.echo == "all"
-    fields = [field for field in TIMES if field != "first_reply_ns" or several]
-    times = _nothing() | {field: _summary(trips, field) for field in fields}
+    fields = [field for field in wanted if field != "first_reply_ns" or several]
+    times = _nothing() | _summaries(trips, fields)
     if cell.rate != "max" and found:
         times["round_trip_from_intended_ns"] = summarise(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
     senders = [each.raw for each in clients if each.role == "client"] if clients else [trips]
+        times["round_trip_from_intended_ns"] = summary_of(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
     return TrialSummary(
         outcome=outcome,
         times=times,
@@ -149,11 +160,13 @@ def _doubts_of_trips(
     )
 
 
-def _summary(samples: Samples, field: str) -> Summary | None:
-    values: Numbers = samples[field]
-    if field not in _ALWAYS_MEASURED:
-        values = values[values != NOT_MEASURED]
-    return summarise(values) if len(values) else None
+def _summaries(samples: Samples, fields: Sequence[str]) -> dict[str, Summary | None]:
+    found = dict(tallied_fields(samples, fields)) if len(samples) >= MANY else {}
+    for field in fields:
+        if found.get(field) is None:
+            values: Numbers = samples[field]
+            found[field] = summarise(values if field in _ALWAYS_MEASURED else values[values != NOT_MEASURED])
+    return {field: None if summary == Summary() else summary for field, summary in found.items()}
 
 
 def _without_samples(outcome: TrialOutcome, failure: Failure) -> TrialSummary:

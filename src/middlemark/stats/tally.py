@@ -1,0 +1,122 @@
+"""Summaries of many samples: how often each nanosecond came, counted in one pass, instead of a sorted copy of them all.
+
+As exact as sorting: times are whole ns, and most lie within a short range. A table of that range takes the place of the
+samples, and only the few beyond it are kept. That is several times faster than a partition.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from middlemark.stats.quantiles import QUANTILES, Numbers, chunked_sum, rank_of, samples_needed, summarise
+from middlemark.stats.result import Summary
+from middlemark.stats.samples import NOT_MEASURED, Samples
+
+MANY = 1 << 17
+"""Of fewer samples a partition takes less than a table does."""
+
+_CHUNK = 1 << 17
+_BLOCK = 1 << 11
+"""Records whose fields are split off while they are in the nearest cache: 128 KiB of round trips."""
+
+_LEAST_RANGE, _MOST_RANGE = 1 << 10, 1 << 20
+_BEYOND = 1 / 8
+"""Where more than this part lies beyond the table, a table is no way to count them."""
+
+
+class Tally:
+    """Counts of one field's values, added chunk by chunk. ``absent`` is no value; ``limit`` ends the table, ns."""
+
+    def __init__(self, limit: int, absent: int | None = None) -> None:
+        """See :func:`limit_of`."""
+        self.limit = limit
+        self.absent = absent
+        self.counts = np.zeros(limit + 1, dtype=np.int64)
+        self._beyond: list[Numbers] = []
+
+    def add(self, values: Numbers) -> None:
+        """Count values of an unsigned type."""
+        clipped = np.minimum(values, values.dtype.type(self.limit)).astype(np.intp, copy=False)
+        self.counts += np.bincount(clipped, minlength=self.limit + 1)
+        if clipped.max(initial=0) == self.limit:
+            far = values[clipped == self.limit]
+            self._beyond.append(far if self.absent is None else far[far != self.absent])
+
+    def beyond(self) -> Numbers:
+        """Return the values from the limit on, in the order they came."""
+        return np.concatenate(self._beyond) if self._beyond else np.empty(0, dtype=np.uint64)
+
+    def summary(self) -> Summary | None:
+        """Return the summary, an empty one of no values; None where too many of them lie beyond the table."""
+        far = self.beyond()
+        near = self.counts[:-1]
+        total = int(near.sum()) + len(far)
+        if total == 0:
+            return Summary()
+        if len(far) > max(1.0, _BEYOND * total):
+            return None
+        far = np.sort(far)
+        present = np.flatnonzero(near)
+        lowest = float(present[0]) if len(present) else float(far[0])
+        highest = float(far[-1]) if len(far) else float(present[-1])
+        values = np.arange(self.limit, dtype=np.int64)
+        mean = (int(values @ near) + chunked_sum(far, 0.0)) / total
+        squares = float(((values - mean) ** 2) @ near) + chunked_sum(far, mean, squared=True)
+        through = np.cumsum(near)
+        return Summary(
+            min=lowest,
+            mean=min(max(mean, lowest), highest),
+            stdev=math.sqrt(squares / (total - 1)) if total > 1 else None,
+            max=highest,
+            **{name: _ranked(through, far, total, quantile) for name, quantile in QUANTILES.items()},
+        )
+
+
+def _ranked(through: Numbers, far: Numbers, total: int, quantile: Fraction) -> float | None:
+    """Return the nearest rank, as ``quantiles.exact`` does."""
+    if total < samples_needed(quantile):
+        return None
+    rank = rank_of(quantile, total)
+    near = int(through[-1])
+    return float(np.searchsorted(through, rank)) if rank <= near else float(far[rank - near - 1])
+
+
+def limit_of(values: Numbers, absent: int | None = None) -> int:
+    """Return the end of a table for these: twice what 99 in 100 of 4,096 of them stay under, 1 µs to 1 ms."""
+    looked_at = values[:: max(1, len(values) // 4096)]
+    if absent is not None:
+        looked_at = looked_at[looked_at != absent]
+    if len(looked_at) == 0:
+        return _LEAST_RANGE
+    most = 2 * int(np.partition(looked_at, int(0.99 * len(looked_at)))[int(0.99 * len(looked_at))])
+    return min(max(most, _LEAST_RANGE), _MOST_RANGE)
+
+
+def summary_of(values: Numbers) -> Summary:
+    """Return the summary of one dimension of ns, by the faster of two ways: ``quantiles.summarise`` is the other."""
+    if len(values) < MANY or values.dtype.kind != "u":
+        return summarise(values)
+    tally = Tally(limit_of(values))
+    for begin in range(0, len(values), _CHUNK):
+        tally.add(np.ascontiguousarray(values[begin : begin + _CHUNK]))
+    return tally.summary() or summarise(values)
+
+
+def tallied_fields(samples: Samples, fields: Sequence[str]) -> Mapping[str, Summary | None]:
+    """Return a summary a field, all in one pass over the records; None as for one. ``NOT_MEASURED`` is left out."""
+    tallies = {}
+    for field in fields:
+        absent = NOT_MEASURED if samples.dtype[field].itemsize == 4 else None
+        tallies[field] = Tally(limit_of(samples[field], absent), absent)
+    dense = {field: np.empty(_CHUNK, dtype=samples.dtype[field]) for field in fields}
+    for begin in range(0, len(samples), _CHUNK):
+        chunk = samples[begin : begin + _CHUNK]
+        for at in range(0, len(chunk), _BLOCK):
+            block = chunk[at : at + _BLOCK]
+            for field, values in dense.items():
+                values[at : at + len(block)] = block[field]
+        for field, tally in tallies.items():
+            tally.add(dense[field][: len(chunk)])
+    return {field: tally.summary() for field, tally in tallies.items()}
