@@ -1,7 +1,7 @@
 """The promise of a verdict, kept in the simulation of a real machine: seldom false, and what matters is found.
 
-Latencies are correlated within a trial and have a heavy tail, the machine drifts from trial to trial, and every trial has
-a level of its own, because its processes start anew. A run of two settings is ten rounds, each of both in random order.
+Latencies are correlated within a trial and have a heavy tail, the machine drifts from trial to trial, and each trial
+has a level of its own, because its processes start anew. A run of two settings is ten rounds, both in each.
 """
 
 import math

@@ -1,7 +1,6 @@
 """``middlemark run``: plan, measure, keep, show."""
 
 import contextlib
-import functools
 import os
 import secrets
 import shutil

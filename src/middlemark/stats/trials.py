@@ -130,9 +130,8 @@ def _trips(
     fields = [field for field in wanted if field != "first_reply_ns" or several]
     times = _nothing() | _summaries(trips, fields)
     if cell.rate != "max" and found:
-        times["round_trip_from_intended_ns"] = summarise(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
-    senders = [each.raw for each in clients if each.role == "client"] if clients else [trips]
         times["round_trip_from_intended_ns"] = summary_of(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
+    senders = [each.raw for each in clients if each.role == "client"] if clients else [trips]
     return TrialSummary(
         outcome=outcome,
         times=times,
