@@ -37,7 +37,7 @@ def sample_doubts(
     found: list[Doubt | None] = []
     for each in series:
         looked_at = thinned(each)
-        found += (_bimodal(cell, looked_at), _drift(looked_at), _warm_up_short(looked_at, outcome))
+        found += (_bimodal(cell, looked_at), _drift(looked_at), _warm_up_short(cell, looked_at, outcome))
     found.append(_few_incidents(series, latency))
     return tuple({each.code: each for each in reversed(found) if each}.values())[::-1]
 
@@ -94,8 +94,8 @@ def _bimodal(cell: Cell, values: Numbers) -> Doubt | None:
     first = "pin the roles (--pin 0,1); then " if cell.pin is None else ""
     return Doubt(
         "bimodal",
-        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: a median of two "
-        "states is the figure of one of them, by chance",
+        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: it has two "
+        "states, and one median is the figure of one of them at best",
         f"{first}find what switches (idle states, frequency, a thread of the middleware's own): --receive poll and "
         "--priority fifo:80 keep processors awake; else quote both",
     )
@@ -108,19 +108,21 @@ def _drift(values: Numbers) -> Doubt | None:
     rose = found.part > 0
     return Doubt(
         "drift",
-        f"its latency {'rose' if rose else 'fell'} by {100 * abs(found.part):.0f} % from the first samples of the "
-        "trial to the last: the median depends on how long it was measured",
+        f"its latency {'rose' if rose else 'fell'} to {1 + found.part:.2g} times what the trial began with: the median "
+        "depends on how long it was measured",
         "a queue or memory grows, or a processor throttles: measure longer and see where it ends (--duration 10s)"
         if rose
         else "it has not settled: let it warm up for longer (--warmup 2s)",
     )
 
 
-def _warm_up_short(values: Numbers, outcome: TrialOutcome) -> Doubt | None:
+def _warm_up_short(cell: Cell, values: Numbers, outcome: TrialOutcome) -> Doubt | None:
     found = slow_start(values)
     if found is None:
         return None
-    lasted = f", {1000 * found.part * outcome.measured_s:.2g} ms" if outcome.measured_s else ""
+    first, later = found.part * found.first_ns, (1 - found.part) * found.later_ns
+    part = first / (first + later) if cell.rate == "max" else found.part  # of the time: a closed loop waits for each
+    lasted = f", {1000 * part * outcome.measured_s:.2g} ms" if outcome.measured_s else ""
     return Doubt(
         "warm-up-short",
         f"the first {100 * found.part:.2g} % of its samples{lasted}, took {_us(found.first_ns)} µs (median) and those "
@@ -136,7 +138,7 @@ def _few_incidents(series: Sequence[Numbers], latency: Summary | None) -> Doubt 
     beyond, clusters = (sum(each) for each in zip(*found, strict=True))
     if clusters >= FEWEST_INCIDENTS or beyond < SAMPLES_BEYOND:
         return None
-    times = "once" if clusters == 1 else f"{clusters} times"
+    times = {1: "once", 2: "twice"}.get(clusters, f"{clusters} times")
     return Doubt(
         "p99-few-incidents",
         f"the {beyond:,} samples beyond its p99 came in {clusters} {'cluster' if clusters == 1 else 'clusters'}: "
