@@ -16,6 +16,7 @@ from middlemark.stats.tally import summary_of
 
 _SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
 _BITS = np.uint64(SEQUENCE_BITS)
+_CHUNK = 1 << 20
 
 
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,24 +63,36 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
         return None, f"subscriber {outgrown[0]} outgrew its memory: what it received later is counted in a histogram"
     parts: list[Numbers] = []
     for subscriber in subscribers:
-        stamps = np.ascontiguousarray(subscriber.raw["stamp"])
-        sources = (stamps >> _BITS).astype(np.uint16)
-        present = np.flatnonzero(np.bincount(sources))
-        for source in present:
-            publisher = publishers.get(int(source))
-            if publisher is None:
-                return None, f"publisher {int(source)} kept no record of what it sent"
-            chosen = sources == source if len(present) > 1 else slice(None)
-            places = ((stamps[chosen] & _SEQUENCE).astype(np.int64) - 1) // publisher.stamped_every
-            if places.min() < 0 or places.max() >= len(publisher.raw):
-                return None, f"publisher {int(source)} kept only the first {len(publisher.raw):,} of its sends"
-            late = publisher.raw["late_ns"][places]
-            if (late >= SATURATED).any():
-                return None, f"publisher {int(source)} fell behind by more than the 4.29 s that its record holds"
-            # A receiver may be a clock's resolution ahead of the sender: never below zero.
-            times = subscriber.raw["one_way_ns"][chosen].astype(np.int64) - late.astype(np.int64)
-            parts.append(np.maximum(times, 0).astype(np.uint64))
-    return _together(parts), None if parts else "nothing arrived"
+        times = np.empty(len(subscriber.raw), dtype=np.uint64)
+        for begin in range(0, len(times), _CHUNK):
+            absent = _since_sent(subscriber.raw[begin : begin + _CHUNK], publishers, times[begin : begin + _CHUNK])
+            if absent is not None:
+                return None, absent
+        parts.append(times)
+    if not any(map(len, parts)):
+        return None, "nothing arrived"
+    return _together(parts), None
+
+
+def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Numbers) -> str | None:
+    """Write the times of these arrivals since they were sent to ``times``; return why that cannot be told of one."""
+    stamps = np.ascontiguousarray(arrivals["stamp"])
+    sources = (stamps >> _BITS).astype(np.uint16)
+    present = np.flatnonzero(np.bincount(sources))
+    for source in present:
+        publisher = publishers.get(int(source))
+        if publisher is None:
+            return f"publisher {int(source)} kept no record of what it sent"
+        chosen = sources == source if len(present) > 1 else slice(None)
+        places = ((stamps[chosen] & _SEQUENCE).astype(np.int64) - 1) // publisher.stamped_every
+        if places.min() < 0 or places.max() >= len(publisher.raw):
+            return f"publisher {int(source)} kept only the first {len(publisher.raw):,} of its sends"
+        late = publisher.raw["late_ns"][places]
+        if (late >= SATURATED).any():
+            return f"publisher {int(source)} fell behind by more than the 4.29 s that its record holds"
+        # A receiver may be a clock's resolution ahead of the sender: never below zero.
+        times[chosen] = np.maximum(arrivals["one_way_ns"][chosen].astype(np.int64) - late.astype(np.int64), 0)
+    return None
 
 
 def _write(publishers: Sequence[Kept]) -> Summary | None:

@@ -20,7 +20,10 @@ FEWEST_BEYOND_P99 = 30
 P99_DISAGREE = 3.0
 """Twice the factor for medians: p99 takes far more trials to pin down, and still one that triples is not one figure."""
 
-SHAPES = ("bimodal", "drift", "warm-up-short", "p99-few-incidents", "time-unaccounted")
+WHERE_MOST = (
+    *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
+    *("time-unaccounted", "reception-not-in-force"),
+)
 """The codes that are told of a cell only where at least half of its trials have them."""
 
 
@@ -43,13 +46,13 @@ def sample_doubts(
 
 
 def of_most(of_trials: Sequence[tuple[Doubt, ...]]) -> list[tuple[Doubt, ...]]:
-    """Return the trials' doubts without those of ``SHAPES`` that fewer than half of the trials have."""
+    """Return the trials' doubts without those of ``WHERE_MOST`` that fewer than half of the trials have."""
     times: dict[str, int] = {}
     for doubts in of_trials:
         for code in {each.code for each in doubts}:
             times[code] = times.get(code, 0) + 1
     return [
-        tuple(each for each in doubts if each.code not in SHAPES or times[each.code] >= OF_TRIALS * len(of_trials))
+        tuple(each for each in doubts if each.code not in WHERE_MOST or times[each.code] >= OF_TRIALS * len(of_trials))
         for doubts in of_trials
     ]
 
@@ -122,7 +125,7 @@ def _warm_up_short(cell: Cell, values: Numbers, outcome: TrialOutcome) -> Doubt 
         return None
     first, later = found.part * found.first_ns, (1 - found.part) * found.later_ns
     part = first / (first + later) if cell.rate == "max" else found.part  # of the time: a closed loop waits for each
-    lasted = f", {1000 * part * outcome.measured_s:.2g} ms" if outcome.measured_s else ""
+    lasted = f", {part * outcome.measured_s:.2g} s" if outcome.measured_s else ""
     return Doubt(
         "warm-up-short",
         f"the first {100 * found.part:.2g} % of its samples{lasted}, took {_us(found.first_ns)} µs (median) and those "

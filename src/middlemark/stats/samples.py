@@ -1,7 +1,10 @@
 """The files a trial's roles kept: a record a round trip, a publish or an arrival, times in ns. See docs/protocol.md."""
 
+import functools
+import io
 import mmap
 import os
+import re
 from pathlib import Path
 from typing import IO, Any
 
@@ -56,6 +59,7 @@ Samples = npt.NDArray[np.void]
 
 
 _AGAIN = "measure that trial again"
+_COUNT = re.compile(rb"(?<='shape': \()\d+(?=,\))")
 
 
 class SamplesError(Exception):
@@ -135,7 +139,7 @@ def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, 
         version = np.lib.format.read_magic(file)
         if version != (1, 0):
             raise ValueError(f"its format is {version[0]}.{version[1]}, not 1.0")
-        shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
+        shape, fortran_order, dtype = _header(file)
     except (ValueError, SyntaxError, EOFError) as error:
         raise SamplesError(path, f"damaged: {_first_line(error)}", _AGAIN) from error
     if dtype != due or len(shape) != 1 or fortran_order:
@@ -143,6 +147,27 @@ def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, 
         reason = f"not the samples of a trial: it holds {len(shape)} dimensions of {fields}"
         raise SamplesError(path, reason, "it was written by another program or another version: measure again")
     return int(shape[0]), file.tell()
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return what ``read_array_header_1_0`` does, which takes longer than all else in a short trial.
+
+    What a header says but for the count is said by thousands of files of a run, and read once.
+    """
+    begins = file.tell()
+    text = file.read(2)
+    text += file.read(int.from_bytes(text, "little"))
+    count = _COUNT.search(text)
+    if count is None:
+        file.seek(begins)
+        return np.lib.format.read_array_header_1_0(file)
+    _, fortran_order, dtype = _described(_COUNT.sub(b"0" * len(count[0]), text))
+    return (int(count[0]),), fortran_order, dtype
+
+
+@functools.lru_cache(maxsize=256)
+def _described(text: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    return np.lib.format.read_array_header_1_0(io.BytesIO(text))
 
 
 def _first_line(error: BaseException) -> str:
