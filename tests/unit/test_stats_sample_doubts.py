@@ -163,6 +163,7 @@ def test_blocking_in_which_nobody_slept_was_polling() -> None:
     assert _slept(2_000, cell()) is None
     assert _slept(3, cell(receive="poll")) is None
     assert _slept(3, cell(rate=1_000.0)) is None
+    assert _slept(3, cell(subscribers=0)) is None, "who copies alone waits for nobody"
     assert _slept(3, cell(), received=50) is None, "too few to tell"
     assert never_slept(cell(), outcome(TRIAL)) is None, "nobody counted"
 

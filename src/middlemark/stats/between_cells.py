@@ -36,9 +36,10 @@ def with_doubts_between(
     smallest: dict[Cell, CellResult] = {}
     for each in sorted(results, key=lambda result: result.cell.size):
         smallest.setdefault(_but_size(each.cell), each)
+    copied = {size: memcpy(results, size) for size in {each.cell.size for each in results}}
     doubted = []
     for each in results:
-        copies = memcpy(results, each.cell.size)
+        copies = copied[each.cell.size]
         small = smallest[_but_size(each.cell)]
         found = (
             above_memcpy(each.cell, bandwidth(each, descriptions), copies),

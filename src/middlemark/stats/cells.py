@@ -14,7 +14,7 @@ from middlemark.stats.between_cells import with_doubts_between
 from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.doubts import NOT_MEASURED as UNREACHED
 from middlemark.stats.doubts import cell_doubts, faster_than_floor, joined, merged, trial_doubts
-from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors
+from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors, memcpy_bytes_per_s
 from middlemark.stats.interval import median_interval
 from middlemark.stats.noise import with_noise
 from middlemark.stats.result import Best, CellResult, Delivery, Origin, Summary
@@ -61,7 +61,7 @@ def results_of(
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
     ]
     held = _held_against_floors(with_noise(results, of_cell), descriptions)
-    return with_doubts_between(held, descriptions)
+    return with_doubts_between(held, descriptions, memcpy_bytes_per_s)
 
 
 def samples_by_cell(

@@ -38,7 +38,13 @@ def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples
 
 def never_slept(cell: Cell, outcome: TrialOutcome) -> Doubt | None:
     """Return the doubt about a blocking round trip in which nobody slept: it was polled, and stands beside polling."""
-    if not _closed(cell) or cell.receive != "block" or not outcome.costs or outcome.counts is None:
+    if (
+        not _closed(cell)
+        or cell.receive != "block"
+        or cell.subscribers == 0
+        or not outcome.costs
+        or outcome.counts is None
+    ):
         return None
     slept = sum(each.voluntary_switches for each in outcome.costs)
     messages = outcome.counts.received
