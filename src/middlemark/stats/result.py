@@ -210,6 +210,8 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     """The trial that ``disturbed`` is of: that of ``series``, where it was watched."""
     absent: dict[str, str]
     """What is not known, and why."""
+
+
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """Which other tool measured a cell, and in which logs it says so."""
 
