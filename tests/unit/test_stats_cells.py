@@ -160,6 +160,19 @@ def test_each_cell_is_held_against_its_floor() -> None:
     assert [(each.times_floor, each.floor) for each in results] == [(1.5, "udp"), (1.0, "udp"), (None, None)]
 
 
+def test_a_row_is_held_against_the_memcpy_of_its_run() -> None:
+    alone = {"receive": "poll", "processes": 1, "subscribers": 0, "size": 1 << 20}
+    planned = plan(cell(size=1 << 20), cell("memcpy", "memcpy", **alone), trials=2)
+    outcomes = [outcome(trial) for trial in planned.trials]
+    for slow, doubted in ((9, True), (1, False)):
+        speeds = {0: 3, 1: slow}
+        results = cell_results(
+            planned, outcomes, lambda each, speeds=speeds: samples(ROUND_TRIPS * speeds[each.cell]), DESCRIPTIONS
+        )
+        assert ("above-memcpy" in _codes(results[0])) == doubted
+        assert "above-memcpy" not in _codes(results[1])
+
+
 def test_each_cell_is_told_the_best_that_this_machine_could_do_over_any_carrier() -> None:
     planned = plan(cell(), cell("udp"), cell(transport="tcp"), cell("shm", "shm"), cell(size=64), trials=2)
     speeds = {0: 3, 1: 2, 2: 9, 3: 1, 4: 5}

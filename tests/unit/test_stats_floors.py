@@ -143,12 +143,12 @@ def test_what_copies_alone_is_nobodys_floor_and_has_none_but_itself() -> None:
     assert _best(cells, [9.0, 1.0]) == [None, None]
 
 
-def _result(of: Cell, p50: float | None) -> CellResult:
+def _result(of: Cell, p50: float | None, *trials: float) -> CellResult:
     return CellResult(
         cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=Counts(), carried_by=None,
         round_trip_ns=None if p50 is None else Summary(p50=p50), first_reply_ns=None, write_ns=None, take_ns=None,
         loan_ns=None, fill_ns=None, check_ns=None, discovery_ns=None, times_floor=None, floor=None, warnings=(),
-        failed=None,
+        failed=None, trial_values=trials,
     )  # fmt: skip
 
 
@@ -161,6 +161,8 @@ def test_memcpy_bytes_a_second_are_two_copies_of_the_size_over_the_quickest_roun
     ]
     assert memcpy_bytes_per_s(results, 1 << 20) == pytest.approx(2 * (1 << 20) / 80e-6)
     assert memcpy_bytes_per_s(results, 1 << 24) == pytest.approx(2 * (1 << 24) / 10e-3)
+    several = [_result(_copying(4096), 3_000.0, 2_000.0, 3_000.0, 9_000.0)]
+    assert memcpy_bytes_per_s(several, 4096) == pytest.approx(2 * 4096 / 2e-6), "the fastest trial says what can be"
 
 
 def test_memcpy_is_not_told_where_it_was_not_measured_or_is_mostly_the_clock() -> None:
