@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import msgspec
 import pytest
 from planning import plan_of
 
@@ -44,6 +45,12 @@ def test_each_round_has_each_label_once_in_an_order_of_its_own() -> None:
 def test_two_variants_of_one_label_are_refused() -> None:
     with pytest.raises(ValueError, match="one label"):
         labelled(plan_of(TEXT), [[Variant("A1"), Variant("A1")], SAME])
+
+
+def test_floors_beside_the_cells_are_refused() -> None:
+    plan = msgspec.structs.replace(plan_of(TEXT), floors=(1,))
+    with pytest.raises(ValueError, match="floors"):
+        labelled(plan, [SAME, SAME])
 
 
 def test_the_first_rounds_alone_are_the_same_trials() -> None:

@@ -22,7 +22,7 @@ from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import RawOptions, Suite, load
 from middlemark.units import format_percent, format_us, parse_percent
 from middlemark.workers.description import Worker
-from middlemark.workers.find import left_out
+from middlemark.workers.find import left_out, witness
 
 if TYPE_CHECKING:
     from middlemark.stats.result import CellResult
@@ -135,6 +135,7 @@ def _base(
             trials=trials,
             duration=duration,
             warmup=WARMUP,
+            floors=False,
         )
         try:  # that the adapters are there is asked above, in words that fit
             suites += (msgspec.structs.replace(each, name="selftest") for each in load((), options))
@@ -170,7 +171,7 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
     outcomes: list[TrialOutcome] = []
     with tempfile.TemporaryDirectory(prefix="middlemark-selftest-") as name:
         (Path(name) / "samples").mkdir()
-        site = Site(name, secrets.token_hex(3), Domains(plan.seed))
+        site = Site(name, secrets.token_hex(3), Domains(plan.seed), witness=witness())
         try:
             with progress(pilot, quiet=quiet) as watcher:
                 if not run_plan(pilot, workers, site, outcomes.append, watcher):

@@ -23,8 +23,11 @@ class Variant(msgspec.Struct, frozen=True):
 def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
     """Return the plan with each cell i in as many variants as ``variants[i]`` has, each measured as the cell was to be.
 
-    All trials are interleaved anew, by the plan's own seed. ValueError where two variants of a cell have one label.
+    All trials are interleaved anew, by the plan's own seed. ValueError where two variants of a cell have one label, and
+    of a plan with floors beside its cells: they would be measured as often as those.
     """
+    if plan.floors:
+        raise ValueError("a plan with floors cannot be labelled")
     cells: list[Cell] = []
     names: list[str] = []
     measured: list[Measured] = []
