@@ -51,11 +51,8 @@ class NotRead(Exception):
     """The log is of the format, and nothing in it is a figure. The text says what there is instead."""
 
 
-_FACTORS = (
-    *("transport", "receive", "reliability", "depth", "loan", "payload", "processes", "publishers", "subscribers"),
-    *("topics", "rate", "arrivals", "burst", "recovery_s", "max_loss", "max_p99_s", "echo", "pin", "priority"),
-    *("mlock", "native"),
-)
+_TOLD = ("adapter", "pattern", "size", "label", "unknown")
+_FACTORS = tuple(each for each in Cell.__struct_fields__ if each not in _TOLD)
 
 
 def cell(adapter: str, size: int, pattern: str = "ping-pong", **known: object) -> Cell:
