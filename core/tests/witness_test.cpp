@@ -112,6 +112,7 @@ TEST(Probe, sleeps_for_half_of_the_time_where_a_role_would_sleep) {
   const auto found = probe({{cpu}, {cpu}, 40'000'000});
   EXPECT_GT(found[0].wakes + counted(found[0].taken), 0U);
   EXPECT_LE(found[0].wakes, 100U);  // 20 ms of 0.2 ms each
+  EXPECT_LE(found[0].waited_ns, 20'000'000U);
 }
 
 TEST(Probe, sees_the_time_that_another_process_takes_as_taken) {

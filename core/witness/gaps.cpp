@@ -61,6 +61,7 @@ void sleep(Stillness& found, std::uint64_t until_ns) noexcept {
       found.taken.add(late_ns);
     } else {
       ++found.wakes;
+      found.waited_ns += waited - before;
       found.late.add(late_ns);
     }
     before = waited;

@@ -37,9 +37,10 @@ struct Stillness {
   std::uint64_t spun_ns = 0;  ///< from the first to the last reading of the clock
   Durations
       gaps;  ///< between two consecutive readings, while the kernel says that the thread ran: an interrupt, the hypervisor
-  Durations taken;          ///< likewise, but another thread had the processor
-  std::uint64_t wakes = 0;  ///< timed sleeps that nobody else's thread prolonged
-  Durations late;           ///< how much later than asked they ended
+  Durations taken;              ///< likewise, but another thread had the processor
+  std::uint64_t waited_ns = 0;  ///< within `wakes`: what a woken thread waits for a processor that nobody else has
+  std::uint64_t wakes = 0;      ///< timed sleeps that nobody else's thread prolonged
+  Durations late;               ///< how much later than asked they ended
 };
 
 /// Which processors, for how long, and on which of them half of the time is spent in timed sleeps: where a role sleeps, what a

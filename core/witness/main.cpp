@@ -51,6 +51,7 @@ Json probed(const Json& command) {
                     {"gaps", durations(each.gaps)},
                     {"taken", durations(each.taken)},
                     {"wakes", each.wakes},
+                    {"waited_ns", each.waited_ns},
                     {"late", durations(each.late)}});
   }
   return {{"event", "probed"}, {"cpus", cpus}};

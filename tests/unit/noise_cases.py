@@ -7,7 +7,11 @@ SECOND_NS = 1_000_000_000
 
 
 def probe(
-    *gaps: tuple[int, int], spun_s: float = 0.02, wakes: int = 0, late: tuple[tuple[int, int], ...] = ()
+    *gaps: tuple[int, int],
+    spun_s: float = 0.02,
+    wakes: int = 0,
+    late: tuple[tuple[int, int], ...] = (),
+    waited_ns: int = 0,
 ) -> Still:
     """One processor's: (lower bound in ns, how many), each as long as its lower bound."""
     return Still(
@@ -17,6 +21,7 @@ def probe(
         taken=Durations(),
         wakes=wakes,
         late=durations(late),
+        waited_ns=waited_ns,
     )
 
 

@@ -122,15 +122,25 @@ def test_interrupts_mark_a_trial_that_had_more_than_the_others_and_not_a_transpo
 
 def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> None:
     def waiting(ms: int) -> Witnessed:
-        return witnessed(switches=None, delay_ns=ms * MS, voluntary=10_000, absent={"switches": "they sleep"})
+        # A wake-up waits 4 µs when nobody else has the processor, as 50 of them in the probe showed.
+        woken = (probe(wakes=50, waited_ns=200_000),)
+        return witnessed(
+            switches=None, before=woken, delay_ns=ms * MS, voluntary=10_000, absent={"switches": "they sleep"}
+        )
 
-    assert doubt_of(waiting(60)) is None  # of which 20 ms are 10,000 wake-ups
-    doubt = doubt_of(waiting(200))
+    assert doubt_of(waiting(120)) is None  # of which 40 ms are 10,000 wake-ups
+    doubt = doubt_of(waiting(220))
     assert doubt is not None
     assert "its roles waited 9 % of the time" in doubt.text
-    noise = noise_of(waiting(200))
+    noise = noise_of(waiting(220))
     assert noise.others_share is None
     assert noise.absent["switches"] == "they sleep"
+
+
+def test_what_a_wake_up_waits_by_itself_is_not_guessed() -> None:
+    seen = witnessed(switches=None, delay_ns=900 * MS, voluntary=10_000, absent={"switches": "they sleep"})
+    assert noise_of(seen).delay_share is None
+    assert doubt_of(seen) is None
 
 
 def test_several_marked_trials_are_counted_and_the_worst_is_told() -> None:

@@ -25,6 +25,8 @@ class Still(msgspec.Struct, frozen=True, kw_only=True):
     """Timed sleeps of 0.2 ms, where the trial's roles sleep."""
     late: Durations = Durations()
     """How much later than asked they ended."""
+    waited_ns: int = 0
+    """Of that, all together, the kernel says that the thread waited for the processor, which nobody else had."""
 
 
 class Other(msgspec.Struct, frozen=True, kw_only=True):

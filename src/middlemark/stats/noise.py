@@ -17,11 +17,8 @@ TAKEN = 0.01
 """From this part of the time on, what the machine took is in the p99 of the trial, and no longer only in its tail."""
 
 DELAYED = 0.05
-"""The same where only the roles' own waiting for a processor is known. On an idle machine a wake-up waits too: that is
-taken off (``WAKE_NS``), but is not known so well."""
-
-WAKE_NS = 2_000
-"""What a thread that is woken waits for an idle processor."""
+"""The same where only the roles' own waiting for a processor is known. On an idle machine a wake-up waits too: the
+probes tell how long, and that is taken off, but it is not the same at every wake-up."""
 
 RESTLESS = 3.0
 """A trial around which a processor stood still this many times as much as around the run's median trial, and at least
@@ -37,11 +34,19 @@ MOST_DISTURBED = 100
 DISTURBED = "machine-disturbed"
 
 
+class Usual(msgspec.Struct, frozen=True):
+    """What the run's median trial was like. None: no trial was probed so."""
+
+    still_share: float | None
+    wake_ns: float | None
+    """What a thread that is woken waits for a processor that nobody else has."""
+
+
 def with_noise(results: Sequence[CellResult], of_cell: Sequence[Sequence[TrialSummary]]) -> list[CellResult]:
     """Return the results with what the machine did, and the doubt about the trials in which it did too much."""
     seen = [each.outcome.noise for trials in of_cell for each in trials if each.outcome.noise]
     still = stillness(seen)
-    usual = _median(restless for each in seen if (restless := _restless(each)) is not None)
+    usual = Usual(still_share=_median(map(_restless, seen)), wake_ns=_median(map(_wake_ns, seen)))
     found = []
     for result, trials in zip(results, of_cell, strict=True):
         noise = noise_of(result.cell, trials, still, usual)
@@ -51,10 +56,10 @@ def with_noise(results: Sequence[CellResult], of_cell: Sequence[Sequence[TrialSu
     return found
 
 
-def noise_of(cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: float | None) -> Noise | None:
+def noise_of(cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: Usual) -> Noise | None:
     """Return what is known of a cell's measured trials; None: nobody looked during any.
 
-    ``still`` is what the probes of the whole run saw, ``usual`` its median trial's share of standing still.
+    ``still`` is what the probes of the whole run saw.
     """
     watched = [(each, each.outcome.noise) for each in trials if each.outcome.failed is None and each.outcome.noise]
     if not watched:
@@ -93,17 +98,15 @@ def noise_of(cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual
     )
 
 
-def _trial(
-    summary: TrialSummary, seen: Witnessed, still: Stillness, usual: float | None, irq: float | None
-) -> TrialNoise:
+def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usual, irq: float | None) -> TrialNoise:
     seconds = max(seen.to_ns - seen.from_ns, 1) / 1e9
     time_ns = seconds * 1e9 * max(len(seen.cpus), 1)
     moved = seen.moved
     counted_ns = moved.seconds * 1e9 * max(len(moved.processors), 1) if moved else 0.0
     switches = seen.switches
     delay = None
-    if seen.delay_ns is not None and switches is None:
-        delay = max(0.0, seen.delay_ns - WAKE_NS * (seen.voluntary or 0)) / time_ns
+    if seen.delay_ns is not None and switches is None and usual.wake_ns is not None:
+        delay = max(0.0, seen.delay_ns - usual.wake_ns * (seen.voluntary or 0)) / time_ns
     noise = TrialNoise(
         trial=summary.outcome.number,
         others_share=(sum(ns for _, ns in switches.others_ns) - switches.own_ns) / time_ns if switches else None,
@@ -123,7 +126,9 @@ def _trial(
         above_p99_9=_lay(summary, seen, still),
     )
     more = None if irq is None else _irq(seen) - irq
-    return msgspec.structs.replace(noise, marked=_marks(noise, moved.throttled if moved else None, usual, more))
+    return msgspec.structs.replace(
+        noise, marked=_marks(noise, moved.throttled if moved else None, usual.still_share, more)
+    )
 
 
 def _lay(summary: TrialSummary, seen: Witnessed, still: Stillness) -> Laid | None:
@@ -238,6 +243,12 @@ def _restless(seen: Witnessed) -> float | None:
     probes = _probes(seen)
     spun = sum(each.spun_ns - each.taken.total_ns for each in probes)
     return min(1.0, sum(each.gaps.total_ns for each in probes) / spun) if spun > 0 else None
+
+
+def _wake_ns(seen: Witnessed) -> float | None:
+    probes = _probes(seen)
+    wakes = sum(each.wakes for each in probes)
+    return sum(each.waited_ns for each in probes) / wakes if wakes else None
 
 
 def _irq(seen: Witnessed) -> float:
