@@ -10,7 +10,7 @@ from middlemark.launch.witnessed import Durations, Other, Witnessed
 from middlemark.report.machine import summary
 from middlemark.stats.cells import cell_results
 from middlemark.stats.noise import DISTURBED, percent
-from middlemark.stats.result import CellResult, Noise
+from middlemark.stats.result import CellResult, Laid, Noise
 
 MS = 1_000_000
 
@@ -190,3 +190,12 @@ def test_a_share_that_is_not_nothing_is_not_printed_as_nothing() -> None:
         "50 %",
         "100 %",
     ]
+
+
+def test_the_line_says_none_where_nothing_is_laid_to_one() -> None:
+    laid = Laid(samples=1016, machine=0, middleware=0, unknown=1016, why="they sleep")
+    noise = noise_of(witnessed())
+    trial = msgspec.structs.replace(noise.trials[0], above_p99_9=laid)
+    assert summary([msgspec.structs.replace(noise, trials=(trial,))]).endswith(
+        "; of 1,016 samples above p99.9, none are the machine's, none for certain the middleware's, 1,016 unknown"
+    )
