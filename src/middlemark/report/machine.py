@@ -33,7 +33,7 @@ def summary(noises: Sequence[Noise]) -> str:
 def _taken(trials: Sequence[TrialNoise]) -> Iterator[str]:
     for field, words in (
         ("others_share", "of the roles' processors' time taken by others"),
-        ("delay_share", "waited for a processor where the roles sleep"),
+        ("delay_share", "of the time spent waiting for a processor where roles sleep"),
         ("steal_share", "stolen by the hypervisor"),
     ):
         known = [share for each in trials if (share := getattr(each, field)) is not None]
@@ -55,8 +55,9 @@ def _tail(trials: Sequence[TrialNoise]) -> str:
         return ""
     machine, middleware = sum(each.machine for each in laid), sum(each.middleware for each in laid)
     return (
-        f"; of {samples:,} samples above p99.9, {machine:,} {'is' if machine == 1 else 'are'} the machine's,"
-        f" at least {middleware:,} the middleware's, {samples - machine - middleware:,} unknown"
+        f"; of {samples:,} samples above p99.9, {f'{machine:,}' if machine else 'none'}"
+        f" {'is' if machine == 1 else 'are'} the machine's,"
+        f" {f'at least {middleware:,}' if middleware else 'none for certain'} the middleware's, {samples - machine - middleware:,} unknown"
     )
 
 

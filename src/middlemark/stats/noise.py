@@ -126,9 +126,8 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
         above_p99_9=_lay(summary, seen, still),
     )
     more = None if irq is None else _irq(seen) - irq
-    return msgspec.structs.replace(
-        noise, marked=_marks(noise, moved.throttled if moved else None, usual.still_share, more)
-    )
+    throttled = moved.throttled if moved else None
+    return msgspec.structs.replace(noise, marked=_marks(noise, throttled, usual.still_share, more))
 
 
 def _lay(summary: TrialSummary, seen: Witnessed, still: Stillness) -> Laid | None:
