@@ -54,11 +54,12 @@ def _tail(trials: Sequence[TrialNoise]) -> str:
     if not samples:
         return ""
     machine, middleware = sum(each.machine for each in laid), sum(each.middleware for each in laid)
-    return (
-        f"; of {samples:,} samples above p99.9, {f'{machine:,}' if machine else 'none'}"
-        f" {'is' if machine == 1 else 'are'} the machine's,"
-        f" {f'at least {middleware:,}' if middleware else 'none for certain'} the middleware's, {samples - machine - middleware:,} unknown"
+    parts = (
+        f"{machine:,} {'is' if machine == 1 else 'are'} the machine's" if machine else "none are the machine's",
+        f"{f'at least {middleware:,}' if middleware else 'none for certain'} the middleware's",
+        f"{samples - machine - middleware:,} unknown",
     )
+    return f"; of {samples:,} samples above p99.9, {', '.join(parts)}"
 
 
 def _time(ns: float) -> str:
