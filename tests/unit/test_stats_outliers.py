@@ -40,6 +40,7 @@ def found(slow: Sequence[tuple[int, int]], seen: Witnessed | None, **about: obje
     for at, ns in slow:
         trips[at] = ns
     kept = samples(trips)
+    kept["round_trip_ns"] = trips  # in this order
     kept["begin_ns"] = np.arange(COUNT) * 50_000
     of = outcome(TRIAL, samples=COUNT, noise=seen, **about)
     return of_round_trips([kept], summarise(kept["round_trip_ns"]), of)
