@@ -83,6 +83,13 @@ def test_a_cell_that_is_not_pinned_is_told_to_pin_first() -> None:
     assert "--pin" not in _doubts(two, cell(pin=(0, 1)))["bimodal"].advice
 
 
+def test_a_mode_as_long_as_a_time_slice_is_somebody_elses() -> None:
+    waits = np.where(np.random.default_rng(2).random(MANY) < 0.2, np.uint64(2_500_000), np.uint64(0))
+    advice = _doubts(_ordinary() + waits, cell(pin=(0, 1)))["bimodal"].advice
+    assert advice.startswith("see who else wants the processors")
+    assert "idle states" in _doubts(_second_mode(_ordinary()))["bimodal"].advice
+
+
 def test_each_client_is_looked_at_on_its_own() -> None:
     slow, fast = _ordinary() * np.uint64(3), _ordinary()
     together = np.concatenate([slow, fast])

@@ -20,6 +20,9 @@ FEWEST_BEYOND_P99 = 30
 P99_DISAGREE = 3.0
 """Twice the factor for medians: p99 takes far more trials to pin down, and still one that triples is not one figure."""
 
+_TIME_SLICE_NS = 500_000
+"""A mode beyond this, ten times the other, is a wait for a processor: the scheduler gives it away for about 1 ms."""
+
 WHERE_MOST = (
     *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
     *("time-unaccounted", "reception-not-in-force"),
@@ -95,12 +98,17 @@ def _bimodal(cell: Cell, values: Numbers) -> Doubt | None:
         return None
     low, high = _us(found.low_ns), _us(found.high_ns)
     first = "pin the roles (--pin 0,1); then " if cell.pin is None else ""
+    switches = (
+        "see who else wants the processors (top), and take them from him: --priority fifo:80"
+        if found.high_ns > max(_TIME_SLICE_NS, 10 * found.low_ns)
+        else "find what switches (idle states, frequency, a thread of the middleware's own): --receive poll and "
+        "--priority fifo:80 keep processors awake; else quote both"
+    )
     return Doubt(
         "bimodal",
         f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: it has two "
         "states, and one median is the figure of one of them at best",
-        f"{first}find what switches (idle states, frequency, a thread of the middleware's own): --receive poll and "
-        "--priority fifo:80 keep processors awake; else quote both",
+        first + switches,
     )
 
 
