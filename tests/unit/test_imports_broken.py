@@ -161,7 +161,7 @@ def attempt(data: bytes):
         return None
 
 
-FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FUZZ = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("path", READ, ids=names)

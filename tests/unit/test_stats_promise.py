@@ -109,7 +109,6 @@ def _of(ratios: list[float]) -> Judged:
 
 
 @given(RATIOS, st.floats(0.1, 10.0))
-@settings(deadline=None)
 def test_scaling_b_scales_the_shift_and_its_interval(ratios: list[float], factor: float) -> None:
     before, after = _of(ratios), _of([factor * ratio for ratio in ratios])
     assert 1 + after.shift == pytest.approx(factor * (1 + before.shift))
@@ -119,7 +118,6 @@ def test_scaling_b_scales_the_shift_and_its_interval(ratios: list[float], factor
 
 
 @given(RATIOS)
-@settings(deadline=None)
 def test_swapping_turns_the_shift_and_its_interval_over(ratios: list[float]) -> None:
     there, back = _of(ratios), _of([1 / ratio for ratio in ratios])
     assert (1 + there.shift) * (1 + back.shift) == pytest.approx(1)
@@ -129,7 +127,7 @@ def test_swapping_turns_the_shift_and_its_interval_over(ratios: list[float]) -> 
 
 
 @given(RATIOS)
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 def test_a_trial_without_a_difference_makes_no_verdict_bolder_without_cause(ratios: list[float]) -> None:
     """It is one trial more, and an outlier's rank weighs less among more: that may tip what all but tipped, no more.
 

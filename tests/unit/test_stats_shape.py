@@ -103,7 +103,7 @@ def test_samples_beyond_that_come_together_are_one_incident() -> None:
 
 
 @given(st.integers(0, 3 * MOST_LOOKED_AT))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_thinning_keeps_the_order_and_takes_from_everywhere(count: int) -> None:
     kept = thinned(np.arange(count))
     assert len(kept) == min(count, MOST_LOOKED_AT)
@@ -113,7 +113,7 @@ def test_thinning_keeps_the_order_and_takes_from_everywhere(count: int) -> None:
 
 
 @given(st.integers(0, 2**32), st.floats(0.5, 1_000))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_the_unit_of_time_changes_no_shape(seed: int, factor: float) -> None:
     rng = _rng(seed)
     values = trial(rng, 3_000) * np.where(rng.random(3_000) < 0.4, 1.0, 2.5) * np.linspace(1, 1.4, 3_000) + 1_000

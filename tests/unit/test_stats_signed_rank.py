@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.stats.signed_rank import holm, p_value, signed_rank
@@ -52,7 +52,6 @@ def test_ties_and_zeros_are_exact_among_the_signs_that_there_could_be() -> None:
 
 
 @given(DIFFERENCES)
-@settings(deadline=None)
 def test_swapping_both_sides_mirrors_the_shift(differences: list[float]) -> None:
     one, other = signed_rank(differences), signed_rank([-each for each in differences])
     assert one.shift == pytest.approx(-other.shift)
@@ -62,7 +61,6 @@ def test_swapping_both_sides_mirrors_the_shift(differences: list[float]) -> None
 
 
 @given(DIFFERENCES, st.floats(-5, 5).map(lambda each: round(each, 6)))
-@settings(deadline=None)
 def test_what_is_added_to_all_is_added_to_the_shift_and_its_interval(differences: list[float], more: float) -> None:
     one, other = signed_rank(differences), signed_rank([each + more for each in differences])
     assert other.shift == pytest.approx(one.shift + more, abs=1e-6)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from stats_cases import samples
 
@@ -35,7 +35,6 @@ def test_samples_far_beyond_the_others_are_kept_as_they_are() -> None:
 
 
 @given(st.lists(st.integers(0, 5_000), min_size=1, max_size=300), st.integers(1, 4_000))
-@settings(deadline=None)
 def test_any_table_gives_the_same_figures_or_none(values: list[int], limit: int) -> None:
     given = np.array(values, dtype=np.uint32)
     tally = Tally(limit)

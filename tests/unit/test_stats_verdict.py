@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.stats.verdict import Judged, Verdict, judge
@@ -98,7 +98,6 @@ RATIOS = st.lists(
 
 
 @given(RATIOS)
-@settings(deadline=None)
 def test_swapping_a_and_b_mirrors_the_verdict(pairs: Pairs) -> None:
     mirrored = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
     verdict = one(pairs).verdict
@@ -106,7 +105,6 @@ def test_swapping_a_and_b_mirrors_the_verdict(pairs: Pairs) -> None:
 
 
 @given(RATIOS, st.floats(0.1, 1000))
-@settings(deadline=None)
 def test_scaling_all_trials_changes_no_verdict(pairs: Pairs, scale: float) -> None:
     one_way, scaled = one(pairs), one([(a * scale, b * scale) for a, b in pairs])
     assert scaled.verdict is one_way.verdict
@@ -114,7 +112,6 @@ def test_scaling_all_trials_changes_no_verdict(pairs: Pairs, scale: float) -> No
 
 
 @given(RATIOS)
-@settings(deadline=None)
 def test_trials_without_a_difference_make_no_verdict_bolder(pairs: Pairs) -> None:
     before, after = one(pairs), one([*pairs, *[(1.0, 1.0)] * len(pairs)])
     assert before.verdict is not Verdict.CANNOT_TELL or after.verdict not in (Verdict.BETTER, Verdict.WORSE)
