@@ -23,10 +23,9 @@ from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import RawOptions, Suite, load
 from middlemark.suite.precision import FIRST_ROUNDS, Precise, read_precision
 from middlemark.workers.description import Description, Worker
-from middlemark.workers.find import find_workers, left_out, witness
+from middlemark.workers.find import find_workers, left_out
 
 if TYPE_CHECKING:
-    from middlemark.plan.cell import Reached
     from middlemark.stats.result import CellResult
     from middlemark.store import RunFile, RunWriter
 
@@ -226,13 +225,15 @@ def measure(
     show: Show | None = None,
 ) -> int:
     """Measure all that is not ``known`` of the run that is opened. ``show`` tells what came of it; None: the table."""
+    # Before interrupts unwind: an exception at any instruction of an import may be swallowed there.
+    from middlemark.commands.trials import measure_trials
     from middlemark.store import StoreError
 
     outcomes: list[TrialOutcome] = [*known]
     begin = time.monotonic()
     with interrupts_unwind():
         writer = opened()
-        ending = _trials(writer, outcomes, workers, shown)
+        ending = measure_trials(writer, outcomes, workers, interface=shown.interface, quiet=shown.quiet)
         error = ending.error
         try:
             writer.close(interrupted=not ending.complete, error=error, reached=ending.reached)
@@ -249,57 +250,6 @@ def measure(
         click.echo(f"middlemark: {unkept}", err=True)
         click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
     return _status(results, ending.complete, unwritten or unkept)
-
-
-class _Ending(NamedTuple):
-    """How the trials of a run came to an end; ``error``: what the disk did not take."""
-
-    complete: bool
-    error: str | None = None
-    reached: "Reached | None" = None
-
-
-def _trials(writer: "RunWriter", outcomes: list[TrialOutcome], workers: Mapping[str, Worker], shown: Shown) -> _Ending:
-    """Measure the trials that are not in ``outcomes`` yet, which grows by each one that ends."""
-    from middlemark.commands.precision import Precisely
-    from middlemark.commands.progress import progress
-    from middlemark.launch.domains import Domains
-    from middlemark.launch.run import run_plan
-    from middlemark.launch.trial import Site
-    from middlemark.store import StoreError
-
-    plan = writer.file.plan
-    measured = {each.order for each in outcomes}
-    left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
-    site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), shown.interface, witness())
-    precisely = Precisely(writer.folder, plan.precision, outcomes) if plan.precision is not None else None
-
-    def keep(outcome: TrialOutcome) -> None:
-        writer.append(outcome)
-        outcomes.append(outcome)
-
-    def extend(longer: Plan) -> bool:
-        further = msgspec.structs.replace(longer, trials=longer.trials[len(writer.file.plan.trials) :])
-        writer.extend(longer)
-        watcher.more(further)
-        return run_plan(further, workers, site, keep, watcher)
-
-    try:
-        with progress(left, quiet=shown.quiet) as watcher:
-            complete = run_plan(left, workers, site, keep, watcher)
-            if not complete or precisely is None:
-                return _Ending(complete)
-            reached = precisely.settle(plan, outcomes, extend)
-            return _Ending(reached is not None, reached=reached)
-    except KeyboardInterrupt:  # just before or just after the time in which run_plan takes care of it
-        return _Ending(complete=False)
-    except StoreError as failure:
-        return _Ending(complete=True, error=str(failure))
-    except OSError as failure:  # no room for a scratch folder, say
-        return _Ending(
-            complete=True,
-            error=f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure),
-        )
 
 
 @contextlib.contextmanager

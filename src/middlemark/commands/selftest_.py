@@ -68,6 +68,8 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
     floor of shared memory and through the scripted queue; then the verdicts of `compare` are held against the truth.
     Ends with 4 where more verdicts are false than 5 % allow.
     """
+    import middlemark.commands.trials  # noqa: F401  all of it is imported before interrupts unwind
+
     with interrupts_unwind():
         workers = built_workers()
         parts, problems = _parts(plant)
