@@ -1,4 +1,4 @@
-// The contract an adapter fulfils: concepts, and nothing else. An adapter sees no timestamp, no statistic, no rate and
+// The contract an adapter fulfils: concepts, and nothing else. An adapter sees no timestamp of ours, no statistic, no rate and
 // no sequence number; it moves bytes. Templates, not virtual calls: see docs/decisions/.
 //
 // Life of a worker: Adapter{settings} → publisher()/subscriber() for each topic → (start) → loan/publish/take/wait on the
@@ -9,6 +9,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -138,6 +139,14 @@ concept HasLastError = requires(const T& object) {
 template <class S>
 concept CountsPublishers = requires(S& subscriber) {
   { subscriber.publishers_found() } -> std::convertible_to<std::size_t>;
+};
+
+/// Optional on subscribers: when the kernel received the message that was visited last, in ns of CLOCK_REALTIME as SO_TIMESTAMPING
+/// tells it; 0 where it did not. An instant that the kernel took, never one of the adapter's own. Asked on the visiting thread, in the
+/// visit or before the next take() or wait(), for some messages or for all.
+template <class S>
+concept HasArrivalStamp = requires(const S& subscriber) {
+  { subscriber.arrived_ns() } noexcept -> std::same_as<std::uint64_t>;
 };
 
 /// Optional on adapters, asked once, after matching: what the engineer should know of how the settings were carried out.

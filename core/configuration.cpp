@@ -219,6 +219,9 @@ PongRequest read_answerer(const Json& json, const std::string& place, bool serve
     fields.read("echoing", answerer.echoing);
   }
   fields.choose("payload", answerer.payload, payloads);
+  fields.read("samples_path", answerer.samples_path, false);
+  fields.read("samples", answerer.samples, false);
+  fields.read_seconds("duration_s", answerer.duration_s, false, false);
   fields.read("cpu", answerer.cpu, false);
   return answerer;
 }

@@ -55,6 +55,8 @@ Json caller(const RoleResult& result) {
           {"warmup_samples", result.warmup_samples},
           {"measured_s", result.measured_s},
           {"first_begin_ns", result.first_begin_ns},
+          {"start_ticks", result.start_ticks},
+          {"ticks_per_second", result.ticks_per_second},
           {"sent", result.sent},
           {"received", result.received},
           {"lost", result.lost},
@@ -70,13 +72,10 @@ Json caller(const RoleResult& result) {
 }
 
 Json answerer(const RoleResult& result) {
-  return {{"received", result.received},
-          {"echoed", result.echoed},
-          {"lost", result.lost},
-          {"duplicated", result.duplicated},
-          {"reordered", result.reordered},
-          {"damaged", result.damaged},
-          {"publish_failed", result.publish_failed}};
+  return {{"received", result.received},     {"echoed", result.echoed},
+          {"stamped", result.stamped},       {"lost", result.lost},
+          {"duplicated", result.duplicated}, {"reordered", result.reordered},
+          {"damaged", result.damaged},       {"publish_failed", result.publish_failed}};
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Sample {
   static constexpr std::string_view npy_descr =
       "[('sequence', '<u8'), ('begin_ns', '<u8'), ('round_trip_ns', '<u8'), ('first_reply_ns', '<u8'), "
       "('write_ns', '<u4'), ('take_ns', '<u4'), ('loan_ns', '<u4'), ('fill_ns', '<u4'), ('check_ns', '<u4'), "
-      "('replies', '<u4'), ('late_ns', '<u4'), ('reserved', '<u4')]";
+      "('replies', '<u4'), ('late_ns', '<u4'), ('arrived_ns', '<u4')]";
 
   std::uint64_t sequence = 0;
   std::uint64_t begin_ns = 0;
@@ -35,8 +35,8 @@ struct Sample {
   std::uint32_t fill_ns = absent;
   std::uint32_t check_ns = absent;
   std::uint32_t replies = 0;
-  std::uint32_t late_ns = 0;  ///< publish began − intended; 0 under rate max
-  std::uint32_t reserved = 0;
+  std::uint32_t late_ns = 0;          ///< publish began − intended; 0 under rate max
+  std::uint32_t arrived_ns = absent;  ///< the kernel received the last reply → it is in hand; see HasArrivalStamp
 
   [[nodiscard]] static constexpr std::uint32_t clamp(std::uint64_t ns) noexcept { return clamp_ns(ns); }
 };
@@ -62,6 +62,23 @@ struct Arrival {
   std::uint64_t one_way_ns = 0;   ///< received − intended
 };
 static_assert(sizeof(Arrival) == 24);
+
+/// One message that a pong or a server stamped while it answered it. The ticks are those of the clock that it shares with who
+/// asked, the times differences of them in ns, by clamp_ns().
+struct Answer {
+  static constexpr std::uint32_t absent = absent_ns;
+  static constexpr std::string_view npy_descr =
+      "[('stamp', '<u8'), ('received_ticks', '<u8'), ('take_ns', '<u4'), ('copy_ns', '<u4'), ('write_ns', '<u4'), "
+      "('arrived_ns', '<u4')]";
+
+  std::uint64_t stamp = 0;  ///< source << 48 | sequence
+  std::uint64_t received_ticks = 0;
+  std::uint32_t take_ns = absent;     ///< the take that brought it began → in hand; absent where the middleware takes
+  std::uint32_t copy_ns = absent;     ///< in hand → publish of the reply begins: memory obtained, payload copied
+  std::uint32_t write_ns = absent;    ///< publish of the reply begins → returns
+  std::uint32_t arrived_ns = absent;  ///< the kernel received it → in hand; absent where it does not tell
+};
+static_assert(sizeof(Answer) == 32);
 
 /// Memory for `records` records of `record_bytes` each: mapped, on huge pages where there are any, and every page faulted in.
 /// Throws std::system_error. None is mapped for no records.

@@ -20,6 +20,7 @@ class Tcp {
                       sockets::native_bytes(settings, chunk_key, default_chunk_bytes))),
         send_buffer_bytes_(sockets::native_bytes(settings, send_key, autotuned)),
         receive_buffer_bytes_(sockets::native_bytes(settings, receive_key, autotuned)),
+        timestamping_(sockets::native_timestamping(settings)),
         write_timeout_(settings.write_timeout),
         links_(settings, listener(settings.interface), [this](int fd) { tune(fd); }) {}
 
@@ -37,6 +38,7 @@ class Tcp {
     transport.reliability = {"reliable"};
     description.transports = {transport};
     description.native = {
+        {sockets::timestamping_key, sockets::timestamping_words},
         {send_key, "send buffer by the kernel's account, in bytes; left to its autotuning"},
         {receive_key, "receive buffer by the kernel's account, in bytes; left to its autotuning"},
         {chunk_key, "the most given to one send(), in bytes; " + std::to_string(default_chunk_bytes)}};
@@ -47,7 +49,7 @@ class Tcp {
     return {links_, topic, index, chunk_bytes_};
   }
   [[nodiscard]] sockets::StreamSubscriber subscriber(const Topic& topic, unsigned index) {
-    return {links_, topic, index};
+    return {links_, topic, index, timestamping_};
   }
 
  private:
@@ -69,6 +71,7 @@ class Tcp {
   void tune(int fd) const {
     sockets::set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
     sockets::set_timeout(fd, SO_SNDTIMEO, write_timeout_);
+    if (timestamping_) sockets::stamp_arrivals(fd);
     if (send_buffer_bytes_ != autotuned) {
       sockets::grow_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE, send_buffer_bytes_);
     }
@@ -80,10 +83,11 @@ class Tcp {
   const std::size_t chunk_bytes_;
   const std::size_t send_buffer_bytes_;
   const std::size_t receive_buffer_bytes_;
+  const bool timestamping_;
   const std::chrono::nanoseconds write_timeout_;
   sockets::Links links_;
 };
 
-static_assert(Adapter<Tcp>);
+static_assert(Adapter<Tcp> && HasArrivalStamp<sockets::StreamSubscriber>);
 
 }  // namespace middlemark

@@ -21,7 +21,8 @@ class Udp {
   explicit Udp(const Settings& settings)
       : settings_((sockets::refuse_what_cannot_be_done(settings, describe()), settings)),
         datagram_bytes_(sockets::native_bytes(settings, datagram_key, default_datagram_bytes)),
-        buffer_bytes_(sockets::native_bytes(settings, buffer_key, 0)) {
+        buffer_bytes_(sockets::native_bytes(settings, buffer_key, 0)),
+        timestamping_(sockets::native_timestamping(settings)) {
     if (datagram_bytes_ < least_datagram_bytes || datagram_bytes_ > udp::datagram_limit) {
       throw AdapterError("native setting " + std::string(datagram_key) + ": " + std::to_string(datagram_bytes_) +
                          " is not from " + std::to_string(least_datagram_bytes) + " to " +
@@ -47,6 +48,7 @@ class Udp {
     transport.max_bytes_advice = capacity.advice;
     description.transports = {transport};
     description.native = {
+        {sockets::timestamping_key, sockets::timestamping_words},
         {buffer_key, "receive buffer by the kernel's account, in bytes; twice what a message of the trial takes"},
         {datagram_key, "the most one datagram of a message beyond " + std::to_string(udp::datagram_limit) +
                            " bytes may have; " + std::to_string(default_datagram_bytes)}};
@@ -74,14 +76,18 @@ class Udp {
                          "sudo sysctl -w net.core.rmem_max=" + std::to_string(message / 2 + 1));
     }
     needed_bytes_ = std::max(needed_bytes_, message * publishers);
-    return {settings_, topic, index, layout, granted_bytes_};
+    fragmented_ = fragmented_ || !layout.whole();
+    return {settings_, topic, index, layout, granted_bytes_, timestamping_};
   }
 
   [[nodiscard]] std::vector<std::string> notes() const {
-    if (granted_bytes_ >= needed_bytes_) return {};
-    return {"the receive buffer is " + std::to_string(granted_bytes_) + " bytes and the replies to one message take " +
-            std::to_string(needed_bytes_) +
-            ": some may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1)};
+    std::vector<std::string> told;
+    if (timestamping_ && fragmented_) told.emplace_back("no arrival is stamped of a message in several datagrams");
+    if (granted_bytes_ >= needed_bytes_) return told;
+    told.push_back("the receive buffer is " + std::to_string(granted_bytes_) +
+                   " bytes and the replies to one message take " + std::to_string(needed_bytes_) +
+                   ": some may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(needed_bytes_ / 2 + 1));
+    return told;
   }
 
  private:
@@ -100,10 +106,12 @@ class Udp {
   const Settings settings_;
   const std::size_t datagram_bytes_;
   const std::size_t buffer_bytes_;
+  const bool timestamping_;
+  bool fragmented_ = false;
   std::size_t granted_bytes_ = 0;
   std::size_t needed_bytes_ = 0;
 };
 
-static_assert(Adapter<Udp> && HasNotes<Udp>);
+static_assert(Adapter<Udp> && HasNotes<Udp> && HasArrivalStamp<udp::Subscriber>);
 
 }  // namespace middlemark

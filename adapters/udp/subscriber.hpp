@@ -18,6 +18,7 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
+#include <sockets/arrival.hpp>
 #include <sockets/descriptor.hpp>
 #include <sockets/receive_timeout.hpp>
 #include <sockets/rendezvous.hpp>
@@ -32,14 +33,15 @@ class Subscriber {
  public:
   /// `buffer_bytes`: of each socket, by the kernel's account.
   Subscriber(const Settings& settings, const Topic& topic, unsigned index, const Layout& layout,
-             std::size_t buffer_bytes)
-      : memory_(layout.whole() ? topic.message_bytes : 1) {
+             std::size_t buffer_bytes, bool timestamping)
+      : stamps_arrivals_(timestamping && layout.whole()), memory_(layout.whole() ? topic.message_bytes : 1) {
     const unsigned sockets = layout.whole() ? 1 : topic.publishers;
     for (unsigned i = 0; i < sockets; ++i) {
       Source source;
       source.socket = sockets::open_socket(AF_INET, SOCK_DGRAM);
       sockets::grow_buffer(source.socket.get(), SO_RCVBUF, SO_RCVBUFFORCE, buffer_bytes);
       sockets::bind_ipv4(source.socket.get(), settings.interface);
+      if (stamps_arrivals_) sockets::stamp_arrivals(source.socket.get());
       if (!layout.whole()) source.fragments = std::make_unique<Reassembly>(layout, flow_number(topic.name, i));
       sources_.push_back(std::move(source));
     }
@@ -93,6 +95,9 @@ class Subscriber {
     return complete_;
   }
 
+  /// Of the message that was visited last.
+  [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
+
   void listen(Listener /*listener*/) { throw AdapterError("a socket has no thread of its own to listen on"); }
   void silence() noexcept {}
 
@@ -113,8 +118,10 @@ class Subscriber {
       return count;
     }
     // MSG_TRUNC gives the datagram's own length: one of another length is a stranger's.
-    const ssize_t length =
-        recv(source.socket.get(), memory_.data(), memory_.size(), (flags & MSG_DONTWAIT) | MSG_TRUNC);
+    const int how = (flags & MSG_DONTWAIT) | MSG_TRUNC;
+    const ssize_t length = stamps_arrivals_ ? sockets::receive_stamped(source.socket.get(), memory_.data(),
+                                                                       memory_.size(), how, arrived_ns_)
+                                            : recv(source.socket.get(), memory_.data(), memory_.size(), how);
     complete_ = length == static_cast<ssize_t>(memory_.size());
     return length;
   }
@@ -139,10 +146,12 @@ class Subscriber {
     }
   }
 
+  const bool stamps_arrivals_;
   const sockets::Memory memory_;  // of a message that is one datagram
   std::vector<Source> sources_;
   sockets::Descriptor readiness_;  // epoll; only with several sockets
-  bool complete_ = false;          // a whole message lies there and has not been visited
+  std::uint64_t arrived_ns_ = 0;
+  bool complete_ = false;  // a whole message lies there and has not been visited
 };
 
 }  // namespace middlemark::udp

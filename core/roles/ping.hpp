@@ -10,11 +10,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/pacer.hpp>
+#include <middlemark/realtime.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
@@ -262,6 +264,9 @@ class Ping {
       // Of several replies the last may have been visited by the take that also brought an earlier one.
       sample.take_ns = Sample::clamp(clock_.to_ns(replies_.last_ticks() - exchange.take_begin));
     }
+    if constexpr (HasArrivalStamp<std::remove_reference_t<decltype(ends_.incoming())>>) {
+      sample.arrived_ns = since_realtime_ns(clock_, ends_.incoming().arrived_ns(), replies_.last_ticks());
+    }
     if (settings_.loan) sample.loan_ns = Sample::clamp(clock_.to_ns(exchange.fill_begin - exchange.loan_begin));
     if (replies_.checks()) {
       sample.fill_ns = Sample::clamp(clock_.to_ns(exchange.fill_end - exchange.fill_begin));
@@ -301,6 +306,8 @@ class Ping {
     result_.warmup_samples = warmup_samples_;
     result_.measured_s = static_cast<double>(clock_.to_ns(end_ticks_ - start_ticks_)) / 1e9;
     result_.first_begin_ns = sent_ > 0 ? clock_.to_monotonic_ns(start_ticks_) : 0;
+    result_.start_ticks = start_ticks_;
+    result_.ticks_per_second = clock_.ticks_per_second();
     result_.sent = sent_;
     result_.received = replies_.received();
     const std::uint64_t due = sent_ * request_.echoing;

@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
 #include <middlemark/message.hpp>
+#include <middlemark/roles/answers.hpp>
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/reception.hpp>
@@ -20,7 +23,7 @@ namespace middlemark {
 template <Adapter A, class Ends = PongTopics<A>>
 class Pong {
  public:
-  Pong(A& adapter, const Settings& settings, const PongRequest& request, Progress& progress)
+  Pong(A& adapter, const Settings& settings, const PongRequest& request, const Clock& clock, Progress& progress)
       : settings_(settings),
         request_(request),
         progress_(progress),
@@ -28,6 +31,7 @@ class Pong {
         // only one in full.
         checks_(request.payload == Payload::filled && !request.serves && (settings.subscribers > 1 || !request.echoes)),
         trackers_(request.serves ? settings.publishers : 1),
+        stamps_(clock, !request.samples_path.empty(), {request.samples, request.duration_s}, tells_arrivals),
         ends_(adapter, settings, request) {
     result_.by_source.reserve(trackers_.size());
   }
@@ -44,34 +48,65 @@ class Pong {
   }
 
   [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const Recorder<Answer>& recorder() const noexcept { return stamps_.recorder(); }
 
+  void takes() noexcept { stamps_.takes(); }
   void operator()(std::span<const std::byte> message) noexcept {
-    if (message.size() != settings_.message_bytes) [[unlikely]] {
-      damaged_ += is_rehearsal(message) ? 0 : 1;
-      return;
-    }
-    const Header header = read_header(message);
-    if (auto* const outgoing = ends_.outgoing(header.source())) reply(*outgoing, message, header);
-    account(message, header);
+    // Apart, so that those that are not stamped pay one look and no more.
+    if (stamps_.due()) [[unlikely]]
+      return answer_stamped(message);
+    answer<false>(message);
   }
 
  private:
-  template <class Outgoing>
+  [[gnu::noinline]] void answer_stamped(std::span<const std::byte> message) noexcept { answer<true>(message); }
+
+  template <bool stamped>
+  void answer(std::span<const std::byte> message) noexcept {
+    if constexpr (stamped) stamps_.received();
+    if (message.size() != settings_.message_bytes) [[unlikely]] {
+      damaged_ += is_rehearsal(message) ? 0 : 1;
+      stamps_.passed();
+      return;
+    }
+    const Header header = read_header(message);
+    if (auto* const outgoing = ends_.outgoing(header.source())) reply<stamped>(*outgoing, message, header);
+    account(message, header);
+  }
+
+  using Incoming = std::remove_reference_t<decltype(std::declval<Ends&>().incoming())>;
+  static constexpr bool tells_arrivals = HasArrivalStamp<Incoming>;
+
+  template <bool stamped, class Outgoing>
   void reply(Outgoing& outgoing, std::span<const std::byte> message, const Header& header) noexcept {
     const std::span<std::byte> answer = outgoing.loan(message.size());
     if (answer.size() != message.size()) [[unlikely]] {
       ++publish_failed_;
+      stamps_.passed();
       return;
     }
     if (request_.payload == Payload::filled) {
       std::memcpy(answer.data() + header_bytes, message.data() + header_bytes, message.size() - header_bytes);
     }
     write_header(answer, request_.serves ? header : header.from(request_.index));
-    if (outgoing.publish() == Published::ok) [[likely]] {
+    if constexpr (stamped) stamps_.begins();
+    const Published published = outgoing.publish();
+    if constexpr (stamped) stamps_.written();
+    if (published == Published::ok) [[likely]] {
       echoed_ += header.rehearsal() ? 0 : 1;
     } else {
       ++publish_failed_;
     }
+    if (header.rehearsal() || published != Published::ok) [[unlikely]] {
+      stamps_.passed();
+    } else {
+      stamps_.answered(header, [this]() noexcept { return arrived_ns(); });
+    }
+  }
+
+  [[nodiscard]] std::uint64_t arrived_ns() noexcept {
+    if constexpr (tells_arrivals) return ends_.incoming().arrived_ns();
+    return 0;
   }
 
   void account(std::span<const std::byte> message, const Header& header) noexcept {
@@ -105,6 +140,7 @@ class Pong {
     result_.samples = received_;
     result_.received = received_;
     result_.echoed = echoed_;
+    result_.stamped = stamps_.recorder().size();
     for (const SequenceTracker& tracker : trackers_) {
       // What was sent after the last one it saw, only the sender's count can tell.
       result_.lost += tracker.highest() - tracker.unique();
@@ -123,6 +159,7 @@ class Pong {
   Progress& progress_;
   const bool checks_;
   std::vector<SequenceTracker> trackers_;  // a server's by client
+  AnswerStamps stamps_;
   Ends ends_;
   std::uint64_t received_ = 0;
   std::uint64_t rehearsed_ = 0;

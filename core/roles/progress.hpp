@@ -91,6 +91,9 @@ struct RoleResult {
   std::uint64_t warmup_samples = 0;
   double measured_s = 0;
   std::uint64_t first_begin_ns = 0;  ///< CLOCK_MONOTONIC, of the first measured message; 0: there was none
+  std::uint64_t start_ticks = 0;     ///< a ping's or client's: what its samples' begin_ns counts from, by its clock
+  double ticks_per_second = 0;       ///< of that clock
+  std::uint64_t stamped = 0;         ///< a pong's or server's: answers that its samples file holds
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   std::uint64_t echoed = 0;

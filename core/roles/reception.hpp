@@ -21,6 +21,12 @@ void settle(Visitor& visitor) noexcept {
   if constexpr (requires { visitor.settle(); }) visitor.settle();
 }
 
+/// What a visitor that stamps takes does before one.
+template <class Visitor>
+void announce_take(Visitor& visitor) noexcept {
+  if constexpr (requires { visitor.takes(); }) visitor.takes();
+}
+
 /// Hands every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why it
 /// ended: complete, quiet, limit or stopped.
 template <class Incoming, class Visitor>
@@ -37,6 +43,7 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
   switch (settings.reception) {
     case Reception::poll:
       for (unsigned nothing = 0; (why = ended()) == nullptr;) {
+        announce_take(visitor);
         nothing = incoming.take(visitor) == 0 ? nothing + 1 : 0;
         if (nothing == pause_takes) settle(visitor);
       }
@@ -45,6 +52,7 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
     case Reception::block:
       while ((why = ended()) == nullptr) {
         if (!incoming.wait(std::chrono::milliseconds(50))) continue;
+        announce_take(visitor);
         incoming.take(visitor);
         settle(visitor);  // before it sleeps
       }

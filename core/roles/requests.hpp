@@ -33,6 +33,9 @@ struct PongRequest {
   bool echoes = true;
   unsigned echoing = 1;  ///< pongs of the trial that reply
   Payload payload = Payload::filled;
+  std::string samples_path;  ///< absolute; the .npy of what was stamped is written after the end. Empty: nothing is
+  std::optional<std::uint64_t> samples;  ///< messages that will come, all senders together, where it is known
+  std::optional<double> duration_s;      ///< or how long they will
   std::optional<int> cpu;
 };
 

@@ -87,17 +87,23 @@ template <class Answerer>
 class AnswererRole final : public Role {
  public:
   template <class A>
-  AnswererRole(A& adapter, const Settings& settings, const PongRequest& request)
+  AnswererRole(A& adapter, const Settings& settings, const PongRequest& request, const Clock& clock)
       : Role(request.serves ? "server" : "pong", request.index,
              request.serves || request.echoes ? Part::answers : Part::drains, request.cpu),
-        answerer_(adapter, settings, request, progress) {}
+        path_(request.samples_path),
+        answerer_(adapter, settings, request, clock, progress) {}
   std::size_t matched() override { return answerer_.matched(); }
   std::size_t expected() const override { return answerer_.expected(); }
   Found publishers() override { return answerer_.publishers(); }
   void run() override { answerer_.run(); }
+  std::size_t kept_bytes() const override { return answerer_.recorder().capacity() * sizeof(Answer); }
+  void keep() const override {
+    if (!path_.empty()) answerer_.recorder().write_npy(path_);
+  }
   const RoleResult& result() const override { return answerer_.result(); }
 
  private:
+  std::string path_;
   Answerer answerer_;
 };
 
@@ -138,9 +144,9 @@ template <Adapter A>
   const Settings& settings = configuration.settings;
   for (const PongRequest& request : configuration.pongs) {
     if (request.serves) {
-      roles.push_back(std::make_unique<AnswererRole<Server<A>>>(adapter, settings, request));
+      roles.push_back(std::make_unique<AnswererRole<Server<A>>>(adapter, settings, request, clock));
     } else {
-      roles.push_back(std::make_unique<AnswererRole<Pong<A>>>(adapter, settings, request));
+      roles.push_back(std::make_unique<AnswererRole<Pong<A>>>(adapter, settings, request, clock));
     }
   }
   for (const SubscriberRequest& request : configuration.subscribers) {

@@ -187,7 +187,8 @@ BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
   Progress ping_progress;
   PongRequest pong_request;
   pong_request.payload = request.payload;
-  Pong<A> pong(adapter, settings, pong_request, pong_progress);
+  pong_request.samples_path = "/dev/null";  // it stamps; nothing here writes the file
+  Pong<A> pong(adapter, settings, pong_request, calibrated_clock(), pong_progress);
   Ping<A> ping(adapter, settings, request, calibrated_clock(), ping_progress);
   EXPECT_EQ(ping.matched(), ping.expected());
   EXPECT_EQ(pong.matched(), pong.expected());
@@ -199,6 +200,7 @@ BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
   ponging.join();
   both.samples = ping.result().samples;
   EXPECT_EQ(pong.result().received, both.samples);
+  EXPECT_GT(pong.result().stamped, 0U);
   return both;
 }
 

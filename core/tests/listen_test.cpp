@@ -15,6 +15,7 @@ namespace middlemark {
 namespace {
 
 using test::Bytes;
+using test::calibrated_clock;
 using test::counting_to;
 using test::PingEnd;
 using test::run_ping;
@@ -89,7 +90,7 @@ TEST_P(WhereReplies, come_a_pong_may_listen_too) {
   Progress pong_progress;
   PingEnd end;
   {
-    Pong<Scripted> pong(adapter, settings, {}, pong_progress);
+    Pong<Scripted> pong(adapter, settings, {}, calibrated_clock(), pong_progress);
     std::jthread role([&pong] { pong.run(); });
     while (pong_progress.phase.load() != Phase::echoing) std::this_thread::yield();
     end = run_ping(adapter, settings, samples_request(300));

@@ -49,7 +49,7 @@ TrialEnd run_trial(const Settings& settings, const PingRequest& request) {
     pong.echoing = request.echoing;
     pong.payload = request.payload;
     progress.push_back(std::make_unique<Progress>());
-    pongs.push_back(std::make_unique<Pong<A>>(adapter, settings, pong, *progress.back()));
+    pongs.push_back(std::make_unique<Pong<A>>(adapter, settings, pong, calibrated_clock(), *progress.back()));
   }
   Progress ping_progress;
   Ping<A> ping(adapter, settings, request, calibrated_clock(), ping_progress);

@@ -13,6 +13,7 @@ namespace middlemark {
 namespace {
 
 using test::Bytes;
+using test::calibrated_clock;
 using test::Scripted;
 using test::trial_settings;
 using Sent = Scripted::Sent;
@@ -53,7 +54,7 @@ PongEnd serve(Scripted& adapter, const Settings& settings, const PongRequest& re
     end.replies.push_back(sent.message);
     return inner(sent);
   };
-  Pong<Scripted> pong(adapter, settings, request, progress);
+  Pong<Scripted> pong(adapter, settings, request, calibrated_clock(), progress);
   for (const Bytes& bytes : requests) adapter.deliver(settings.scope + "_ping", bytes);
   adapter.deliver(settings.scope + "_ping", message(final_rehearsal, true));
   if (request.echoes) {
@@ -176,7 +177,7 @@ TEST(Pong, one_that_does_not_echo_checks_every_byte_and_has_no_publisher) {
   EXPECT_EQ(end.result.echoed, 0U);
   EXPECT_EQ(end.result.damaged, 1U);
   Progress progress;
-  Pong<Scripted> pong(adapter, settings, request, progress);
+  Pong<Scripted> pong(adapter, settings, request, calibrated_clock(), progress);
   EXPECT_EQ(pong.expected(), 0U);
   EXPECT_EQ(pong.matched(), 0U);
 }
@@ -220,7 +221,7 @@ TEST_P(IdlePong, is_in_its_loop_until_it_is_stopped) {
   const Settings settings = trial_settings(GetParam(), size);
   Scripted adapter(settings);
   Progress progress;
-  Pong<Scripted> pong(adapter, settings, {}, progress);
+  Pong<Scripted> pong(adapter, settings, {}, calibrated_clock(), progress);
   EXPECT_EQ(progress.phase.load(), Phase::waiting);
   std::thread role([&pong] { pong.run(); });
   while (progress.phase.load() != Phase::echoing) std::this_thread::yield();

@@ -184,7 +184,7 @@ TEST(SamplesFile, names_every_field_of_a_round_trip_where_it_lies) {
   expect_fields<Sample>({PLACE(Sample, sequence), PLACE(Sample, begin_ns), PLACE(Sample, round_trip_ns),
                          PLACE(Sample, first_reply_ns), PLACE(Sample, write_ns), PLACE(Sample, take_ns),
                          PLACE(Sample, loan_ns), PLACE(Sample, fill_ns), PLACE(Sample, check_ns),
-                         PLACE(Sample, replies), PLACE(Sample, late_ns), PLACE(Sample, reserved)});
+                         PLACE(Sample, replies), PLACE(Sample, late_ns), PLACE(Sample, arrived_ns)});
 }
 
 TEST(SamplesFile, names_every_field_of_a_sending_where_it_lies) {
@@ -193,6 +193,11 @@ TEST(SamplesFile, names_every_field_of_a_sending_where_it_lies) {
 
 TEST(SamplesFile, names_every_field_of_an_arrival_where_it_lies) {
   expect_fields<Arrival>({PLACE(Arrival, stamp), PLACE(Arrival, received_ns), PLACE(Arrival, one_way_ns)});
+}
+
+TEST(SamplesFile, names_every_field_of_an_answer_where_it_lies) {
+  expect_fields<Answer>({PLACE(Answer, stamp), PLACE(Answer, received_ticks), PLACE(Answer, take_ns),
+                         PLACE(Answer, copy_ns), PLACE(Answer, write_ns), PLACE(Answer, arrived_ns)});
 }
 
 #undef PLACE

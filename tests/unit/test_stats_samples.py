@@ -7,6 +7,7 @@ import pytest
 
 from middlemark.launch.outcome import SamplesFile
 from middlemark.stats.samples import (
+    ANSWER,
     ARRIVAL,
     HISTOGRAM,
     SAMPLE,
@@ -28,7 +29,13 @@ def _written(path: Path, count: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("dtype", "size", "last"),
-    [(SAMPLE, 64, "reserved"), (SENDING, 16, "write_ns"), (ARRIVAL, 24, "one_way_ns"), (HISTOGRAM, 24, "count")],
+    [
+        (SAMPLE, 64, "arrived_ns"),
+        (ANSWER, 32, "arrived_ns"),
+        (SENDING, 16, "write_ns"),
+        (ARRIVAL, 24, "one_way_ns"),
+        (HISTOGRAM, 24, "count"),
+    ],
 )
 def test_a_record_has_the_size_that_the_recorder_writes(dtype: np.dtype, size: int, last: str) -> None:
     assert dtype.itemsize == size
@@ -48,6 +55,14 @@ def test_what_was_written_is_read(tmp_path: Path, count: int) -> None:
     read = load(path)
     assert read.dtype == SAMPLE
     assert np.array_equal(read, written)
+
+
+def test_a_file_of_a_version_that_had_nothing_in_the_last_field_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "00001.npy"
+    written = _written(path, 10)
+    names = (*SAMPLE.names[:-1], "reserved")  # type: ignore[index]
+    np.save(path, written.view(np.dtype([(name, SAMPLE[at]) for at, name in enumerate(names)])))
+    assert np.array_equal(load(path), written)
 
 
 def test_samples_are_mapped_and_cannot_be_changed(tmp_path: Path) -> None:
@@ -127,7 +142,10 @@ def _histogram(path: Path, *buckets: tuple[int, int, int]) -> None:
     np.save(path, np.array(list(buckets), dtype=HISTOGRAM))
 
 
-@pytest.mark.parametrize(("role", "dtype"), [("client", SAMPLE), ("publisher", SENDING), ("subscriber", ARRIVAL)])
+@pytest.mark.parametrize(
+    ("role", "dtype"),
+    [("client", SAMPLE), ("publisher", SENDING), ("subscriber", ARRIVAL), ("pong", ANSWER), ("server", ANSWER)],
+)
 def test_each_role_is_read_with_its_own_record_and_no_other(tmp_path: Path, role: str, dtype: np.dtype) -> None:
     np.save(tmp_path / "kept.npy", np.zeros(7, dtype=dtype))
     kept = load_kept(tmp_path, _file(role, 7))

@@ -27,7 +27,8 @@ def gathered(*argv: str) -> dict[str, Any]:
 def test_without_options_nothing_is_given() -> None:
     assert gathered() == {
         "suites": (), "options": RawOptions(), "dry_run": False, "out": None, "interface": "lo", "resume": None,
-        "until_precise": None, "budget": None, "focus": (), "output_format": "table", "quiet": False,
+        "until_precise": None, "budget": None, "focus": (), "output_format": "table", "breakdown": False,
+        "quiet": False,
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <span>
@@ -20,6 +21,7 @@
 
 #include <middlemark/adapter.hpp>
 
+#include "arrival.hpp"
 #include "descriptor.hpp"
 #include "links.hpp"
 #include "receive_timeout.hpp"
@@ -124,7 +126,9 @@ class StreamPublisher {
 /// Reads from the connection of each publisher into a buffer of its own: what one has only begun holds nobody else up.
 class StreamSubscriber {
  public:
-  StreamSubscriber(Links& links, const Topic& topic, unsigned index) : links_(links) {
+  /// `stamped`: its connections stamp arrivals.
+  StreamSubscriber(Links& links, const Topic& topic, unsigned index, bool stamped = false)
+      : links_(links), stamped_(stamped) {
     for (unsigned i = 0; i < topic.publishers; ++i) {
       const bool touched = topic.message_bytes * topic.publishers <= most_touched_bytes;
       peers_.emplace_back(Flow{name_hash(topic.name), i, index}, topic.message_bytes, touched);
@@ -142,7 +146,7 @@ class StreamSubscriber {
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     if (complete_ != nullptr) {
-      visitor(std::exchange(complete_, nullptr)->message());
+      visit(*std::exchange(complete_, nullptr), visitor);
       return 1 + take_seen(visitor);
     }
     if (missing_ != 0) [[unlikely]]
@@ -170,6 +174,9 @@ class StreamSubscriber {
     return complete_ != nullptr;
   }
 
+  /// Of the last packet of the message that was visited last.
+  [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
+
   void listen(Listener /*listener*/) { throw AdapterError("a socket has no thread of its own to listen on"); }
   void silence() noexcept {}
 
@@ -187,11 +194,20 @@ class StreamSubscriber {
     Memory memory;
     int fd = unmatched;
     std::size_t filled = 0;  // bytes of the message being read
+    std::uint64_t arrived_ns = 0;
     ReceiveTimeout timeout{};
   };
 
-  static ssize_t read(const Peer& peer, int flags) noexcept {
-    return recv(peer.fd, peer.memory.data() + peer.filled, peer.memory.size() - peer.filled, flags);
+  ssize_t read(Peer& peer, int flags) noexcept {
+    std::byte* const to = peer.memory.data() + peer.filled;
+    const std::size_t room = peer.memory.size() - peer.filled;
+    return stamped_ ? receive_stamped(peer.fd, to, room, flags, peer.arrived_ns) : recv(peer.fd, to, room, flags);
+  }
+
+  template <class Visitor>
+  void visit(const Peer& peer, Visitor& visitor) noexcept {
+    arrived_ns_ = peer.arrived_ns;
+    visitor(peer.message());
   }
 
   /// True when the message is complete.
@@ -216,7 +232,7 @@ class StreamSubscriber {
     for (;;) {
       const ssize_t got = read(peer, MSG_DONTWAIT);
       if (account(peer, got)) {
-        visitor(peer.message());
+        visit(peer, visitor);
         return 1;
       }
       if (got <= 0) return 0;
@@ -278,6 +294,8 @@ class StreamSubscriber {
   Descriptor readiness_;      // epoll; only with several publishers
   std::array<epoll_event, 16> events_{};
   std::size_t seen_ = 0;  // of events_, not taken yet
+  const bool stamped_;
+  std::uint64_t arrived_ns_ = 0;
   int error_ = 0;
 };
 

@@ -73,6 +73,7 @@ _OTHER_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="The output."
     ),
+    click.option("--breakdown", is_flag=True, help="Tell below the table where the time of each row went."),
     click.option("--quiet", is_flag=True, help="No progress, only the result."),
 )
 
@@ -82,7 +83,8 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     It is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str | None``,
     ``interface: str``, ``until_precise: str | None``, ``budget: str | None``, ``focus: tuple[str, ...]``,
-    ``resume: str | None``, ``output_format: str`` (one of FORMATS) and ``quiet: bool``, all by name.
+    ``resume: str | None``, ``output_format: str`` (one of FORMATS), ``breakdown: bool``
+    and ``quiet: bool``, all by name.
     """
 
     @functools.wraps(command)

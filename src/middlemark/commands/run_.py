@@ -1,6 +1,7 @@
 """``middlemark run``: plan, measure, keep, show."""
 
 import contextlib
+import functools
 import os
 import secrets
 import shutil
@@ -48,12 +49,13 @@ def command(
     focus: tuple[str, ...],
     resume: str | None,
     output_format: str,
+    breakdown: bool,
     quiet: bool,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
     with interrupts_unwind():  # the workers that are asked what they are must not be left behind
         workers = built_workers()
-    shown = Shown(interface, output_format, quiet)
+    shown = Shown(interface, output_format, quiet, breakdown)
     precise, problems = read_precision(until_precise, budget, focus, options.trials)
     if resume is not None:
         beside = bool(suites or out or dry_run or until_precise or budget or focus or options != RawOptions())
@@ -141,6 +143,7 @@ class Shown(NamedTuple):
     interface: str
     output_format: str
     quiet: bool
+    breakdown: bool = False
 
 
 class Show(Protocol):
@@ -240,7 +243,7 @@ def measure(
         except StoreError as failure:
             error = error or str(failure)
     plan = writer.file.plan
-    results, unwritten = (show or _print)(
+    results, unwritten = (show or functools.partial(_print, breakdown=shown.breakdown))(
         plan, writer.file, outcomes, writer.folder, shown.output_format, time.monotonic() - begin
     )
     if unwritten is not None:
@@ -282,7 +285,14 @@ def _texts(suites: Sequence[Suite]) -> dict[str, str]:
 
 
 def _print(
-    plan: Plan, file: "RunFile", outcomes: Sequence[TrialOutcome], folder: Path, output_format: str, seconds: float
+    plan: Plan,
+    file: "RunFile",
+    outcomes: Sequence[TrialOutcome],
+    folder: Path,
+    output_format: str,
+    seconds: float,
+    *,
+    breakdown: bool,
 ) -> tuple[tuple["CellResult", ...], str | None]:
     """Return the results, and why they could not be printed."""
     from middlemark.commands import output
@@ -298,6 +308,7 @@ def _print(
     view = View(
         width=shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100,
         colour=output.is_terminal() and "NO_COLOR" not in os.environ,
+        breakdown=breakdown,
         samples_of=samples_by_cell(plan, outcomes, samples),
     )
     return results, output.write(render(output_format, run_facts(file, outcomes, folder, seconds), results, view))

@@ -11,19 +11,29 @@ APART = 0.001
 
 def refuse_different(clocks: Sequence[tuple[str, Clock]]) -> None:
     """Raise WorkerFailedError unless all of (who, clock) read the same counter at the same rate."""
+    apart = difference(clocks)
+    if apart is not None:
+        raise WorkerFailedError(
+            "clock",
+            apart,
+            "one-way times need one clock; measure again, and if it stays so use --pattern ping-pong, which needs"
+            " only the ping's",
+        )
+
+
+def difference(clocks: Sequence[tuple[str, Clock]]) -> str | None:
+    """Return why times of one cannot be held against times of another; None: all read one counter."""
     if not clocks:
-        return
+        return None
     first_who, first = clocks[0]
     for who, clock in clocks[1:]:
         apart = abs(clock.ticks_per_second - first.ticks_per_second) > APART * first.ticks_per_second
         if clock.source != first.source or apart:
-            raise WorkerFailedError(
-                "clock",
+            return (
                 f"{first_who} reads {_told(first)} and {who} {_told(clock)}: the time from one to the other cannot be"
-                " told",
-                "one-way times need one clock; measure again, and if it stays so use --pattern ping-pong, which needs"
-                " only the ping's",
+                " told"
             )
+    return None
 
 
 def _told(clock: Clock) -> str:

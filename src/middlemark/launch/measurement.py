@@ -146,8 +146,10 @@ class Measurement:
         read = [msgspec.convert(hello["clock"], Clock) for hello in hellos]
         self.facts["clock"] = read[0]
         self.facts["version"] = hellos[0]["version"]
+        told = [(worker.who, clock) for worker, clock in zip(workers, read, strict=True)]
         if self.pattern.one_clock:
-            clocks.refuse_different([(worker.who, clock) for worker, clock in zip(workers, read, strict=True)])
+            clocks.refuse_different(told)
+        self.facts["stamps_absent"] = clocks.difference(told)
         for worker, place, mine in zip(workers, self.places, roles, strict=True):
             worker.send(
                 {

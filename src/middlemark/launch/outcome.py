@@ -87,7 +87,7 @@ class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     """What one role kept of every message, relative to the run's folder."""
 
     role: str
-    """ping, client, publisher or subscriber: the role names the dtype (docs/protocol.md)."""
+    """ping, client, publisher, subscriber, pong or server: the role names the dtype (docs/protocol.md)."""
     index: int
     path: str
     samples: int
@@ -96,6 +96,14 @@ class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     in_histogram: int = 0
     stamped_every: int = 1
     """A publisher's: its record i is of sequence ``1 + i * stamped_every``; its other messages were not timed."""
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ``begin_ns`` of a ping's or client's samples count from, by the counter that its peer reads, too."""
+
+    index: int
+    ticks: int
+    ticks_per_second: float
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
@@ -278,3 +286,9 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What the machine did meanwhile; None: nobody looked, or nothing was measured."""
     imported: Imported | None = None
     """Set where another tool measured it: then there are no samples, and these are its figures."""
+    stamps: tuple[SamplesFile, ...] = ()
+    """Of the pong or server that every round trip went through: what it stamped of the messages it answered."""
+    starts: tuple[Started, ...] = ()
+    """Of the ping, or of the clients."""
+    stamps_absent: str | None = None
+    """Why stamps of both ends cannot be held against each other."""

@@ -21,13 +21,15 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     width: int = 100
     """Columns of the terminal; of a pipe, what reads well."""
     colour: bool = False
+    breakdown: bool = False
+    """Of the table: where the time of each row went."""
     samples_of: Callable[[int], Iterable[Any]] = lambda _: ()
 
 
 def _table(facts: RunFacts, results: Sequence[CellResult], view: View) -> str:
     from middlemark.report import table
 
-    return table.render(facts, results, width=view.width, colour=view.colour)
+    return table.render(facts, results, width=view.width, colour=view.colour, breakdown=view.breakdown)
 
 
 def _json(facts: RunFacts, results: Sequence[CellResult], _: View) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from middlemark.launch.outcome import Doubt, Failure
 from middlemark.report.numbers import exact
 from middlemark.report.run_facts import RunFacts
-from middlemark.stats.result import Best, CellResult, Summary
+from middlemark.stats.result import Best, CellResult, Part, Summary
 
 SCHEMA = 1
 
@@ -75,6 +75,8 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "discovery_ns": exact(result.discovery_ns),
         "trial_values": [exact(each) for each in result.trial_values],
         "interval": None if result.interval is None else [exact(each) for each in result.interval],
+        "breakdown": None if result.breakdown is None else [_part(each) for each in result.breakdown],
+        "breakdown_absent": result.breakdown_absent,
         "times_floor": result.times_floor,
         "floor": result.floor,
         "best": _best(result.best),
@@ -143,6 +145,10 @@ def _best(best: Best | None) -> dict[str, Any] | None:
         "rate_hz": exact(best.rate_hz),
         "times": best.times,
     }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {"part": part.part, "ns": exact(part.ns), "share": part.share}
 
 
 def _doubt(doubt: Doubt | Failure) -> dict[str, str]:

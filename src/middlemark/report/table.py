@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from middlemark.report.breakdown import breakdown_lines
 from middlemark.report.columns import HEADS, Column, fitting
 from middlemark.report.factors import plain, varying
 from middlemark.report.groups import BEST_HERE, groups
@@ -38,8 +39,18 @@ class _Layout(msgspec.Struct, frozen=True):
     hidden: Sequence[Column]
 
 
-def render(facts: RunFacts, results: Sequence[CellResult], *, width: int = 100, colour: bool = False) -> str:
-    """Return the report, ``width`` (at least 60) columns wide at most. ``colour`` adds ANSI styles and nothing else."""
+def render(
+    facts: RunFacts,
+    results: Sequence[CellResult],
+    *,
+    width: int = 100,
+    colour: bool = False,
+    breakdown: bool = False,
+) -> str:
+    """Return the report, ``width`` (at least 60) columns wide at most. ``colour`` adds ANSI styles and nothing else.
+
+    ``breakdown`` adds where the time went.
+    """
     from rich.console import Console
 
     out = io.StringIO()
@@ -52,13 +63,13 @@ def render(facts: RunFacts, results: Sequence[CellResult], *, width: int = 100, 
         legacy_windows=False,
         _environ={},
     )
-    for line in _lines(facts, results, console.width):
+    for line in _lines(facts, results, console.width, breakdown):
         line.rstrip()
         console.print(line, soft_wrap=True, highlight=False)
     return out.getvalue()
 
 
-def _lines(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterator["Text"]:
+def _lines(facts: RunFacts, results: Sequence[CellResult], width: int, breakdown: bool) -> Iterator["Text"]:
     from rich.text import Text
 
     from middlemark.report.layout import hanging, wrapped
@@ -88,6 +99,10 @@ def _lines(facts: RunFacts, results: Sequence[CellResult], width: int) -> Iterat
             yield from (Text(line, style="dim") for line in hanging("  not reached: ", missing, width))
     yield Text()
     yield from machine_lines(results, width)
+    if breakdown:
+        yield from breakdown_lines(
+            [results[index] for index in order], [named[index] for index in order], varied, width
+        )
     yield from footnotes([results[index] for index in order], [named[index] for index in order], varied, numbers, width)
     columns = {pattern: (each.shown, each.hidden) for pattern, each in layouts.items()}
     best = any(BEST_HERE in title for title, _ in together)

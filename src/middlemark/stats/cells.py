@@ -9,7 +9,7 @@ import msgspec
 
 from middlemark.launch.outcome import Counts, Doubt, Failure, SamplesFile, TrialOutcome
 from middlemark.plan.cell import Cell, Limits, Plan
-from middlemark.stats import costs, rates
+from middlemark.stats import breakdown, costs, rates
 from middlemark.stats.between_cells import with_doubts_between
 from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.doubts import NOT_MEASURED as UNREACHED
@@ -118,6 +118,7 @@ def _result(
         trial_values=values,
         interval=median_interval(values),
         imported=_origin(outcomes),
+        **_breakdown(trials),
         **times,
         **_series(cell, trials),
     )
@@ -155,6 +156,13 @@ def _doubts(
     of_samples = of_most([each.doubts for each in trials if each.outcome.failed is None])
     of_cell += tail_doubts([each.samples for each in trials], summaries)
     return joined(of_cell, merged([(*a, *b) for a, b in zip(of_trials, of_samples, strict=True)]))
+
+
+def _breakdown(trials: Sequence[TrialSummary]) -> dict[str, Any]:
+    if any(each.outcome.imported for each in trials):
+        return {"breakdown_absent": "another tool measured it"}
+    found = breakdown.over_trials([each.breakdown for each in trials if each.breakdown is not None])
+    return {"breakdown": found.parts or None, "breakdown_absent": found.absent}
 
 
 def _series(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:

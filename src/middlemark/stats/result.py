@@ -221,6 +221,14 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """The fields of ``Counts`` that say nothing, as it did not count them."""
 
 
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of where the time went, named as in ``stats/breakdown.py``; ``share`` is of the whole, 0..1."""
+
+    part: str
+    ns: float
+    share: float
+
+
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """One row. ``trials`` counts those that were measured; the failed ones are in ``failed_trials``."""
 
@@ -304,3 +312,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """What the machine did meanwhile; None: nobody looked."""
     imported: Origin | None = None
     """Set where another tool measured it."""
+    breakdown: tuple[Part, ...] | None = None
+    """Where the time went, in the order of time; the parts add up to a round trip or one way near the median."""
+    breakdown_absent: str | None = None
+    """Why there is none."""

@@ -8,6 +8,7 @@ import numpy as np
 from middlemark.launch.imported import Imported
 from middlemark.launch.outcome import Doubt, Failure, SamplesFile, TrialOutcome
 from middlemark.plan.cell import Cell
+from middlemark.stats.breakdown import Breakdown
 from middlemark.stats.closed_loop import never_slept, time_unaccounted
 from middlemark.stats.floors import by_rate
 from middlemark.stats.one_way import OneWay, one_way, round_trips
@@ -18,6 +19,7 @@ from middlemark.stats.result import Summary
 from middlemark.stats.sample_doubts import sample_doubts
 from middlemark.stats.samples import NOT_MEASURED, Kept, Samples, SamplesError
 from middlemark.stats.tally import MANY, summary_of, tallied_fields
+from middlemark.stats.trial_breakdown import round_trip_breakdown, stream_breakdown
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
 """The ping's samples of a trial; None when there are none. May raise SamplesError, which costs the trial."""
@@ -49,6 +51,7 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Its samples above p99.9, and what the witness to the noise knows of them; None: nothing."""
     doubts: tuple[Doubt, ...] = ()
     """Seen in its raw samples."""
+    breakdown: Breakdown | None = None
 
 
 def trial_summary(
@@ -111,6 +114,7 @@ def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, doubted: bool) -> T
         one_way=found,
         outliers=of_stream(of_roles, found.all, outcome) if doubted else None,
         doubts=sample_doubts(cell, outcome, series, found.all) if doubted else (),
+        breakdown=stream_breakdown(of_roles, found.absent) if doubted else None,
     )
 
 
@@ -132,6 +136,7 @@ def _trips(
     if cell.rate != "max" and found:
         times["round_trip_from_intended_ns"] = summary_of(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
     senders = [each.raw for each in clients if each.role == "client"] if clients else [trips]
+    callers = {each.index: each.raw for each in clients if each.role == "client"} or {0: trips}
     return TrialSummary(
         outcome=outcome,
         times=times,
@@ -139,6 +144,7 @@ def _trips(
         replies_hz=hz,
         outliers=of_round_trips(senders, times["round_trip_ns"], outcome) if doubted else None,
         doubts=_doubts_of_trips(cell, outcome, clients, trips, times) if doubted else (),
+        breakdown=round_trip_breakdown(cell, outcome, callers, kept) if doubted else None,
     )
 
 

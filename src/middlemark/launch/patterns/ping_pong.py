@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from middlemark.launch import evidence
+from middlemark.launch import evidence, stamps
 from middlemark.launch.findings import counted, doubts
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles
 from middlemark.launch.request import Asked, Role, bounds_of, echoes, load_of, reply_timeout_s
@@ -31,6 +31,8 @@ def roles(asked: Asked) -> Roles:
             "echoes": echoes(cell, index),
             "echoing": echoing,
             "payload": cell.payload,
+            # Of several replies the last one ends the round trip, and whose that was is not kept.
+            **(stamps.asked_of(asked, "pong") if echoing == 1 and index == 0 else {}),
             "cpu": asked.cpus[1 + index],
         }
         for index in range(cell.subscribers)
@@ -49,6 +51,7 @@ def facts(heard: Heard) -> dict[str, Any]:
         "warmup_samples": ping["warmup_samples"],
         "measured_s": ping["measured_s"],
         "samples_file": f"{heard.samples_stem}.npy",
+        **stamps.facts(heard.samples_stem, [ping], heard.receivers),
         "carried_by": evidence.carried_by(
             heard.evidence,
             heard.transport,

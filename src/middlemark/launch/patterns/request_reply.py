@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from middlemark.launch import evidence
+from middlemark.launch import evidence, stamps
 from middlemark.launch.findings import counted
 from middlemark.launch.outcome import Counts, Doubt, SamplesFile
 from middlemark.launch.patterns.pattern import Heard, Pattern, Result, Roles
@@ -32,7 +32,13 @@ def roles(asked: Asked) -> Roles:
         }
         for index in range(cell.publishers)
     ]
-    server: Role = {"role": "server", "index": 0, "payload": cell.payload, "cpu": asked.cpus[cell.publishers]}
+    server: Role = {
+        "role": "server",
+        "index": 0,
+        "payload": cell.payload,
+        **stamps.asked_of(asked, "server"),
+        "cpu": asked.cpus[cell.publishers],
+    }
     return Roles(tuple(clients), (server,))
 
 
@@ -53,6 +59,7 @@ def facts(heard: Heard) -> dict[str, Any]:
             )
             for index, client in enumerate(clients)
         ),
+        **stamps.facts(heard.samples_stem, clients, [server]),
         "carried_by": evidence.carried_by(
             heard.evidence,
             heard.transport,

@@ -1,0 +1,34 @@
+// The kernel stamps what it receives in CLOCK_REALTIME; the roles' clock is another.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+#include <middlemark/clock.hpp>
+#include <middlemark/recorder.hpp>
+
+namespace middlemark {
+
+/// CLOCK_REALTIME in ns.
+[[nodiscard]] inline std::uint64_t realtime_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// How long before the reading `at_ticks` of `clock` the CLOCK_REALTIME instant `instant_ns` was, by clamp_ns(); absent_ns when
+/// `instant_ns` is 0, or not before it. Both clocks are read now, one between two readings of the other, soon after the instants:
+/// an error of half that bracket, about a reading.
+[[nodiscard]] inline std::uint32_t since_realtime_ns(const Clock& clock, std::uint64_t instant_ns,
+                                                     std::uint64_t at_ticks) noexcept {
+  if (instant_ns == 0) return absent_ns;
+  const std::uint64_t before = clock.ticks();
+  const std::uint64_t now_ns = realtime_ns();
+  const std::uint64_t after = clock.ticks();
+  const std::uint64_t since_ns = clock.to_ns(before + (after - before) / 2 - at_ticks);
+  if (now_ns < instant_ns || now_ns - instant_ns < since_ns) return absent_ns;
+  return clamp_ns(now_ns - instant_ns - since_ns);
+}
+
+}  // namespace middlemark

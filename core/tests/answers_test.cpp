@@ -1,0 +1,212 @@
+// What a pong stamps of the messages it answers, and of how many.
+#include <middlemark/roles/answers.hpp>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <middlemark/realtime.hpp>
+#include <middlemark/roles/pong.hpp>
+
+#include "support/trial.hpp"
+
+namespace middlemark {
+namespace {
+
+using test::Bytes;
+using test::calibrated_clock;
+using test::Scripted;
+using test::trial_settings;
+
+constexpr std::size_t room = AnswerStamps::most_kept;
+
+TEST(AnswerStride, is_one_while_the_stamps_cost_less_than_a_four_hundredth) {
+  EXPECT_EQ(answer_stride(24, 10'000, {}, room), 1U);
+  EXPECT_EQ(answer_stride(26, 10'000, {}, room), 3U);
+}
+
+TEST(AnswerStride, is_such_that_the_stamps_cost_so_much_and_ends_at_the_longest) {
+  EXPECT_EQ(answer_stride(60, 600, {}, room), 61U);
+  EXPECT_EQ(answer_stride(600, 600, {}, room), answer_strides.back());
+}
+
+TEST(AnswerStride, counts_every_message_before_anything_is_known) { EXPECT_EQ(answer_stride(1e9, 0, {}, room), 1U); }
+
+TEST(AnswerStride, reaches_to_the_end_of_a_known_number_of_messages_and_of_a_known_time) {
+  const AnswersDue messages{1'000'000, std::nullopt};
+  EXPECT_EQ(answer_stride(1, 10'000, messages, 1000), 1101U);
+  const AnswersDue time{std::nullopt, 10.0};  // 10 µs each: the same number
+  EXPECT_EQ(answer_stride(1, 10'000, time, 1000), 1101U);
+  EXPECT_EQ(answer_stride(1, 10'000, time, 10'000'000), 1U);
+}
+
+TEST(TypicalTime, follows_most_values_and_not_the_stalls_among_them) {
+  TypicalTime typical;
+  EXPECT_EQ(typical.ns(), 0);
+  typical.see(5'000'000);  // the first may be one
+  for (unsigned n = 0; n < 1000; ++n) typical.see(n % 4 == 0 ? 5'000'000 : 160);
+  EXPECT_GT(typical.ns(), 100);
+  EXPECT_LT(typical.ns(), 260);
+  for (unsigned n = 0; n < 100; ++n) typical.see(40'000);
+  EXPECT_GT(typical.ns(), 30'000);
+  EXPECT_LT(typical.ns(), 50'000);
+}
+
+Bytes message(std::uint64_t sequence, bool rehearsal = false) {
+  Bytes bytes(64);
+  write_header(bytes, Header::make(0, rehearsal, sequence, 5000 + sequence));
+  return bytes;
+}
+
+struct Stamped {
+  std::vector<Answer> answers;
+  RoleResult result;
+
+  [[nodiscard]] std::vector<std::uint64_t> sequences() const {
+    std::vector<std::uint64_t> found;
+    for (const Answer& answer : answers) found.push_back(answer.stamp & Header::sequence_mask);
+    return found;
+  }
+};
+
+void spin(std::uint64_t us) {
+  const std::uint64_t end = monotonic_ns() + us * 1000;
+  while (monotonic_ns() < end) {
+  }
+}
+
+PongRequest stamping() {
+  PongRequest request;
+  request.payload = Payload::untouched;
+  request.samples_path = "/nowhere/pong.npy";  // written by nobody here
+  return request;
+}
+
+/// `adapter` answers `requests` on this thread; a rehearsal behind them, which counts for nothing, stops it.
+Stamped serve(Scripted& adapter, const Settings& settings, const PongRequest& request,
+              const std::vector<Bytes>& requests) {
+  Progress progress;
+  const auto inner = adapter.on_pong;
+  adapter.on_pong = [&](const Scripted::Sent& sent) {
+    if (sent.header().sequence() == 999'999) {
+      progress.stop.request();
+      return Published::ok;
+    }
+    return inner(sent);
+  };
+  Pong<Scripted> pong(adapter, settings, request, calibrated_clock(), progress);
+  for (const Bytes& bytes : requests) adapter.deliver(settings.scope + "_ping", bytes);
+  adapter.deliver(settings.scope + "_ping", message(999'999, true));
+  pong.run();
+  const auto kept = pong.recorder().samples();
+  return {{kept.begin(), kept.end()}, pong.result()};
+}
+
+TEST(AnswerStamps, tell_the_copying_from_the_writing_of_a_reply) {
+  const Settings settings = trial_settings(Reception::poll);
+  for (const bool in_publish : {true, false}) {
+    Scripted adapter(settings);
+    if (in_publish) {
+      adapter.on_pong = [](const Scripted::Sent&) { return spin(3000), Published::ok; };
+    } else {
+      adapter.lends = [] { return spin(3000), true; };
+    }
+    const Stamped stamped = serve(adapter, settings, stamping(), {message(1), message(2), message(3)});
+    EXPECT_EQ(stamped.sequences(), (std::vector<std::uint64_t>{1, 2, 3})) << "they are slow: every one is stamped";
+    EXPECT_EQ(stamped.result.stamped, 3U);
+    for (const Answer& answer : stamped.answers) {
+      EXPECT_GE(in_publish ? answer.write_ns : answer.copy_ns, 3'000'000U);
+      EXPECT_LT(in_publish ? answer.copy_ns : answer.write_ns, 3'000'000U);
+      EXPECT_EQ(answer.arrived_ns, Answer::absent) << "a queue is no kernel";
+    }
+    EXPECT_GE(calibrated_clock().to_ns(stamped.answers[1].received_ticks - stamped.answers[0].received_ticks),
+              3'000'000U);
+  }
+}
+
+TEST(AnswerStamps, know_the_take_of_the_first_message_only_when_one_take_brings_several) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_pong = [](const Scripted::Sent&) { return spin(1000), Published::ok; };
+  const Stamped stamped = serve(adapter, settings, stamping(), {message(1), message(2)});
+  ASSERT_EQ(stamped.answers.size(), 2U);
+  EXPECT_NE(stamped.answers[0].take_ns, Answer::absent);
+  EXPECT_EQ(stamped.answers[1].take_ns, Answer::absent);
+}
+
+TEST(AnswerStamps, are_not_taken_of_rehearsals_nor_kept_of_what_got_no_answer) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_pong = [](const Scripted::Sent& sent) {
+    spin(1000);
+    return sent.header().sequence() == 2 ? Published::failed : Published::ok;
+  };
+  Bytes shorter = message(4);
+  shorter.pop_back();
+  const Stamped stamped =
+      serve(adapter, settings, stamping(), {message(1, true), message(1), message(2), message(3), shorter, message(5)});
+  EXPECT_EQ(stamped.sequences(), (std::vector<std::uint64_t>{1, 3, 5}));
+}
+
+TEST(AnswerStamps, are_not_taken_unless_they_are_asked_for) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  PongRequest request = stamping();
+  request.samples_path.clear();
+  const Stamped stamped = serve(adapter, settings, request, {message(1), message(2)});
+  EXPECT_TRUE(stamped.answers.empty());
+  EXPECT_EQ(stamped.result.stamped, 0U);
+  EXPECT_EQ(stamped.result.echoed, 2U);
+}
+
+TEST(AnswerStamps, thin_out_when_the_messages_to_come_would_not_fit) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_pong = [](const Scripted::Sent&) { return spin(500), Published::ok; };
+  PongRequest request = stamping();
+  request.samples = 7 * room / 2;  // 1.1 of this for each record is 3.85: every third of those sent here
+  std::vector<Bytes> requests;
+  for (std::uint64_t n = 1; n <= 20; ++n) requests.push_back(message(n));
+  const Stamped stamped = serve(adapter, settings, request, requests);
+  EXPECT_EQ(stamped.sequences(), (std::vector<std::uint64_t>{1, 2, 5, 8, 11, 14, 17, 20}))
+      << "the second because nothing is known after the first";
+}
+
+TEST(AnswerStamps, have_no_take_where_the_middleware_takes) {
+  const Settings settings = trial_settings(Reception::listen);
+  Scripted adapter(settings);
+  Progress progress;
+  Pong<Scripted> pong(adapter, settings, stamping(), calibrated_clock(), progress);
+  std::jthread role([&pong] { pong.run(); });
+  adapter.deliver(settings.scope + "_ping", message(1));
+  while (progress.received.load() == 0) std::this_thread::yield();
+  progress.stop.request();
+  role.join();
+  ASSERT_EQ(pong.recorder().size(), 1U);
+  EXPECT_EQ(pong.recorder().samples()[0].take_ns, Answer::absent);
+}
+
+TEST(SinceRealtime, is_the_time_between_an_instant_of_the_one_clock_and_a_reading_of_the_other) {
+  const Clock& clock = calibrated_clock();
+  const std::uint64_t instant = realtime_ns();
+  spin(2000);
+  const std::uint64_t at = clock.ticks();
+  const std::uint32_t since = since_realtime_ns(clock, instant, at);
+  EXPECT_GE(since, 1'990'000U);
+  EXPECT_LT(since, 1'000'000'000U);
+}
+
+TEST(SinceRealtime, is_absent_for_no_instant_and_for_one_that_came_later) {
+  const Clock& clock = calibrated_clock();
+  const std::uint64_t at = clock.ticks();
+  EXPECT_EQ(since_realtime_ns(clock, 0, at), absent_ns);
+  spin(1000);
+  EXPECT_EQ(since_realtime_ns(clock, realtime_ns(), at), absent_ns);
+  EXPECT_EQ(since_realtime_ns(clock, realtime_ns() + 10'000'000'000U, at), absent_ns);
+}
+
+}  // namespace
+}  // namespace middlemark

@@ -1,0 +1,88 @@
+// The kernel's receive stamps of the socket floors, over real sockets on loopback.
+#include <sockets/arrival.hpp>
+
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <middlemark/realtime.hpp>
+
+#include "tcp/adapter.hpp"
+#include "udp/adapter.hpp"
+
+namespace middlemark {
+namespace {
+
+struct Pair {
+  sockets::Descriptor receiver = sockets::open_socket(AF_INET, SOCK_DGRAM);
+  sockets::Descriptor sender = sockets::open_socket(AF_INET, SOCK_DGRAM);
+
+  Pair() {
+    sockets::bind_ipv4(receiver.get(), "lo");
+    const sockets::Address address = sockets::address_of(receiver.get());
+    EXPECT_EQ(connect(sender.get(), address.get(), address.length), 0);
+  }
+  void send_one() const { EXPECT_EQ(send(sender.get(), "x", 1, 0), 1); }
+};
+
+TEST(Arrival, is_when_the_kernel_received_it_not_when_it_was_read) {
+  const Pair pair;
+  sockets::stamp_arrivals(pair.receiver.get());
+  const std::uint64_t before = realtime_ns();
+  pair.send_one();
+  const std::uint64_t sent = realtime_ns();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::byte data{};
+  std::uint64_t arrived = 7;
+  ASSERT_EQ(sockets::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), 1);
+  EXPECT_GE(arrived, before);
+  EXPECT_LE(arrived, sent) << "on loopback send() delivers";
+}
+
+TEST(Arrival, is_0_of_a_socket_that_does_not_stamp_and_stays_when_nothing_came) {
+  const Pair pair;
+  std::byte data{};
+  std::uint64_t arrived = 7;
+  EXPECT_EQ(sockets::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), -1);
+  EXPECT_EQ(arrived, 7U);
+  pair.send_one();
+  EXPECT_EQ(sockets::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), 1);
+  EXPECT_EQ(arrived, 0U);
+}
+
+template <class A>
+Settings settings_with(const std::string& timestamping) {
+  const Description about = A::describe();
+  Settings settings;
+  settings.transport = about.transports.front().name;
+  settings.reliability =
+      about.transports.front().reliability.front() == "reliable" ? Reliability::reliable : Reliability::best_effort;
+  settings.reception = Reception::block;
+  settings.interface = "lo";
+  settings.message_bytes = 64;
+  settings.native = {{sockets::timestamping_key, timestamping}};
+  return settings;
+}
+
+TEST(Timestamping, is_off_unless_it_is_asked_for_and_takes_no_other_word) {
+  EXPECT_FALSE(sockets::native_timestamping(Settings{}));
+  EXPECT_FALSE(sockets::native_timestamping(settings_with<Udp>("off")));
+  EXPECT_TRUE(sockets::native_timestamping(settings_with<Tcp>("on")));
+  EXPECT_THROW(Udp{settings_with<Udp>("yes")}, AdapterError);
+  EXPECT_THROW(Tcp{settings_with<Tcp>("1")}, AdapterError);
+}
+
+TEST(Timestamping, of_a_message_in_several_datagrams_is_noted_as_missing) {
+  Settings settings = settings_with<Udp>("on");
+  settings.message_bytes = 200'000;
+  settings.scope = "mm_arrival";
+  settings.scratch = testing::TempDir();
+  Udp adapter(settings);
+  const auto subscriber = adapter.subscriber({"mm_arrival_ping", settings.message_bytes, 1, 1}, 0);
+  ASSERT_FALSE(adapter.notes().empty());
+  EXPECT_EQ(adapter.notes().front(), "no arrival is stamped of a message in several datagrams");
+}
+
+}  // namespace
+}  // namespace middlemark

@@ -1,0 +1,250 @@
+"""Where the time of a round trip, or of a message of a stream, went. Pure.
+
+Instants of both ends, read from one counter, cut each message's time into parts that follow one another, so they add
+up to it. The parts of a trial are the means over its messages near the median: those from the 40th to the 60th
+percentile of the stamped ones. Medians of parts would add up to nothing; means over all messages would tell of the
+slowest few.
+What no stamp divides is one part, called ``in between``.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from middlemark.launch.outcome import Started
+from middlemark.plan.cell import Cell
+from middlemark.stats.quantiles import Numbers
+from middlemark.stats.result import Part
+from middlemark.stats.samples import SATURATED, SEQUENCE_BITS, Kept, Samples
+
+NEEDED = 20
+"""Messages stamped at both ends, as many as a median needs."""
+
+BAND = (0.4, 0.6)
+"""Of the stamped messages by their time: whose parts are told."""
+
+MOST_ARRIVALS = 200_000
+"""Of a stream, spread evenly over its record."""
+
+IN_BETWEEN = "in between"
+
+_SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
+_BITS = np.uint64(SEQUENCE_BITS)
+
+Ns = npt.NDArray[np.float64]
+"""One value a message, in ns; NaN where there is none."""
+
+Parts = Mapping[str, Ns]
+"""In the order of time. They add up to each message's whole."""
+
+
+class Breakdown(msgspec.Struct, frozen=True):
+    """The parts of a trial or a cell, in the order of time; without any ``absent`` says why."""
+
+    parts: tuple[Part, ...]
+    absent: str | None = None
+
+    @property
+    def whole_ns(self) -> float:
+        """What the parts add up to."""
+        return math.fsum(each.ns for each in self.parts)
+
+
+def not_of(cell: Cell) -> str | None:
+    """Return why cells like this have no breakdown, whatever they measured."""
+    if cell.pattern == "ping-pong" and cell.echo == "all" and cell.subscribers > 1:
+        return f"the last of {cell.subscribers} replies ends a round trip, and whose that was is not kept"
+    return None
+
+
+def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[Started]) -> Breakdown:
+    """Return where the round trips of one trial went. ``callers``: by index, the samples of the ping or the clients."""
+    known = {each.index: each for each in starts}
+    # A message that came twice was answered twice; the first answer is the one that ends a round trip.
+    _, first = np.unique(answers["stamp"], return_index=True)
+    answers = np.asarray(answers[np.sort(first)])
+    sources = answers["stamp"] >> _BITS
+    legs = [
+        _legs(trips, answers[sources == np.uint64(index)], known[index])
+        for index, trips in callers.items()
+        if index in known
+    ]
+    merged = _common(legs)
+    return _near_the_median(merged) if merged else _too_few(0)
+
+
+def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Breakdown:
+    """Return where the one-way times of one trial went, from the intended instant on; every publisher kept all."""
+    every = max(1, -(-sum(len(each.raw) for each in subscribers) // MOST_ARRIVALS))
+    found = []
+    for subscriber in subscribers:
+        arrivals = np.asarray(subscriber.raw[::every])
+        sources = arrivals["stamp"] >> _BITS
+        for index, publisher in publishers.items():
+            mine = arrivals[sources == np.uint64(index)]
+            places = ((mine["stamp"] & _SEQUENCE).astype(np.int64) - 1) // publisher.stamped_every
+            sent = np.asarray(publisher.raw[places])
+            timed = (sent["write_ns"] < SATURATED) & (sent["late_ns"] < SATURATED)
+            found.append(_one_way(mine[timed], sent[timed]))
+    merged = _common(found)
+    return _near_the_median(merged) if merged else _too_few(0)
+
+
+def over_trials(trials: Sequence[Breakdown]) -> Breakdown:
+    """Return the breakdown of the trial in the middle by its whole, or the mean of the two that are.
+
+    Medians of each part over trials would not add up; these do.
+    """
+    told = sorted((each for each in trials if each.parts), key=lambda each: each.whole_ns)
+    if not told:
+        return Breakdown((), next((each.absent for each in trials if each.absent), "no trial was measured"))
+    middle = told[(len(told) - 1) // 2 : len(told) // 2 + 1]
+    names = _in_order([[part.part for part in each.parts] for each in middle])
+    sums = {
+        name: math.fsum(part.ns for each in middle for part in each.parts if part.part == name) / len(middle)
+        for name in names
+    }
+    return Breakdown(_shares(sums))
+
+
+def _one_way(arrivals: Samples, sent: Samples) -> Parts:
+    whole = _float(arrivals["one_way_ns"])
+    late = np.minimum(_float(sent["late_ns"]), whole)
+    write = np.minimum(_float(sent["write_ns"]), whole - late)
+    return {"wait for its turn": late, "write": write, IN_BETWEEN: whole - late - write}
+
+
+def _legs(trips: Samples, answers: Samples, start: Started) -> Parts:
+    """Return the parts of the round trips that were stamped at both ends."""
+    sequences = np.ascontiguousarray(trips["sequence"])
+    wanted = answers["stamp"] & _SEQUENCE
+    places = np.searchsorted(sequences, wanted)
+    known = places < len(sequences)
+    known[known] = sequences[places[known]] == wanted[known]
+    whole = trips[places[known]]
+    answers = answers[known]
+    brief = (whole["write_ns"] < SATURATED) & (answers["copy_ns"] < SATURATED) & (answers["write_ns"] < SATURATED)
+    trip, answer = np.asarray(whole[brief]), np.asarray(answers[brief])
+    end = _float(trip["round_trip_ns"])
+    since_start = (answer["received_ticks"] - np.uint64(start.ticks)).astype(np.int64)
+    # An instant that the resolution of the clock puts before the one it follows is taken to be that one.
+    in_hand = np.clip(since_start * (1e9 / start.ticks_per_second) - _float(trip["begin_ns"]), 0, end)
+    replies = np.minimum(in_hand + _float(answer["copy_ns"]), end)
+    out = _way(np.zeros_like(end), _float(trip["write_ns"]), in_hand, answer)
+    back = _way(replies, replies + _float(answer["write_ns"]), end, trip)
+    return {**out, "copy": replies - in_hand, **{f"reply {name}": ns for name, ns in back.items()}}
+
+
+def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, Ns]:
+    """Return the parts of one way. ``receiver``: the record of who received, with ``take_ns`` and ``arrived_ns``.
+
+    Who receives may be at it before the writing is over: that time is a part of its own, and what is still written
+    when the message is in hand is no part of the way. Where the kernel says when it received the message, that instant
+    ends the writing at the latest, and the waiting for its receiver begins.
+    """
+    written = np.clip(written, begins, in_hand)
+    takes = np.clip(in_hand - _known(receiver["take_ns"]), begins, in_hand)
+    arrived = in_hand - _known(receiver["arrived_ns"])
+    arrived[~((arrived >= begins) & (arrived <= in_hand))] = np.nan
+    if not _known_of_all(takes):
+        return {"write": written - begins, IN_BETWEEN: in_hand - written}
+    if not _known_of_all(arrived):
+        later = np.maximum(written, takes)
+        return {
+            "write": np.minimum(written, takes) - begins,
+            "write and take together": np.maximum(written - takes, 0),
+            "transport and wake-up": np.maximum(takes - written, 0),
+            "take": in_hand - later,
+        }
+    written = np.minimum(written, arrived)
+    takes = np.maximum(takes, arrived)
+    return {
+        "write": written - begins,
+        "transport": arrived - written,
+        "wake-up": takes - arrived,
+        "take": in_hand - takes,
+    }
+
+
+def _known_of_all(instants: Ns) -> bool:
+    """Whether no more than a hundredth lack it, which is left out then.
+
+    Those that lack it are no sample of all: they waited while another client was served, say.
+    """
+    return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= 0.01 * len(instants))
+
+
+def _common(found: Sequence[Parts]) -> Parts:
+    """Return the messages of several roles together, those that have the parts that most of them have."""
+    sized = [(len(next(iter(each.values()))), each) for each in found]
+    lengths: dict[tuple[str, ...], int] = {}
+    for length, each in sized:
+        lengths[tuple(each)] = lengths.get(tuple(each), 0) + length
+    if not any(lengths.values()):
+        return {}
+    names = max(lengths, key=lambda key: lengths[key])
+    alike = [each for _, each in sized if tuple(each) == names]
+    return {name: np.concatenate([each[name] for each in alike]) for name in names}
+
+
+def _near_the_median(parts: Parts) -> Breakdown:
+    matrix = np.stack(list(parts.values()))
+    matrix = matrix[:, ~np.isnan(matrix).any(axis=0)]
+    count = matrix.shape[1]
+    if count < NEEDED:
+        return _too_few(count)
+    order = np.argsort(matrix.sum(axis=0), kind="stable")
+    band = order[math.floor(BAND[0] * count) : math.ceil(BAND[1] * count)]
+    means = matrix[:, band].mean(axis=1)
+    return Breakdown(_shares(_without_traces(dict(zip(parts, means.tolist(), strict=True)))))
+
+
+_TOGETHER = {"write": "write and take together", "reply write": "reply write and take together"}
+
+# Parts of other names are told even where they came to nothing: that the kernel has a message before its write returns,
+# or that polling waits for nothing, is worth knowing.
+_OPTIONAL = ("wait for its turn", *_TOGETHER.values())
+
+
+def _without_traces(sums: dict[str, float]) -> dict[str, float]:
+    """Return the sums with an overlap of less than a hundredth of the whole, the odd message's, left to the writing."""
+    whole = math.fsum(sums.values())
+    for write, together in _TOGETHER.items():
+        if 0 < sums.get(together, 0) < 0.01 * whole:
+            sums[write] += sums.pop(together)
+    return sums
+
+
+def _shares(sums: Mapping[str, float]) -> tuple[Part, ...]:
+    told = {name: ns for name, ns in sums.items() if ns > 0 or name not in _OPTIONAL}
+    whole = math.fsum(told.values())
+    return tuple(Part(part=name, ns=ns, share=ns / whole if whole else 0.0) for name, ns in told.items())
+
+
+def _in_order(names: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of all, each list's own order kept."""
+    merged = list(names[0])
+    for others in names[1:]:
+        at = 0
+        for name in others:
+            if name in merged:
+                at = merged.index(name) + 1
+            else:
+                merged.insert(at, name)
+                at += 1
+    return merged
+
+
+def _too_few(count: int) -> Breakdown:
+    return Breakdown((), f"{count} messages were stamped at both ends, and a breakdown needs {NEEDED}")
+
+
+def _known(values: Numbers) -> Ns:
+    return np.where(values < SATURATED, values.astype(np.float64), np.nan)
+
+
+def _float(values: Numbers) -> Ns:
+    return values.astype(np.float64)

@@ -1,0 +1,96 @@
+"""Where the time goes, of a real run: a delay that the null adapter was told to make is found where it was made."""
+
+from typing import Any
+
+import pytest
+from product import Bench
+
+from middlemark.workers.find import executables
+
+pytestmark = pytest.mark.usefixtures("null_worker")
+
+SAMPLES = 60
+PLANTED_MS = 5
+"""Asleep, so that a busy machine does not take it for a hog; longer than what such a one does to most messages."""
+
+
+def breakdown(bench: Bench, *given: str, adapter: str = "null") -> dict[str, float]:
+    short = ["--adapter", adapter, "--size", "64", "--trials", "1", "--samples", str(SAMPLES), "--warmup", "10ms"]
+    ended = bench.run("run", *short, *given, "--format", "json", "--quiet")
+    assert ended.code == 0, ended.err
+    cell: dict[str, Any] = ended.document["cells"][0]
+    assert cell["breakdown_absent"] is None
+    shares = [each["share"] for each in cell["breakdown"]]
+    assert sum(shares) == pytest.approx(1)
+    assert min(shares) >= 0
+    return {each["part"]: each["ns"] for each in cell["breakdown"]}
+
+
+def of_every_message(value: int) -> str:
+    """Return what a script wants of its lists: that value for each sequence."""
+    return ",".join(f"{sequence}:{value}" for sequence in range(1, SAMPLES + 1))
+
+
+DELAY = f"delay={of_every_message(PLANTED_MS * 1000)}"
+STALL = f"stall={of_every_message(PLANTED_MS)}"
+
+
+def longest(parts: dict[str, float], count: int) -> set[str]:
+    """Return the parts that took longest, each of them at least what was planted."""
+    ordered = sorted(parts, key=lambda part: parts[part])[-count:]
+    assert all(parts[part] >= PLANTED_MS * 1e6 for part in ordered), parts
+    return set(ordered)
+
+
+@pytest.mark.parametrize(("at", "part"), [("ping", "write"), ("pong", "reply write")])
+def test_a_slow_publish_is_found_on_its_side(bench: Bench, at: str, part: str) -> None:
+    found = breakdown(bench, "--transport", "memory", "--native", DELAY, "--native", f"at={at}")
+    assert longest(found, 1) == {part}
+
+
+def test_a_slow_server_is_found_in_its_reply(bench: Bench) -> None:
+    factors = ["--transport", "memory", "--pattern", "request-reply"]
+    assert longest(breakdown(bench, *factors, "--native", DELAY), 1) == {"reply write"}
+
+
+def test_subscribers_that_stall_are_found_in_taking(bench: Bench) -> None:
+    found = breakdown(bench, "--transport", "memory", "--native", STALL)
+    assert longest(found, 2) == {"take", "reply take"}
+
+
+def test_a_callback_leaves_the_taking_in_between(bench: Bench) -> None:
+    found = breakdown(bench, "--transport", "memory", "--receive", "listen", "--native", STALL)
+    assert longest(found, 2) == {"in between", "reply in between"}
+
+
+@pytest.mark.parametrize("floor", ["udp", "tcp"])
+def test_a_floor_that_stamps_arrivals_tells_transport_from_wake_up(bench: Bench, floor: str) -> None:
+    if floor not in executables():
+        pytest.skip(f"{floor} was not built here")
+    plain = breakdown(bench, "--receive", "block", adapter=floor)
+    assert "transport and wake-up" in plain
+    stamped = breakdown(bench, "--receive", "block", "--native", "timestamping=on", adapter=floor)
+    assert "transport and wake-up" not in stamped
+    for way in ("", "reply "):
+        assert stamped[f"{way}wake-up"] > 0
+        # On loopback the kernel receives a message within the sender's own call.
+        assert stamped[f"{way}write"] > stamped[f"{way}transport"]
+
+
+def test_a_stream_tells_its_waiting_from_its_writing(bench: Bench) -> None:
+    factors = ["--transport", "memory", "--pattern", "stream", "--rate", "100", "--native", DELAY]
+    assert longest(breakdown(bench, *factors), 1) == {"write"}
+
+
+def test_the_table_tells_it_when_asked_to(bench: Bench) -> None:
+    asked = ["run", "--adapter", "null", "--transport", "memory", "--size", "64", "--trials", "1", "--samples", "60"]
+    assert "Where the time goes" in bench.run(*asked, "--breakdown", "--quiet").out
+    assert "Where the time goes" not in bench.run(*asked, "--quiet").out
+
+
+def test_a_row_without_parts_says_why(bench: Bench) -> None:
+    asked = ["--adapter", "null", "--transport", "memory", "--size", "64", "--trials", "1", "--samples", "60"]
+    ended = bench.run("run", *asked, "--subscribers", "2", "--format", "json", "--quiet")
+    [cell] = ended.document["cells"]
+    assert cell["breakdown"] is None
+    assert cell["breakdown_absent"] == "the last of 2 replies ends a round trip, and whose that was is not kept"

@@ -1,0 +1,52 @@
+"""Where the time goes, below the table."""
+
+import msgspec
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from test_reports import TextFile
+
+from middlemark.report import View, render
+from middlemark.report.run_facts import RunFacts
+from middlemark.stats.result import CellResult, Part
+
+ONE_WAY = ("write", "transport and wake-up", "take", "copy")
+BACK = ("reply write", "reply transport and wake-up", "reply take")
+LISTENING = ("write", "in between", "copy", "reply write", "reply in between")
+STAMPED = ("write", "transport", "wake-up", "take", "copy", "reply write", "reply transport", "reply wake-up")
+
+
+@pytest.fixture
+def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(TextFile)
+
+
+def told(result: CellResult, *names: str) -> CellResult:
+    """Parts that each take twice as long as the one before."""
+    whole = 2 ** len(names) - 1
+    parts = tuple(Part(part=name, ns=120.0 * 2**at, share=2**at / whole) for at, name in enumerate(names))
+    return msgspec.structs.replace(result, breakdown=parts)
+
+
+@pytest.fixture
+def broken_down(results: tuple[CellResult, ...]) -> tuple[CellResult, ...]:
+    """Rows with parts of several kinds, and some without: a failed one, and one that says why."""
+    few = "3 messages were stamped at both ends, and a breakdown needs 20"
+    return (
+        told(results[0], *ONE_WAY, *BACK),
+        told(results[1], *LISTENING),
+        msgspec.structs.replace(results[2], breakdown_absent=few),
+        *results[3:-1],
+        told(results[-1], *STAMPED),
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_table(golden: SnapshotAssertion, facts: RunFacts, broken_down: tuple[CellResult, ...], width: int) -> None:
+    table = render("table", facts, broken_down, View(width=width, breakdown=True))
+    assert max(map(len, table.splitlines())) <= width
+    assert golden == table.split("\nDoubts")[0].split("Where the time goes")[1]
+
+
+def test_it_is_told_only_when_asked_for(facts: RunFacts, broken_down: tuple[CellResult, ...]) -> None:
+    assert "Where the time goes" not in render("table", facts, broken_down)
+    assert "Where the time goes" in render("table", facts, broken_down, View(breakdown=True))
