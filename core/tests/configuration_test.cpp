@@ -118,6 +118,18 @@ TEST(Configuration, a_good_ones_roles_become_values) {
   EXPECT_EQ(parsed.pongs[0].cpu, 1);
 }
 
+TEST(Configuration, a_pong_stamps_where_it_is_told_to_keep_them) {
+  const PongRequest plain = parse_configuration(good()).pongs.at(0);
+  EXPECT_EQ(plain.samples_path, "");
+  EXPECT_FALSE(plain.samples || plain.duration_s);
+  Json json = good();
+  json["roles"][1].update({{"samples_path", "/tmp/00017-pong-0.npy"}, {"samples", nullptr}, {"duration_s", 1.5}});
+  const PongRequest stamping = parse_configuration(json).pongs.at(0);
+  EXPECT_EQ(stamping.samples_path, "/tmp/00017-pong-0.npy");
+  EXPECT_FALSE(stamping.samples);
+  EXPECT_EQ(stamping.duration_s, 1.5);
+}
+
 TEST(Configuration, the_other_choices_are_known_too) {
   Json json = good();
   json["settings"]["reliability"] = "reliable";
