@@ -32,7 +32,7 @@ inline constexpr const char* timestamping_words =
   throw AdapterError(std::string("native setting ") + timestamping_key + ": " + found->second + " is not on or off");
 }
 
-/// From now on the kernel stamps each packet for this socket when its stack receives it. Every packet and every receive
+/// From a moment after this on the kernel stamps each packet for this socket when its stack receives it. Every packet and every receive
 /// pays for it (see the README of udp), so a floor does it only when it is asked to.
 inline void stamp_arrivals(int fd) {
   constexpr int flags = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
