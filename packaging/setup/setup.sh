@@ -6,7 +6,7 @@ here=$(readlink -f -- "${BASH_SOURCE[0]}")
 root=${here%/packaging/setup/setup.sh}
 cd "$root"
 exec 1>&2 </dev/null
-for part in stages say packages python workers; do source "$root/packaging/setup/$part.sh"; done
+for part in stages say packages python workers web; do source "$root/packaging/setup/$part.sh"; done
 
 main() {
   local stage again=
@@ -42,6 +42,8 @@ do_stage() {
     python) set_up_python ;;
     check-python) set_up_check_python ;;
     workers) set_up_workers ;;
+    web) set_up_web ;;
+    check-web) set_up_check_web ;;
   esac
   mv "$setup_state/$1.begun" "$setup_state/$1"
 }

@@ -9,6 +9,8 @@ inputs_of() {
     packages | check-packages) inputs=("$root/packaging/distributions" /etc/os-release /var/lib/dpkg/status) ;;
     python) inputs=("$root/packaging/requirements.lock") ;;
     check-python) inputs=("$root/packaging/requirements-dev.lock" "$setup_state/python") ;;
+    web) inputs=("$root/web" "$root/packaging/requirements-node.lock") ;;
+    check-web) inputs=("$root/web" "$setup_state/web") ;;
     # The state of dpkg: a middleware installed or removed since then is an adapter more or less.
     workers) inputs=("$root/"{core,adapters,cmake,CMakeLists.txt} /var/lib/dpkg/status) ;;
   esac
@@ -30,6 +32,8 @@ is_fresh() {
   case $1 in
     python | check-python) [[ -x $root/.venv/bin/python ]] || return 1 ;;
     workers) [[ -d $root/build/workers ]] || return 1 ;;
+    web) [[ -f $root/build/web/libraries.js || -f $root/build/web/absent ]] || return 1 ;;
+    check-web) [[ -f $root/build/web/libraries.js && -d $root/build/npm/node_modules ]] || return 1 ;;
   esac
   [[ -z $(find "${inputs[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]]
 }
