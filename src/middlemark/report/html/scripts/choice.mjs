@@ -1,0 +1,131 @@
+// Which measured configurations hold what a reader needs. A configuration is what cells have in common but for size, load and subscribers.
+// Nothing is said of what was not measured near: a rate within a factor of two, sizes between two that are at most 64 times apart, and
+// exactly as many subscribers.
+
+const FREE = ["size", "rate", "subscribers"];
+const NEAR_RATE = 2;
+const WIDEST_GAP = 64;
+const MOST_LOSS = 0.01; // more than that is not a configuration that carries the load
+const KEEPS_UP = 0.99;
+
+const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
+
+// wish: {size, quantile} and, where the reader named them, {rate, subscribers, deadline (ns), budget (processors)}.
+// Returns a row a configuration: {label, status, value, cpu, margin, between, reasons, cells}, those that hold first, fastest first.
+export function decide(cells, wish) {
+  const rows = [...configurations(cells, wish.rate === undefined)].map((each) => judged(each, wish));
+  return rows.sort((a, b) => ORDER[a.status] - ORDER[b.status] || (a.value ?? Infinity) - (b.value ?? Infinity));
+}
+
+function configurations(cells, byLoad) {
+  const groups = new Map();
+  for (const cell of cells) {
+    const key = JSON.stringify([cell.run, cell.kind, byLoad ? cell.f.rate : null, Object.entries(cell.f).filter(([name]) => !FREE.includes(name))]);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(cell);
+  }
+  return groups.values();
+}
+
+function judged(cells, wish) {
+  const row = { status: "holds", value: null, cpu: null, margin: null, between: null, reasons: [], cells: cells.map((each) => each.i), first: cells[0] };
+  const settle = (status, reason) => {
+    if (status === "fails" || row.status === "holds") row.status = status;
+    row.reasons.push(reason);
+  };
+  const measured = cells.filter((each) => !each.failed);
+  if (measured.length === 0) {
+    settle("unmeasured", "failed when it was measured");
+    return row;
+  }
+  const subscribed = measured.filter((each) => (each.f.subscribers ?? 1) === (wish.subscribers ?? each.f.subscribers ?? 1));
+  if (subscribed.length === 0) {
+    settle("unmeasured", { measured: "subscribers", levels: distinct(measured.map((each) => each.f.subscribers ?? 1)) });
+    return row;
+  }
+  const points = subscribed.flatMap((cell) => pointsOf(cell, wish));
+  const near = wish.rate === undefined ? points : byRate(points, wish, settle);
+  const found = near.length ? bySize(near, wish.size) : null;
+  if (near.length && !found) settle("unmeasured", { measured: "size", levels: distinct(near.map((each) => each.size)) });
+  if (!found) return row;
+
+  Object.assign(row, { value: found.value, cpu: found.cpu, between: found.between, cells: found.cells });
+  if (found.loss > MOST_LOSS) settle("fails", { loses: found.loss });
+  if (found.value === null) settle("unmeasured", "this percentile has too few samples");
+  else if (wish.deadline !== undefined) {
+    row.margin = 1 - found.value / wish.deadline;
+    if (found.value > wish.deadline) settle("fails", { late: found.value / wish.deadline - 1 });
+  }
+  if (wish.budget !== undefined) {
+    if (found.cpu === null) settle("unmeasured", "its processor time was not measured");
+    else if (found.cpu > wish.budget) settle("fails", { processors: found.cpu });
+  }
+  return row;
+}
+
+const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
+
+// What was measured of a cell: itself, and under a rising load its steps.
+function pointsOf(cell, wish) {
+  const own = {
+    size: cell.f.size,
+    load: cell.offered_hz ?? cell.sent_hz ?? cell.rate_hz ?? null,
+    received: cell.rate_hz ?? null,
+    loss: cell.loss ?? 0,
+    value: cell.latency?.[wish.quantile] ?? null,
+    cpu: cell.cpu ?? null,
+    cells: [cell.i],
+  };
+  if (wish.rate === undefined || !(wish.quantile === "p50" || wish.quantile === "p99")) return [own];
+  const steps = (cell.steps ?? [])
+    .filter((each) => each.received_hz)
+    .map((each) => ({
+      size: cell.f.size,
+      load: each.offered_hz ?? each.sent_hz,
+      received: each.received_hz,
+      loss: each.lost ?? 0,
+      value: each[`${wish.quantile}_ns`] ?? null,
+      cpu: null,
+      cells: [cell.i],
+    }));
+  return [own, ...steps];
+}
+
+// Of each size the point whose load is nearest to the wished one, where one is near; else says why there is none.
+function byRate(points, wish, settle) {
+  const known = points.filter((each) => each.load && each.received);
+  const capable = known.filter((each) => each.size >= wish.size && each.received >= KEEPS_UP * wish.rate);
+  const most = Math.max(0, ...known.filter((each) => each.size === wish.size).map((each) => each.received));
+  const away = (each) => Math.abs(Math.log(each.load / wish.rate));
+  const near = known.filter((each) => away(each) <= Math.log(NEAR_RATE) * 1.0001);
+  if (capable.length === 0) {
+    // Only what was sent faster than is wished, and did not arrive as fast, shows that it cannot be had.
+    const tried = known.some((each) => each.size <= wish.size && each.load >= wish.rate && each.received < KEEPS_UP * wish.rate);
+    if (tried) settle("fails", { most: most || Math.max(...known.map((each) => each.received)) });
+    else settle("unmeasured", { measured: "rate", levels: distinct(known.map((each) => each.load)) });
+  } else if (near.length === 0) {
+    settle("unmeasured", { measured: "rate", levels: distinct(known.map((each) => each.load)) });
+  }
+  const nearest = new Map();
+  for (const each of near) if (!nearest.has(each.size) || away(each) < away(nearest.get(each.size))) nearest.set(each.size, each);
+  return [...nearest.values()];
+}
+
+// The point of that size, or one between its neighbours on logarithmic axes; null where neither is near.
+function bySize(points, size) {
+  const exact = points.find((each) => each.size === size);
+  if (exact) return { ...exact, between: null };
+  const sorted = [...points].sort((a, b) => a.size - b.size);
+  const above = sorted.find((each) => each.size > size);
+  const below = sorted.findLast((each) => each.size < size);
+  if (!above || !below || above.size / below.size > WIDEST_GAP) return null;
+  const part = Math.log(size / below.size) / Math.log(above.size / below.size);
+  const between = (a, b) => (a > 0 && b > 0 ? Math.exp(Math.log(a) + part * Math.log(b / a)) : null);
+  return {
+    value: between(below.value, above.value),
+    cpu: between(below.cpu, above.cpu),
+    loss: Math.max(below.loss, above.loss),
+    between: [below.size, above.size],
+    cells: [...below.cells, ...above.cells],
+  };
+}

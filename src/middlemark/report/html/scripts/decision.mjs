@@ -1,0 +1,157 @@
+// The reader's need, and which of the measured configurations hold it.
+import { decide } from "./choice.mjs";
+import { KINDS } from "./labels.mjs";
+import { AS_GIVEN, fitted, logAxis, tip } from "./style.mjs";
+import { element } from "./table.mjs";
+import { bytes, plain, rate, readNumber, readRate, readSize, readTime, share, text, time } from "./words.mjs";
+
+const MOST = 30;
+const FIELDS = [
+  { key: "size", label: "Message size", hint: "1 KiB", read: readSize, wrong: "a size like 64, 4k or 1 MiB" },
+  { key: "rate", label: "Messages a second", hint: "any", read: readRate, wrong: "a rate like 100 or 10k" },
+  { key: "subscribers", label: "Subscribers", hint: "1", read: readNumber, wrong: "a whole number" },
+  { key: "deadline", label: "Deadline", hint: "none; 500 µs", read: readTime, wrong: "a time like 500 µs or 2 ms" },
+  { key: "budget", label: "Processors", hint: "any; 0.5", read: readNumber, wrong: "a number like 0.5" },
+];
+
+const QUANTILES = ["p50", "p90", "p99", "p99.9", "p99.99", "max"];
+const STATUS = { holds: "holds", fails: "does not hold", unmeasured: "never measured near there" };
+const SYMBOLS = { holds: "circle", fails: "cross", unmeasured: "square" };
+
+// The form over the figure; what is typed is kept with the selection.
+export function decisionForm(place, selection, usualSize, changed) {
+  const inputs = FIELDS.map(({ key, label, hint, read, wrong }) => {
+    const id = `decide-${key}`;
+    const problem = element("span", { class: "problem", id: `${id}-problem`, "aria-live": "polite" });
+    const input = element("input", { id, type: "text", autocomplete: "off", placeholder: key === "size" ? bytes(usualSize) : hint, "aria-describedby": `${id}-problem` });
+    input.addEventListener("input", () => {
+      selection.options.set(`decide.${key}`, input.value);
+      validate();
+      changed();
+    });
+    const validate = () => {
+      const isWrong = read(input.value) === null;
+      input.setAttribute("aria-invalid", String(isWrong));
+      problem.textContent = isWrong ? wrong : "";
+    };
+    return { node: element("div", {}, element("label", { for: id }, label), input, problem), show: () => { input.value = selection.options.get(`decide.${key}`) ?? ""; validate(); } };
+  });
+  place.addEventListener("submit", (event) => event.preventDefault());
+  place.replaceChildren(...inputs.map((each) => each.node));
+  return { show: () => inputs.forEach((each) => each.show()) };
+}
+
+export function usualSize(data) {
+  const sizes = [...new Set(data.cells.map((each) => each.f.size))].sort((a, b) => a - b);
+  return data.answers.map((each) => each.size).find((each) => sizes.includes(each)) ?? sizes[Math.floor(sizes.length / 2)];
+}
+
+function wishOf(context) {
+  const typed = (key, read) => read(context.selection.options.get(`decide.${key}`) ?? "") ?? undefined;
+  const wish = Object.fromEntries(FIELDS.map(({ key, read }) => [key, typed(key, read)]));
+  return { ...wish, size: wish.size ?? usualSize(context.data), subscribers: Math.round(wish.subscribers ?? 1), quantile: context.option("quantile") };
+}
+
+// A reason in words.
+function reason(each) {
+  if (typeof each === "string") return each;
+  if (each.measured === "size") return `measured at ${each.levels.map(bytes).join(", ")}`;
+  if (each.measured === "rate") return `measured at ${each.levels.length ? each.levels.map(rate).join(", ") : "no known rate"}`;
+  if (each.measured === "subscribers") return `measured with ${each.levels.join(", ")} subscribers`;
+  if (each.loses !== undefined) return `loses ${share(each.loses)}`;
+  if (each.late !== undefined) return `${share(each.late)} over the deadline`;
+  if (each.most !== undefined) return `received at most ${rate(each.most)}`;
+  return `takes ${plain(each.processors)} processors`;
+}
+
+function told(row, wish) {
+  const parts = row.reasons.map(reason);
+  if (row.status === "holds" && row.margin !== null) parts.push(`${share(row.margin)} of the deadline to spare`);
+  if (row.status === "holds" && wish.budget !== undefined) parts.push(`${plain(wish.budget - row.cpu)} processors to spare`);
+  if (row.between) parts.push(`interpolated between ${bytes(row.between[0])} and ${bytes(row.between[1])}`);
+  return parts.join("; ");
+}
+
+export const decision = {
+  id: "decision",
+  title: "Configurations that hold it",
+  says:
+    "A full mark was measured at that size; a hollow one is interpolated between two measured sizes, straight on logarithmic axes. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
+  options(context) {
+    const kinds = [...new Set(context.cells.map((each) => each.kind))];
+    return [
+      { key: "quantile", label: "Held at", values: QUANTILES.map((each) => [each, each]), initial: "p99" },
+      { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
+      { key: "floors", label: "Floors", values: [["", "left out"], ["shown", "shown"]], initial: "" },
+    ];
+  },
+  rows(context) {
+    const wish = wishOf(context);
+    const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("floors") || !each.floor));
+    const rows = decide(cells, wish).map((row) => ({
+      ...row,
+      label: configurationName(row.first, context.data.factors, wish),
+      verdict: STATUS[row.status],
+      latency_ns: row.value,
+      processors: row.cpu,
+      how: row.value === null ? "" : row.between ? "interpolated" : "measured",
+      why: told(row, wish),
+      wish,
+    }));
+    const count = (status) => rows.filter((row) => row.status === status).length;
+    const columns = [
+      { name: "label", title: "configuration" },
+      { name: "verdict", title: "verdict" },
+      { name: "latency_ns", title: wish.quantile, show: time },
+      { name: "processors", title: "processors", show: plain },
+      { name: "how", title: "how known", show: text },
+      { name: "why", title: "why", show: text },
+    ];
+    const asked = [bytes(wish.size), wish.rate && rate(wish.rate), `${wish.subscribers} subscriber${wish.subscribers === 1 ? "" : "s"}`, wish.deadline && `${wish.quantile} within ${time(wish.deadline)}`, wish.budget && `${plain(wish.budget)} processors`];
+    const notes = [`${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ${count("unmeasured")} were never measured near there (in the table, with the reason).`];
+    return { rows, columns, notes };
+  },
+  draw(rows, context, width) {
+    const drawn = rows.filter((row) => row.value > 0).slice(0, MOST);
+    if (drawn.length === 0) return null;
+    const { deadline } = rows[0].wish;
+    const left = Math.min(260, width * 0.4);
+    const names = new Map(drawn.map((row, index) => [index, row.label]));
+    const points = drawn.map((row, index) => ({ ...row, index }));
+    const values = [...points.map((row) => row.value), deadline];
+    const x = logAxis(values.filter(Boolean), time, null, { most: Math.max(3, Math.floor((width - left - 170) / 60)) });
+    const right = width > 620 ? 170 : 24;
+    const spare = (row) => (row.status === "holds" ? (row.margin === null ? "" : `${share(row.margin)} to spare`) : fitted(row.why || row.verdict, right));
+    const svg = Plot.plot({
+      ...AS_GIVEN,
+      width,
+      height: points.length * 24 + 66,
+      marginLeft: left,
+      marginRight: right,
+      marginTop: 26,
+      x,
+      y: { type: "band", domain: points.map((row) => row.index), label: null, tickSize: 0, tickFormat: (index) => fitted(names.get(index), left - 14) },
+      marks: [
+        deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
+        deadline ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" }) : null,
+        Plot.ruleY(points, { y: "index", x1: x.domain[0], x2: "value", stroke: "var(--line)" }),
+        Plot.dot(points, { x: "value", y: "index", symbol: (row) => SYMBOLS[row.status], stroke: (row) => colourOf(row), fill: (row) => (row.between ? "var(--surface)" : colourOf(row)), r: 5, strokeWidth: 1.6 }),
+        right > 100 ? Plot.text(points, { y: "index", frameAnchor: "right", dx: right - 6, textAnchor: "end", text: spare, fill: "var(--ink)" }) : null,
+        tip({ data: points, at: { x: "value", y: "index" }, title: (row) => `${row.label}\n${row.verdict}: ${time(row.value)}${row.why ? `\n${row.why}` : ""}` }),
+      ],
+    });
+    const legend = [...new Set(points.map((row) => row.status))].map((status) => ({ name: STATUS[status], symbol: SYMBOLS[status], colour: colourOf({ status }) }));
+    return { svg, legend, notes: rows.length > MOST ? [`${MOST} of ${rows.length} are drawn.`] : [] };
+  },
+};
+
+const colourOf = ({ status }) => ({ holds: "var(--good)", fails: "var(--bad)", unmeasured: "var(--quiet)" })[status];
+
+function configurationName(cell, factors, wish) {
+  const free = new Set(["size", "subscribers", ...(wish.rate === undefined ? [] : ["rate"])]);
+  const parts = factors.filter((each) => !free.has(each.name) && cell.f[each.name] !== undefined).map(({ name, label, levels, shown }) => {
+    const written = shown[levels.findIndex((level) => JSON.stringify(level) === JSON.stringify(cell.f[name]))] ?? String(cell.f[name]);
+    return name === "adapter" || name === "transport" || Number.isNaN(Number(written)) ? written : `${label} ${written}`;
+  });
+  return parts.length > 2 ? `${parts.slice(0, 2).join(" ")} · ${parts.slice(2).join(" · ")}` : parts.join(" ");
+}

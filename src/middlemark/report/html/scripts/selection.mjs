@@ -1,0 +1,63 @@
+// What the reader has chosen: levels of factors, and the options of figures. Kept in the address after the #, so that a link restores it.
+
+// levels: factor → a set of indices into its levels; a factor that is not in it is not filtered. options: key → text.
+export class Selection {
+  constructor(factors) {
+    this.factors = factors;
+    this.levels = new Map();
+    this.options = new Map();
+    this.at = "";
+  }
+
+  // The levels of a factor that are to be seen; all of them, or none, is no filter.
+  choose(factor, indices) {
+    const all = this.factors.find((each) => each.name === factor)?.levels.length ?? 0;
+    const known = new Set([...indices].filter((each) => Number.isInteger(each) && each >= 0 && each < all));
+    if (known.size === 0 || known.size === all) this.levels.delete(factor);
+    else this.levels.set(factor, known);
+  }
+
+  reset() {
+    this.levels.clear();
+  }
+
+  // The part of the address after the #; `at` is the id of what a reader who follows it should see first.
+  hash(at = "") {
+    const parts = new URLSearchParams();
+    for (const [factor, indices] of this.levels) parts.set(`f.${factor}`, [...indices].sort((a, b) => a - b).join("-"));
+    for (const [key, value] of this.options) parts.set(`o.${key}`, value);
+    parts.set("at", at);
+    return `#${parts}`;
+  }
+
+  // Takes over what a link says; false where the address is none of ours (an anchor in the page). Unknown names are let go.
+  restore(hash) {
+    const parts = new URLSearchParams(hash.replace(/^#/, ""));
+    if (!parts.has("at")) return false;
+    this.levels.clear();
+    this.options.clear();
+    for (const [key, value] of parts) {
+      if (key.startsWith("f.")) this.choose(key.slice(2), value.split("-").map(Number));
+      if (key.startsWith("o.")) this.options.set(key.slice(2), value);
+    }
+    this.at = parts.get("at");
+    return true;
+  }
+}
+
+// For each cell and factor the index of its level, so that a filter compares small numbers; -1 where it has none.
+export function indexed(cells, factors) {
+  const known = factors.map(({ name, levels }) => [name, new Map(levels.map((level, index) => [JSON.stringify(level), index]))]);
+  return cells.map((cell) => new Map(known.map(([name, levels]) => [name, levels.get(JSON.stringify(cell.f[name])) ?? -1])));
+}
+
+// The cells that the filters let through. A floor is kept beside what it is the floor of: adapter and transport do not filter it.
+export function filtered(cells, indices, selection, keepFloors = true) {
+  const filters = [...selection.levels];
+  return cells.filter((cell, row) =>
+    filters.every(([factor, chosen]) => {
+      if (keepFloors && cell.floor && (factor === "adapter" || factor === "transport")) return true;
+      return chosen.has(indices[row].get(factor));
+    }),
+  );
+}

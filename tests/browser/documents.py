@@ -1,0 +1,339 @@
+"""Documents of made-up runs, as src/middlemark/report/document makes them of real ones: what the browser tests draw.
+
+``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), hostile.html and failed.html.
+"""
+
+import itertools
+import json
+import math
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+HOSTILE = "<script>document.title='pwned'</script><img src=x onerror=alert(1)>"
+_ADAPTERS = ("cyclonedds", "fastdds", "zenoh", "zeromq", "iceoryx2", "lcm", "mqtt", "ros1", "rclcpp", "nng")
+
+
+def small() -> dict[str, Any]:
+    """Return two adapters and two floors over four sizes, ping-pong and a stream with a curve."""
+    made = _Maker(4)
+    middlewares = (("cyclonedds", "udp", 1.35), ("fastdds", "udp", 1.9), ("fastdds", "shm", 2.6))
+    floors = (("udp", "udp", 1.0), ("shm", "shm", 0.8))
+    sizes = (64, 1024, 65536, 1048576)
+    for (adapter, transport, times), size in itertools.product((*floors, *middlewares), sizes):
+        made.cell(adapter, transport, size, times, pattern="ping-pong", rate="max")
+    for (adapter, transport, times), subscribers in itertools.product(middlewares[:2], (1, 4)):
+        made.cell(adapter, transport, 1024, times, pattern="stream", rate="curve", subscribers=subscribers)
+    return made.document("first-look, robot-7, 2026-11-21")
+
+
+def large() -> dict[str, Any]:
+    """Return a thousand cells: ten adapters, five sizes, both ways of receiving, five rates, two numbers of subscribers."""
+    made = _Maker(5)
+    factors = ((16, 256, 4096, 65536, 1048576), ("block", "poll"), (100, 1000, 5000, 10000, "max"), (1, 4))
+    for index, adapter in enumerate(_ADAPTERS):
+        for size, receive, rate, subscribers in itertools.product(*factors):
+            made.cell(
+                "udp" if index == 9 else adapter,
+                "udp",
+                size,
+                1 + index * 0.2 if index < 9 else 1.0,
+                receive=receive,
+                rate=rate,
+                subscribers=subscribers,
+            )
+    return made.document("everything, robot-7, 2026-11-21")
+
+
+def hostile() -> dict[str, Any]:
+    """Return the small document with markup for names, notes and everything else that is text."""
+    document = small()
+
+    def soil(value: Any) -> Any:
+        match value:
+            case dict():
+                return {key: soil(each) for key, each in value.items()}
+            case list():
+                return [soil(each) for each in value]
+            case "cyclonedds" | "cyclonedds udp":
+                return HOSTILE
+            case str() if " " in value:
+                return f"{value} {HOSTILE}"
+        return value
+
+    return soil(document) | {"title": HOSTILE}
+
+
+def failed() -> dict[str, Any]:
+    """Return a run of which nothing was measured."""
+    document = small()
+    failure = {"code": "no-match", "text": "the workers did not match within 10 s", "advice": "try --match-timeout 30s"}
+    keep = ("i", "run", "suite", "label", "series", "floor", "f", "kind")
+    document["cells"] = [
+        {name: cell[name] for name in keep}
+        | {"trials": 0, "failed_trials": 3, "samples": 0, "failed": failure, "doubts": [], "steps": [], "trial_values": []}
+        for cell in document["cells"]
+    ]
+    document["comparisons"] = []
+    document["answers"] = [{"text": "Nothing was measured: every trial failed.", "sure": "unsure", "cells": []}]
+    document["runs"][0] |= {"failed_trials": 72, "interrupted": True, "ended": None}
+    return document
+
+
+def empty() -> dict[str, Any]:
+    """Return a run that was stopped before its first trial."""
+    document = failed()
+    return document | {"cells": [], "answers": [], "doubts_summary": [], "factors": []}
+
+
+class _Maker:
+    """Makes cells that look like measurements: latency grows with the size, trials scatter, one in three is doubted."""
+
+    def __init__(self, trials: int) -> None:
+        self.random = random.Random(7)
+        self.trials = trials
+        self.cells: list[dict[str, Any]] = []
+
+    def cell(
+        self,
+        adapter: str,
+        transport: str,
+        size: int,
+        times: float,
+        *,
+        pattern: str = "ping-pong",
+        receive: str = "block",
+        rate: float | str = "max",
+        subscribers: int = 1,
+    ) -> None:
+        index = len(self.cells)
+        base = (16_000 + 0.37 * size) * times * (0.45 if receive == "poll" else 1) * (1 + 0.1 * subscribers)
+        base *= 1 + self.random.random() * 0.05
+        quantiles = {"min": 0.8, "mean": 1.1, "p50": 1, "p90": 1.3, "p99": 1.9, "p99.9": 4.2, "max": 31}
+        hz = 1e9 / base if rate in {"max", "curve"} else float(rate)
+        stream = pattern == "stream"
+        f = {
+            "adapter": adapter,
+            "transport": transport,
+            "pattern": pattern,
+            "size": size,
+            "receive": receive,
+            "rate": rate,
+            "subscribers": subscribers,
+        }
+        series = f"{adapter} {transport}" + (f" · {pattern} · {subscribers} subscribers" if stream else "")
+        if receive == "poll" or rate not in {"max", "curve"}:
+            series += f" · {receive} · {rate}/s · {subscribers}"
+        self.cells.append(
+            {
+                "i": index,
+                "run": "r0",
+                "suite": "first-look",
+                "label": f"{series} · {_shown('size', size)}",
+                "series": series,
+                "floor": adapter in {"udp", "shm"},
+                "f": f,
+                "version": "0.10.2",
+                "carried_by": transport,
+                "trials": self.trials,
+                "failed_trials": 0,
+                "failed": None,
+                "samples": 12_000,
+                "kind": "one_way" if stream else "round_trip",
+                "latency": {name: round(base * part) for name, part in quantiles.items()},
+                "interval": [round(base * 0.94), round(base * 1.07)],
+                "trial_values": [round(base * (0.95 + 0.03 * trial)) for trial in range(self.trials)],
+                "by_rate": False,
+                "times_floor": round(times, 2),
+                "floor_label": transport,
+                "rate_hz": round(hz, 1),
+                "bytes_per_s": round(hz * size),
+                "offered_hz": None if rate in {"max", "curve"} else rate,
+                "sent_hz": round(hz, 1),
+                "loss": 0.002 if stream else 0,
+                "cpu_ns_per_message": round(base * 0.9),
+                "cpu": 1.4,
+                "rss_bytes": 31_000_000 + size * subscribers,
+                "bytes_per_subscriber": 14_000_000 + size * subscribers,
+                "voluntary_hz": round(hz * 2),
+                "involuntary_hz": 12,
+                "steps": _steps(hz) if rate == "curve" else [],
+                "breakdown": _breakdown(base),
+                "doubts": [_DOUBT] if index % 3 == 0 else [],
+                "curve": [[p, round(base * (0.8 + 0.2 * -math.log10(max(1 - p / 100, 1e-5))))] for p in _PERCENTILES],
+                "heat": _heat(base, self.random) if index < 12 else None,
+            }
+        )
+
+    def document(self, title: str) -> dict[str, Any]:
+        names = dict.fromkeys(name for cell in self.cells for name in cell["f"])
+        factors = []
+        for name in names:
+            levels = list(dict.fromkeys(cell["f"][name] for cell in self.cells))
+            if len(levels) > 1 or name in {"adapter", "transport"}:
+                shown = [_shown(name, level) for level in levels]
+                factors.append({"name": name, "label": name, "levels": levels, "shown": shown, "unit": None})
+        return {
+            "schema": 1,
+            "title": title,
+            "generated": "2026-11-21T10:00:00Z",
+            "middlemark": "0.1.0",
+            "margin": 0.05,
+            "runs": [_run(self.cells, self.trials, self.random)],
+            "factors": factors,
+            "cells": self.cells,
+            "comparisons": _comparisons(self.cells, self.random),
+            "answers": _answers(self.cells),
+            "doubts_summary": [
+                _DOUBT | {"count": len(self.cells[::3]), "cells": [cell["i"] for cell in self.cells[::3]]}
+            ],
+            "commands": ["middlemark run first-look --seed 1"],
+        }
+
+
+_DOUBT = {
+    "code": "few-samples",
+    "text": "p99.9 rests on 12 samples: another run may give twice or half of it",
+    "advice": "--duration 2s gives ten times as many",
+}
+_PERCENTILES = (0, 1, 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99)
+
+
+def _shown(name: str, level: Any) -> str:
+    if name != "size":
+        return str(level)
+    return f"{level} B" if level < 1024 else f"{level >> 10} KiB" if level < 1 << 20 else f"{level >> 20} MiB"
+
+
+def _steps(hz: float) -> list[dict[str, Any]]:
+    parts = (0.1, 0.3, 0.5, 0.7, 0.9, 1.1)
+    return [
+        {
+            "offered_hz": hz * part,
+            "sent_hz": hz * part,
+            "received_hz": hz * min(part, 0.95),
+            "lost": max(0, 1 - 0.95 / part),
+            "p50_ns": round(8e3 / max(1.2 - part, 0.02)),
+            "p99_ns": round(2e4 / max(1.2 - part, 0.02)),
+            "knee": part == 0.7,
+            "held": part < 0.95,
+        }
+        for part in parts
+    ]
+
+
+def _breakdown(base: float) -> list[dict[str, Any]]:
+    parts = {"write": 0.2, "in between": 0.35, "take": 0.1, "write back": 0.15, "in between, back": 0.2}
+    return [{"part": part, "ns": round(base * share)} for part, share in parts.items()]
+
+
+def _heat(base: float, source: random.Random) -> dict[str, Any]:
+    edges = [round(base * 0.7 * 1.3**step) for step in range(13)]
+    counts = [[max(0, round(900 * math.exp(-row * 0.9)) - source.randrange(4)) for row in range(12)] for _ in range(20)]
+    return {"t": [0.05 + 0.1 * bin_ for bin_ in range(20)], "edges_ns": edges, "n": counts, "disturbed": [[0.7, 0.9]]}
+
+
+def _run(cells: list[dict[str, Any]], trials: int, source: random.Random) -> dict[str, Any]:
+    order = [cell["i"] for cell in cells] * trials
+    source.shuffle(order)
+    names = sorted({cell["f"]["adapter"] for cell in cells})
+    return {
+        "id": "r0",
+        "name": "2026-11-21-first-look",
+        "folder": "runs/2026-11-21-first-look",
+        "started": "2026-11-21T09:57:00Z",
+        "ended": "2026-11-21T09:59:16Z",
+        "interrupted": False,
+        "error": None,
+        "suites": [{"name": "first-look", "text": '[defaults]\nsize = [64, "1k"]\n'}],
+        "command": ["middlemark", "run", "first-look"],
+        "seed": 1,
+        "machine": {
+            "host": "robot-7",
+            "cpu": "AMD EPYC",
+            "processors": 2,
+            "memory_bytes": 25_276_502_016,
+            "kernel": "6.18.44",
+            "system": "Debian GNU/Linux 12 (bookworm)",
+            "virtual": True,
+            "clocksource": "tsc",
+            "governor": None,
+        },
+        "adapters": [
+            {"name": name, "title": name, "version": "0.10.2", "licence": "EPL-2.0", "floor": name in {"udp", "shm"}}
+            for name in names
+        ],
+        "notes": ["size: 8 is less than the header: 16 is measured"],
+        "trials": len(order),
+        "failed_trials": 0,
+        "seconds": 136.2,
+        "order": order[:2000],
+        "order_cut": len(order) > 2000,
+    }
+
+
+def _comparisons(cells: list[dict[str, Any]], source: random.Random) -> list[dict[str, Any]]:
+    made = []
+    verdicts = ("faster", "slower", "equivalent", "cannot tell")
+    for a, b in itertools.pairwise([cell for cell in cells if not cell["floor"]]):
+        if len(made) == 300:
+            break
+        verdict = verdicts[len(made) % 4]
+        shift = {"faster": -0.3, "slower": 0.4, "equivalent": 0.01, "cannot tell": 0.08}[verdict]
+        shift *= 1 + source.random() * 0.2
+        bounded = len(made) % 5 > 0
+        spread = 0.02 if verdict != "cannot tell" else 0.2
+        made.append(
+            {
+                "a": a["i"],
+                "b": b["i"],
+                "factor": "adapter" if len(made) % 2 else "size",
+                "what": "64 B · block",
+                "names": [a["series"], b["series"]],
+                "metric": "p50" if len(made) % 3 else "throughput",
+                "unit": "ns",
+                "shift": shift,
+                "low": shift - spread if bounded else None,
+                "high": shift + spread if bounded else None,
+                "p": 0.002,
+                "p_family": 0.01,
+                "pairs": 10,
+                "verdict": verdict,
+                "trials_needed": 20 if verdict == "cannot tell" else None,
+                "marks": [],
+            }
+        )
+    return made
+
+
+def _answers(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    named = [cell for cell in cells if not cell["floor"] and cell["kind"] == "round_trip"]
+    answers = []
+    for size in dict.fromkeys(cell["f"]["size"] for cell in named):
+        here = [cell["i"] for cell in named if cell["f"]["size"] == size][:3]
+        answers.append(
+            {
+                "text": f"At {_shown('size', size)} over UDP, cyclonedds answers 29 % faster than fastdds (95 % interval 26 to 31 %, "
+                "10 trials each), 1.35 times the floor.",
+                "sure": "unsure" if size > 65536 else "sure",
+                "cells": here,
+                "size": size,
+            }
+        )
+    return answers
+
+
+def main() -> None:
+    from middlemark.report.html import render_html
+
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for make in (small, large, hostile, failed, empty):
+        document = make()
+        (folder / f"{make.__name__}.html").write_text(render_html(document), encoding="utf-8")
+        (folder / f"{make.__name__}.json").write_text(json.dumps(document), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
