@@ -1,7 +1,6 @@
 """``middlemark run``: plan, measure, keep, show."""
 
 import contextlib
-import functools
 import os
 import secrets
 import shutil
@@ -23,10 +22,11 @@ from middlemark.plan.rounds import until_precise as planned_until_precise
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import RawOptions, Suite, load
 from middlemark.suite.precision import FIRST_ROUNDS, Precise, read_precision
-from middlemark.workers.description import Description, Worker
+from middlemark.workers.description import Worker
 from middlemark.workers.find import find_workers, left_out
 
 if TYPE_CHECKING:
+    from middlemark.report.document import MeasuredRun
     from middlemark.stats.result import CellResult
     from middlemark.store import RunFile, RunWriter
 
@@ -147,17 +147,9 @@ class Shown(NamedTuple):
 
 
 class Show(Protocol):
-    """Prints what came of a run; returns the results, and why they could not be printed."""
+    """Prints what came of a run; returns why it could not be printed."""
 
-    def __call__(
-        self,
-        plan: Plan,
-        file: "RunFile",
-        outcomes: Sequence[TrialOutcome],
-        folder: Path,
-        output_format: str,
-        seconds: float,
-    ) -> tuple[tuple["CellResult", ...], str | None]:
+    def __call__(self, run: "MeasuredRun", output_format: str, seconds: float) -> str | None:
         """``seconds`` is what the run took."""
 
 
@@ -228,6 +220,9 @@ def measure(
     show: Show | None = None,
 ) -> int:
     """Measure all that is not ``known`` of the run that is opened. ``show`` tells what came of it; None: the table."""
+    from middlemark.commands.measured import summarised
+    from middlemark.commands.report_ import tell_beside
+
     # Before interrupts unwind: an exception at any instruction of an import may be swallowed there.
     from middlemark.commands.trials import measure_trials
     from middlemark.store import StoreError
@@ -243,9 +238,14 @@ def measure(
         except StoreError as failure:
             error = error or str(failure)
     plan = writer.file.plan
-    results, unwritten = (show or functools.partial(_print, breakdown=shown.breakdown))(
-        plan, writer.file, outcomes, writer.folder, shown.output_format, time.monotonic() - begin
-    )
+    run = summarised(writer.file, outcomes, writer.folder)
+    results = run.results
+    seconds = time.monotonic() - begin
+    if show is None:
+        unwritten = _print(run, shown.output_format, seconds, breakdown=shown.breakdown)
+        tell_beside(run, quiet=shown.quiet)
+    else:
+        unwritten = show(run, shown.output_format, seconds)
     if unwritten is not None:
         click.echo(f"middlemark: {unwritten}; the run is kept in {writer.folder}", err=True)
     unkept = _unkept(results, len(plan.trials), error)
@@ -284,34 +284,21 @@ def _texts(suites: Sequence[Suite]) -> dict[str, str]:
     return texts
 
 
-def _print(
-    plan: Plan,
-    file: "RunFile",
-    outcomes: Sequence[TrialOutcome],
-    folder: Path,
-    output_format: str,
-    seconds: float,
-    *,
-    breakdown: bool,
-) -> tuple[tuple["CellResult", ...], str | None]:
-    """Return the results, and why they could not be printed."""
+def _print(run: "MeasuredRun", output_format: str, seconds: float, *, breakdown: bool) -> str | None:
+    """Return why the results could not be printed."""
     from middlemark.commands import output
     from middlemark.commands.facts import run_facts
-    from middlemark.commands.stored import readers
     from middlemark.report import View, render
-    from middlemark.stats.cells import cell_results, samples_by_cell
+    from middlemark.stats.cells import samples_by_cell
 
-    descriptions: dict[str, Description] = {each.name: each for each in file.adapters}
-
-    samples, kept = readers(folder)
-    results = cell_results(plan, outcomes, samples, descriptions, kept)
+    facts = run_facts(run.file, run.outcomes, Path(run.folder), seconds)
     view = View(
         width=shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100,
         colour=output.is_terminal() and "NO_COLOR" not in os.environ,
         breakdown=breakdown,
-        samples_of=samples_by_cell(plan, outcomes, samples),
+        samples_of=samples_by_cell(run.file.plan, run.outcomes, run.samples),
     )
-    return results, output.write(render(output_format, run_facts(file, outcomes, folder, seconds), results, view))
+    return output.write(render(output_format, facts, run.results, view))
 
 
 def _status(results: Sequence["CellResult"], complete: bool, missing: str | None) -> int:

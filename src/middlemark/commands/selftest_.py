@@ -25,9 +25,8 @@ from middlemark.workers.description import Worker
 from middlemark.workers.find import left_out, witness
 
 if TYPE_CHECKING:
-    from middlemark.stats.result import CellResult
+    from middlemark.report.document import MeasuredRun
     from middlemark.stats.selftest import SelfTest, Setting
-    from middlemark.store import RunFile
 
 FORMATS = ("table", "json")
 FEWEST_TRIALS = 6
@@ -227,30 +226,19 @@ class _Shown:
         self._settings = settings
         self.test: SelfTest | None = None
 
-    def __call__(
-        self,
-        plan: Plan,
-        file: "RunFile",
-        outcomes: Sequence[TrialOutcome],
-        folder: Path,
-        output_format: str,
-        seconds: float,
-    ) -> "tuple[tuple[CellResult, ...], str | None]":
+    def __call__(self, run: "MeasuredRun", output_format: str, seconds: float) -> str | None:
         from middlemark.commands import output
         from middlemark.commands.comparing import Selection, sides_of
         from middlemark.commands.facts import run_facts
-        from middlemark.commands.stored import readers
         from middlemark.report import selftest as report
-        from middlemark.stats.cells import cell_results
         from middlemark.stats.selftest import reckon
 
-        samples, kept = readers(folder)
-        results = cell_results(plan, outcomes, samples, {each.name: each for each in file.adapters}, kept)
+        folder = Path(run.folder)
         self.test = test = reckon(sides_of(Selection(folder)), self._settings)
-        facts = run_facts(file, outcomes, folder, seconds)
+        facts = run_facts(run.file, run.outcomes, folder, seconds)
         width = shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100
         text = {
-            "table": lambda: report.render_table(test, facts, results, width),
+            "table": lambda: report.render_table(test, facts, run.results, width),
             "json": lambda: report.render_json(test, facts),
         }[output_format]()
-        return results, output.write(text)
+        return output.write(text)

@@ -48,7 +48,7 @@ def measure_trials(
         return run_plan(further, workers, site, keep, watcher)
 
     try:
-        with progress(left, quiet=quiet) as watcher:
+        with progress(left, quiet=quiet, folder=writer.folder, adapters=writer.file.adapters) as watcher:
             complete = run_plan(left, workers, site, keep, watcher)
             if not complete or precisely is None:
                 return Ending(complete)

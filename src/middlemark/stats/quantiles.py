@@ -1,5 +1,6 @@
 """Exact quantiles of one trial's samples, and the rest of its summary."""
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any
@@ -26,6 +27,7 @@ _CHUNK = 1 << 20
 Numbers = npt.NDArray[Any]
 
 
+@functools.cache
 def samples_needed(quantile: Fraction) -> int:
     """Return how many samples a quantile needs: 20 for the median, 1,000 for p99, 100,000 for p99.99."""
     return _rounded_up(SAMPLES_BEYOND * quantile.denominator, quantile.denominator - quantile.numerator)

@@ -45,7 +45,9 @@ def state(run: _Json) -> str:
         f"from {run['started'][:19].replace('T', ' ')} UTC" if run.get("started") else "",
         f"seed {run['seed']}" if run.get("seed") is not None else "",
         "interrupted: what was measured by then is shown" if run.get("interrupted") else "",
-        "it has not ended: it is still running, or was killed" if not (run.get("ended") or run.get("interrupted")) else "",
+        "it has not ended: it is still running, or was killed"
+        if not (run.get("ended") or run.get("interrupted"))
+        else "",
         f"it ended early: {run['error']}" if run.get("error") else "",
     ]
     return ", ".join(each for each in parts if each)

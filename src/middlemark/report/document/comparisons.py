@@ -1,0 +1,215 @@
+"""Every pair of cells that differ in one factor alone, judged: a family is a factor and a metric.
+
+So the verdicts are those of ``middlemark compare RUN --by FACTOR --metric M``, but for three things. Left out are
+floors (how far from them a cell is stands beside it) and cells that something else than their transport carried.
+Adapters are held against each other over the same carrier only. And a pair with fewer trials than a verdict wants is
+judged alone: it can have none, and would cost the others theirs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from middlemark.plan.cell import Cell
+from middlemark.report.comparisons import what
+from middlemark.report.document import model
+from middlemark.report.document.measured import MeasuredRun
+from middlemark.report.document.model import brief, rounded
+from middlemark.report.document.rows import Row
+from middlemark.report.factors import ASKED, EXPERIMENT
+from middlemark.report.labels import is_contradicted
+from middlemark.stats.comparisons import (
+    METRICS,
+    Comparison,
+    Pairing,
+    Side,
+    against,
+    by_factor,
+    compare,
+    level,
+    run_against_run,
+    side,
+)
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.verdict import Judged as Verdicts
+from middlemark.stats.verdict import Verdict
+
+SHOWN_METRICS = ("p50", "throughput", "p99", "cpu", "memory")
+"""In the order in which they are kept where there is no room for all."""
+MOST_JUDGED = 8_000
+MOST_SHOWN = 3_000
+_FIRST = ("adapter", "transport", "loan", "reliability", "run")
+
+
+class Found(msgspec.Struct, frozen=True):
+    """One comparison, and how many of its family could have a verdict."""
+
+    judged: Verdicts
+    family: int
+
+
+class Judged:
+    """All comparisons of a document. ``find`` tells one by its rows."""
+
+    def __init__(self, rows: Sequence[Row], runs: Sequence[MeasuredRun]) -> None:
+        """Judge them all."""
+        cells = [row.result.cell for row in rows]
+        self._told_factors = [
+            factor for factor in (*EXPERIMENT, *ASKED) if len({getattr(each, factor) for each in cells}) > 1
+        ]
+        sides = [_side(row, runs[row.run]) for row in rows]
+        self._index = {id(each): row.index for each, row in zip(sides, rows, strict=True)}
+        only_floors = all(row.floor for row in rows)
+        chosen = [
+            each
+            for each, row in zip(sides, rows, strict=True)
+            if row.result.failed is None and not is_contradicted(row.result) and (only_floors or not row.floor)
+        ]
+        self.families: dict[tuple[str, str], list[Comparison]] = {}
+        self.unjudged: dict[str, int] = {}
+        total = 0
+        for factor, pairings in _by_factor(chosen, rows, self._index, len(runs)).items():
+            for metric in SHOWN_METRICS:
+                members = [each for each in pairings if _has(each, metric)]
+                if total + len(members) > MOST_JUDGED:
+                    self.unjudged[factor] = self.unjudged.get(factor, 0) + len(members)
+                elif members:
+                    self.families[factor, metric] = _family(members, metric)
+                    total += len(members)
+        self._found = {
+            (self._index[id(each.pairing.a)], self._index[id(each.pairing.b)], metric): (factor, each)
+            for (factor, metric), family in reversed(self.families.items())
+            for each in family
+        }
+
+    def find(self, a: int, b: int, metric: str) -> "Found | None":
+        """Return what is known of two rows, as B beside A; None where they differ in more than one factor."""
+        for one, other in ((a, b), (b, a)):
+            if (one, other, metric) in self._found:
+                factor, each = self._found[one, other, metric]
+                family = sum(of.judged.pairs >= FEWEST for of in self.families[factor, metric])
+                return Found(each.judged if one == a else _mirrored(each.judged), family)
+        return None
+
+    def told(self) -> tuple[tuple[model.Comparison, ...], dict[str, int]]:
+        """Return those there is room for, verdicts first where there is not for all, and how many are not told."""
+        left_out = dict(self.unjudged)
+        shown: list[model.Comparison] = []
+        for metric in SHOWN_METRICS:
+            for (factor, of), family in self.families.items():
+                if of != metric:
+                    continue
+                room = MOST_SHOWN - len(shown)
+                kept = family
+                if len(family) > room:
+                    order = sorted(
+                        range(len(family)), key=lambda at: (family[at].judged.verdict is Verdict.CANNOT_TELL, at)
+                    )
+                    kept = [family[at] for at in sorted(order[:room])]
+                    left_out[factor] = left_out.get(factor, 0) + len(family) - len(kept)
+                shown += [self._told(factor, each) for each in kept]
+        return tuple(shown), left_out
+
+    def _told(self, factor: str, each: Comparison) -> model.Comparison:
+        judged = each.judged
+        return model.Comparison(
+            a=self._index[id(each.pairing.a)],
+            b=self._index[id(each.pairing.b)],
+            factor=factor,
+            what=what(each.pairing, self._told_factors),
+            names=each.pairing.names,
+            metric=each.metric,
+            unit=METRICS[each.metric].unit,
+            medians=(brief(each.medians[0]), brief(each.medians[1])),
+            shift=brief(judged.shift),
+            low=rounded(judged.low),
+            high=rounded(judged.high),
+            p=brief(judged.p),
+            p_family=brief(judged.p_family),
+            pairs=judged.pairs,
+            verdict=each.word,
+            trials_needed=judged.trials_needed,
+            marks=each.pairing.marks,
+        )
+
+
+def _side(row: Row, run: MeasuredRun) -> Side:
+    machine = run.file.machine
+    shared = None if row.carrier is None else row.carrier == "shared-memory"
+    place = f"{machine.host}/{machine.cpu}/{machine.processors}"
+    return side(run.name, f"r{row.run}", row.result.cell, shared, place, row.trials)
+
+
+def _by_factor(
+    sides: Sequence[Side], rows: Sequence[Row], index: Mapping[int, int], runs: int
+) -> dict[str, list[Pairing]]:
+    """Return what may be compared, by factor: within each run, and of several runs the same cells of the first's."""
+    of_run: dict[str, list[Side]] = {}
+    for each in sides:
+        of_run.setdefault(each.run, []).append(each)
+    found: dict[str, list[Pairing]] = {}
+    for factor in _varying(sides):
+        pairings = [pairing for members in of_run.values() for pairing in by_factor(members, factor)]
+        if factor == "adapter":
+            pairings = [
+                each
+                for each in pairings
+                if rows[index[id(each.a)]].carrier == rows[index[id(each.b)]].carrier is not None
+                or each.a.cell.transport == each.b.cell.transport
+            ]
+        if allowed := [each for each in pairings if not against(each)]:
+            found[factor] = allowed
+    if runs > 1 and (across := list(_across(of_run))):
+        found["run"] = across
+    return {factor: found[factor] for factor in sorted(found, key=_place)}
+
+
+def _across(of_run: Mapping[str, Sequence[Side]]) -> Iterator[Pairing]:
+    first, *others = of_run.values()
+    for other in others:
+        yield from (each for each in run_against_run(first, other) if not against(each) and _same(each))
+
+
+def _same(pairing: Pairing) -> bool:
+    return pairing.a.cell == pairing.b.cell
+
+
+def _place(factor: str) -> int:
+    return _FIRST.index(factor) if factor in _FIRST else len(_FIRST)
+
+
+def _varying(sides: Sequence[Side]) -> list[str]:
+    factors = [each for each in Cell.__struct_fields__ if each != "size"]
+    return [factor for factor in factors if len({level(each, factor) for each in sides}) > 1]
+
+
+def _has(pairing: Pairing, metric: str) -> bool:
+    return bool(pairing.a.figures[metric].keys() & pairing.b.figures[metric].keys())
+
+
+def _family(pairings: Sequence[Pairing], metric: str) -> list[Comparison]:
+    """Judge those with enough pairs as one family and each of the others alone; in the order given."""
+
+    def pairs(pairing: Pairing) -> int:
+        return len(pairing.a.figures[metric].keys() & pairing.b.figures[metric].keys())
+
+    enough = iter(compare([each for each in pairings if pairs(each) >= FEWEST], [metric]))
+    return [next(enough) if pairs(each) >= FEWEST else compare([each], [metric])[0] for each in pairings]
+
+
+_OTHER_WAY = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+
+
+def _mirrored(judged: Verdicts) -> Verdicts:
+    """Return the same with A and B exchanged: log-ratios change their sign, and nothing else."""
+
+    def other_way(part: float | None) -> float | None:
+        return None if part is None else 1 / (1 + part) - 1
+
+    return msgspec.structs.replace(
+        judged,
+        shift=1 / (1 + judged.shift) - 1,
+        low=other_way(judged.high),
+        high=other_way(judged.low),
+        verdict=_OTHER_WAY.get(judged.verdict, judged.verdict),
+    )

@@ -1,0 +1,107 @@
+"""Runs → the document. The results are given; what is read here is one trial a cell, for its distribution."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.report.document.answers import answers
+from middlemark.report.document.cells import cell_of
+from middlemark.report.document.comparisons import Judged
+from middlemark.report.document.distributions import distribution
+from middlemark.report.document.factors import factors_of, levels_of
+from middlemark.report.document.measured import MeasuredRun
+from middlemark.report.document.model import SCHEMA, Cell, Document, DoubtSummary
+from middlemark.report.document.rows import Row, rows_of
+from middlemark.report.document.runs import commands_of, run_of, title_of
+from middlemark.stats.verdict import MARGIN
+
+HEAT_BYTES = 1_200_000
+"""Of all heat maps together: with everything else a thousand cells stay under 5 MB."""
+
+
+def make_document(runs: Sequence[MeasuredRun], *, generated: str, middlemark: str) -> Document:
+    """Return the document of these runs. ``generated``: when, ISO 8601 in UTC; ``middlemark``: by which version."""
+    rows = rows_of(runs)
+    levels = [levels_of(row.result.cell) for row in rows]
+    judged = Judged(rows, runs)
+    told, left_out = judged.told()
+    document = Document(
+        schema=SCHEMA,
+        title=title_of(runs),
+        generated=generated,
+        middlemark=middlemark,
+        margin=MARGIN,
+        runs=tuple(run_of(at, run, rows) for at, run in enumerate(runs)),
+        factors=factors_of(rows, levels, [run.name for run in runs]),
+        cells=_cells(rows, levels, runs),
+        comparisons=told,
+        comparisons_left_out=left_out,
+        answers=answers(rows, runs, judged),
+        doubts_summary=_doubts(rows),
+        commands=commands_of(runs, list(dict.fromkeys(factor for factor, _ in judged.families if factor != "run"))),
+    )
+    return _unicode(document)
+
+
+def _unicode(document: Document) -> Document:
+    """Return the document with text that is no Unicode (a folder's name, say) made so, visibly."""
+    try:
+        msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        return msgspec.convert(_readable(msgspec.to_builtins(document)), Document)
+    return document
+
+
+def _readable(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {_readable(key): _readable(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_readable(each) for each in value]
+        case _:
+            return value
+
+
+def _cells(rows: Sequence[Row], levels: Sequence[dict[str, object]], runs: Sequence[MeasuredRun]) -> tuple[Cell, ...]:
+    cells: list[Cell] = []
+    for row, each in zip(rows, levels, strict=True):
+        run = runs[row.run]
+        found = distribution(row.result, row.trials, run.samples, run.kept)
+        cells.append(cell_of(row, each, found))
+    room = HEAT_BYTES
+    kept: set[int] = set()
+    for index in sorted(range(len(cells)), key=lambda index: _interest(cells[index])):
+        heat = cells[index].heat
+        size = len(msgspec.json.encode(heat)) if heat else 0
+        if heat and size <= room:
+            room -= size
+            kept.add(index)
+    return tuple(
+        each if each.heat is None or index in kept else msgspec.structs.replace(each, heat=None)
+        for index, each in enumerate(cells)
+    )
+
+
+def _interest(cell: Cell) -> tuple[bool, bool, int]:
+    """What is doubtful is looked at first, a floor last."""
+    return (cell.floor, not cell.doubts, cell.i)
+
+
+def _doubts(rows: Sequence[Row]) -> tuple[DoubtSummary, ...]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        for code in dict.fromkeys(each.code for each in row.result.warnings):
+            found.setdefault(code, []).append(row)
+    return tuple(
+        DoubtSummary(
+            code=code,
+            count=len(members),
+            text=(first := next(each for each in members[0].result.warnings if each.code == code)).text,
+            advice=first.advice,
+            cells=tuple(row.index for row in members),
+        )
+        for code, members in sorted(found.items(), key=lambda item: -len(item[1]))
+    )

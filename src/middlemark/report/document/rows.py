@@ -1,0 +1,99 @@
+"""Every cell of every run in one sequence, with what a report calls it."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from middlemark.report.document.measured import MeasuredRun
+from middlemark.report.factors import ASKED, EXPERIMENT, WORDS, plain, subject, usual, varying, words
+from middlemark.stats.floors import by_rate, carrier_of, floors
+from middlemark.stats.result import CellResult, Summary
+from middlemark.stats.trials import TrialSummary
+from middlemark.units import format_size
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell of a run. ``index`` is its place in the document, ``run`` that of its run."""
+
+    index: int
+    run: int
+    result: CellResult
+    trials: Sequence[TrialSummary]
+    carrier: str | None
+    """What its transport must be carried by."""
+    floor: bool
+    bench_only: bool
+    name: str
+    """What is measured, and what was asked of it that is not the usual: ``fastdds shm, loan``."""
+    label: str
+    series: str
+    floor_row: int | None
+    """The place of what ``times_floor`` is held against."""
+
+
+def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
+    """Return the rows of all runs, in the order of their plans."""
+    results = [result for run in runs for result in run.results]
+    varied = varying(results)
+    common = usual(results, varied & frozenset(ASKED))
+    several = len({run.name for run in runs}) > 1
+    rows: list[Row] = []
+    for at, run in enumerate(runs):
+        descriptions = {each.name: each for each in run.file.adapters}
+        cells = [each.cell for each in run.results]
+        held = floors(cells, [per_message_ns(each) for each in run.results], descriptions)
+        begin = len(rows)
+        for result, trials, floor in zip(run.results, run.trials, held, strict=True):
+            described = descriptions.get(result.cell.adapter)
+            unusual = [level for factor in common if (level := WORDS[factor](result.cell)) != common[factor]]
+            told = _joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *unusual)
+            where = run.name if several else ""
+            rows.append(
+                Row(
+                    index=len(rows),
+                    run=at,
+                    result=result,
+                    trials=trials,
+                    carrier=carrier_of(result.cell, descriptions),
+                    floor=bool(described and described.floor),
+                    bench_only=bool(described and described.bench_only),
+                    name=_joined(", ", subject(result.cell), *unusual),
+                    label=_joined(" · ", subject(result.cell), format_size(result.cell.size), told, where),
+                    series=_joined(" · ", subject(result.cell), told, where),
+                    floor_row=None if floor is None or result.times_floor is None else begin + floor.cell,
+                )
+            )
+    return _unique(rows)
+
+
+def _joined(between: str, *parts: str) -> str:
+    return plain(between.join(each for each in parts if each))
+
+
+def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Tell rows of one label by their sweeps, and where that does not do, by their number."""
+    labels = Counter(each.label for each in rows)
+    named = [each.label if labels[each.label] == 1 else _joined(" · ", each.label, each.result.name) for each in rows]
+    labels = Counter(named)
+    return tuple(
+        msgspec.structs.replace(
+            row,
+            label=label if labels[label] == 1 else f"{label} · #{row.index + 1}",
+            series=row.series if label == row.label else _joined(" · ", row.series, row.result.name),
+        )
+        for row, label in zip(rows, named, strict=True)
+    )
+
+
+def latency_of(result: CellResult) -> Summary | None:
+    """Return the distribution that stands for the cell: one way of a stream, else the round trip."""
+    return result.one_way_ns if result.cell.pattern == "stream" else result.round_trip_ns
+
+
+def per_message_ns(result: CellResult) -> float | None:
+    """Return what is held against a floor: p50, or of what is held by its rate the time a message takes."""
+    if by_rate(result.cell):
+        return 1e9 / result.rate_hz if result.rate_hz else None
+    latency = latency_of(result)
+    return latency.p50 if latency else None
