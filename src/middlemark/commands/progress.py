@@ -1,81 +1,43 @@
-"""What is being measured, how many trials remain and the time left: live on a terminal, plain lines elsewhere."""
+"""What is being measured, how the last trial did, the noise of the machine and the time left.
+
+Live on a terminal, plain lines elsewhere. What is shown is made in ``progress_state``; here is only where it is shown.
+"""
 
 import contextlib
+import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from middlemark.commands.progress_state import State, describe
 from middlemark.launch.outcome import TrialOutcome
 from middlemark.launch.run import Watcher
-from middlemark.plan import Plan, estimate_trial
+from middlemark.plan import Plan
 from middlemark.plan.cell import Cell, Trial
-from middlemark.units import format_rate, format_size
+from middlemark.workers.description import Description
 
 LINE_EVERY_S = 10.0
 
 
 @contextlib.contextmanager
-def progress(plan: Plan, *, quiet: bool) -> Iterator[Watcher]:
-    """Yield a watcher that shows progress on stderr; one that shows nothing when ``quiet``."""
+def progress(
+    plan: Plan, *, quiet: bool, folder: Path | None = None, adapters: Sequence[Description] = ()
+) -> Iterator[Watcher]:
+    """Yield a watcher that shows progress on stderr; one that shows nothing when ``quiet``.
+
+    ``folder``: where trials keep their samples, and ``adapters``: who knows which of them are floors. Without them the
+    last result is not shown.
+    """
+    state = State(plan, folder, adapters)
     if quiet:
         yield _Silent()
-    elif sys.stderr.isatty():
-        with _live(plan) as watcher:
+    elif sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown"):
+        with _live(state) as watcher:
             yield watcher
     else:
-        yield _Lines(plan)
-
-
-def describe(cell: Cell) -> str:
-    """Return the cell in a few words: ``fastdds shm, 64 KiB, block``."""
-    name = cell.adapter if cell.adapter == cell.transport else f"{cell.adapter} {cell.transport}"
-    extras = [
-        format_size(cell.size),
-        cell.receive,
-        *(["loan"] if cell.loan else []),
-        *(["best effort"] if cell.reliability == "best-effort" else []),
-        *(["one process"] if cell.processes == 1 else []),
-        *([f"{cell.subscribers} subscribers"] if cell.subscribers > 1 else []),
-        *([cell.label] if cell.label else []),
-    ]
-    return f"{name}, {', '.join(extras)}"
-
-
-def _step(event: Mapping[str, Any]) -> str:
-    """Return which step of a search a tick belongs to: ``step 3 at 12.5 kHz, ``; nothing outside of searches."""
-    if "step" not in event:
-        return ""
-    rate = event["rate_hz"]
-    return f"step {event['step']} at {'rate max' if rate is None else format_rate(float(f'{rate:.3g}'))}, "
-
-
-class _Clock:
-    """How long is left: the estimate of what remains, corrected by how the estimate held so far."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._estimates = [estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials]
-        self._begin = time.monotonic()
-        self.done = 0
-        self.failed = 0
-        self.total = len(plan.trials)
-
-    def more(self, plan: Plan) -> None:
-        self._estimates += [estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials]
-        self.total += len(plan.trials)
-
-    def ended(self, outcome: TrialOutcome) -> None:
-        self.done += 1
-        self.failed += outcome.failed is not None
-
-    def left_s(self) -> float:
-        expected = sum(self._estimates[: self.done])
-        pace = (time.monotonic() - self._begin) / expected if expected > 0 else 1.0
-        return sum(self._estimates[self.done :]) * pace
-
-    def left(self) -> str:
-        seconds = round(self.left_s())
-        return f"{seconds // 60} min {seconds % 60:02} s left" if seconds >= 60 else f"{seconds} s left"
+        yield _Lines(state)
 
 
 class _Silent:
@@ -93,25 +55,26 @@ class _Silent:
 
 
 class _Lines(_Silent):
-    """For logs and pipes: every failure at once, otherwise a line every ten seconds."""
+    """For logs, pipes and terminals that cannot move the cursor: failures at once, else a line every ten seconds."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._clock = _Clock(plan)
+    def __init__(self, state: State) -> None:
+        self._state = state
         self._said = 0.0
 
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
+        self._state.begins(cell)
         now = time.monotonic()
-        if self._clock.done == 0 or now - self._said >= LINE_EVERY_S:
+        if self._state.done == 0 or now - self._said >= LINE_EVERY_S:
             self._said = now
-            self._say(f"{self._clock.done} of {self._clock.total} trials, {self._clock.left()}; next: {describe(cell)}")
+            self._say(self._state.line())
 
     def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
-        self._clock.ended(outcome)
+        self._state.ended(cell, outcome)
         if outcome.failed is not None:
             self._say(f"failed: {describe(cell)}: {outcome.failed.text}")
 
     def more(self, plan: Plan) -> None:
-        self._clock.more(plan)
+        self._state.more(plan)
 
     def _say(self, text: str) -> None:
         with contextlib.suppress(OSError):
@@ -119,48 +82,40 @@ class _Lines(_Silent):
 
 
 @contextlib.contextmanager
-def _live(plan: Plan) -> Iterator[Watcher]:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+def _live(state: State) -> Iterator[Watcher]:
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.live import Live
+    from rich.text import Text
 
     console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}", table_column=None),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[left]}"),
-        console=console,
-        transient=True,
-        auto_refresh=False,  # ten redraws a second would be a disturbance of what is measured
-    )
 
-    class Live(_Silent):
-        def __init__(self) -> None:
-            self._clock = _Clock(plan)
-            self._task = bar.add_task("starting", total=self._clock.total, left=self._clock.left())
-            self._text = ""
+    class Shown:
+        """The lines as they are now, for the width the terminal has now."""
 
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            for line in state.lines(options.max_width):
+                yield Text(line, no_wrap=True, overflow="crop")
+
+    # Not redrawn by a clock: ten times a second would be a disturbance of what is measured.
+    live = Live(Shown(), console=console, transient=True, auto_refresh=False)
+
+    class Watching(_Silent):
         def trial_begins(self, cell: Cell, trial: Trial) -> None:
-            self._text = describe(cell)
-            self._show(self._text)
+            state.begins(cell)
+            live.refresh()
 
         def tick(self, event: Mapping[str, Any]) -> None:
-            self._show(f"{self._text}: {_step(event)}{event.get('samples', 0):,} samples ({event.get('phase', '')})")
+            state.ticked(event)
+            live.refresh()
 
         def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
-            self._clock.ended(outcome)
+            state.ended(cell, outcome)
             if outcome.failed is not None:
-                console.print(f"failed: {escape(describe(cell))}: {escape(outcome.failed.text)}", highlight=False)
-            bar.update(self._task, completed=self._clock.done)
-            self._show(self._text)
+                console.print(Text(f"failed: {describe(cell)}: {outcome.failed.text}"))
+            live.refresh()
 
         def more(self, plan: Plan) -> None:
-            self._clock.more(plan)
-            bar.update(self._task, total=self._clock.total)
+            state.more(plan)
 
-        def _show(self, text: str) -> None:
-            bar.update(self._task, description=escape(text), left=self._clock.left(), refresh=True)
-
-    with bar:
-        yield Live()
+    with live:
+        yield Watching()
