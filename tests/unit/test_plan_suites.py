@@ -1,5 +1,7 @@
 """The suites that come along, planned: they are the experiments they say they are. And how long a plan will take."""
 
+from collections import Counter
+
 import msgspec
 import pytest
 from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, MEMCPY, SHM, UDP
@@ -21,6 +23,18 @@ def test_first_look_is_planned_for_under_three_minutes() -> None:
         ("shm", False),
         ("shm", True),
     }
+
+
+def test_first_look_has_the_trials_to_tell_which_dds_is_faster() -> None:
+    plan = make_plan(load(["first-look"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    trials = Counter(plan.cells[trial.cell] for trial in plan.trials)
+    compared = [cell for cell, number in trials.items() if number > 2]
+    assert {(cell.adapter, cell.transport) for cell in compared} == {("cyclonedds", "udp"), ("fastdds", "udp")}
+    assert {trials[cell] for cell in compared} == {10}
+    sizes = {cell.size for cell in compared}
+    # Holm's correction over the sizes, and the least p-value that so many pairs can have.
+    assert len(sizes) * 2.0 ** (1 - 10) <= 0.05
+    assert sizes == {cell.size for cell in plan.cells}
 
 
 def test_first_look_runs_with_floors_only_and_on_one_processor() -> None:

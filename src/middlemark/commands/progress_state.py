@@ -11,7 +11,7 @@ from middlemark.launch.outcome import TrialOutcome
 from middlemark.plan import Plan, estimate_trial
 from middlemark.plan.cell import Cell
 from middlemark.report.factors import plain
-from middlemark.units import format_rate, format_seconds, format_size, format_us
+from middlemark.units import format_percent, format_rate, format_seconds, format_size, format_us
 from middlemark.workers.description import Description
 
 PRESSURE = Path("/proc/pressure/cpu")
@@ -163,7 +163,7 @@ class State:
         now, seconds = self._waited_us(), self._clock() - begin
         if waited is not None and now is not None and seconds > 0:
             share = min(1.0, (now - waited) / (seconds * 1e6))
-            return f"tasks waited for a processor {100 * share:.2g} % of the time" if share >= _NOISY else ""
+            return f"tasks waited for a processor {format_percent(share)} of the time" if share >= _NOISY else ""
         switches = sum(each.involuntary_switches for each in outcome.costs)
         measured = max((each.seconds for each in outcome.costs), default=0.0)
         return f"made to give way {switches / measured:,.0f} times/s" if switches and measured > 0 else ""

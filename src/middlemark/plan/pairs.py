@@ -99,6 +99,9 @@ def _find_adapters(sweep: Sweep, ground: Ground, notes: list[Note], problems: li
             found.append(here[name])
         elif name not in ground.absent:
             known = [*here, *(each for each in ground.absent if each not in here)]
+            if sweep.skip_unsupported and nearest(name, known) is None:  # no slip of the pen: it is not here
+                notes.append(Note(asked.place, f"no adapter is called '{name}' here"))
+                continue
             problems.append(Problem(asked.place, f"no adapter is called '{name}'; {did_you_mean(name, known)}"))
         elif ground.wants("adapter", name):
             text = f"{name} is not built here{_advice(ground.absent[name])}"

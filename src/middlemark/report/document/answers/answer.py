@@ -1,5 +1,6 @@
 """Contests and their verdicts → sentences, the widest first."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from middlemark.report.document.answers.contests import Contest, contests
@@ -24,7 +25,32 @@ def answers(rows: Sequence[Row], runs: Sequence[MeasuredRun], judged: Judged) ->
             return alone(contest, told, run)
         return ranking(contest, judged, told, run) if contest.tellable else too_few(contest, told, run)
 
-    return (*_incomplete(rows, runs), *over_sizes(found, judged, told), *map(answer, found))
+    return (
+        *_incomplete(rows, runs),
+        *_between_runs(runs, judged),
+        *over_sizes(found, judged, told),
+        *map(answer, found),
+    )
+
+
+def _between_runs(runs: Sequence[MeasuredRun], judged: Judged) -> list[Answer]:
+    """Count the verdicts on the cells that a later run has in common with the first."""
+    found: list[Answer] = []
+    family = judged.families.get(("run", "p50"), [])
+    for at in range(1, len(runs)):
+        words = Counter(each.word for each in family if each.pairing.b.run == f"r{at}")
+        if not words:
+            continue
+        names = (runs[at].name, runs[0].name)
+        counted = ", ".join(f"{words[word]:,} {word}" for word in ("faster", "slower", "equivalent") if words[word])
+        unknown = f"{words['cannot tell']:,} cannot be told" if words["cannot tell"] else ""
+        verdicts = "; ".join(each for each in (counted, unknown) if each)
+        text = (
+            f"{names[0]} beside {names[1]}, by p50, over what both have ({words.total():,} of the cells): {verdicts}. "
+            "They were measured apart, so the machine may be the difference."
+        )
+        found.append(Answer(text=plain(text), sure="unsure", cells=(), size=None))
+    return found
 
 
 def _incomplete(rows: Sequence[Row], runs: Sequence[MeasuredRun]) -> list[Answer]:
@@ -52,5 +78,6 @@ def _states(rows: Sequence[Row], runs: Sequence[MeasuredRun]) -> list[str]:
             why = f"the first, {failed[0].label}: {first.text}" if first else ""
             texts.append(f"{name}Nothing was measured: none of {len(own):,} cells has a result; {why}.")
         elif failed:
-            texts.append(f"{name}{len(failed):,} of {len(own):,} cells have no result; the experiment below says why.")
+            have = "has" if len(failed) == 1 else "have"
+            texts.append(f"{name}{len(failed):,} of {len(own):,} cells {have} no result; it is told below why.")
     return texts

@@ -62,9 +62,8 @@ def too_few(contest: Contest, told: Collection[str], run: str) -> Answer:
         figures.append(f"{rest[0].name} {figure_of(rest[0])}")
     elif rest:
         figures.append(f"{len(rest)} more up to {rest[-1].name} with {figure_of(rest[-1])}")
-    trials = _trials(contest.contenders)
-    text = f"{place(contest, told, run)}, {'; '.join(figures[:-1])}; and {figures[-1]}; in {trials}"
-    return _answer(contest, f"{text}: too few to call a difference ({FEWEST} are the fewest).", "unsure")
+    text = f"{place(contest, told, run)}, {'; '.join(figures)}: {_trials(contest.contenders)}"
+    return _answer(contest, f"{text}, too few to call a difference ({FEWEST} are the fewest).", "unsure")
 
 
 def alone(contest: Contest, told: Collection[str], run: str) -> Answer:
@@ -73,7 +72,8 @@ def alone(contest: Contest, told: Collection[str], run: str) -> Answer:
     text = f"{place(contest, told, run)}, {row.name} {_took(row)} {measure(row)}"
     interval = row.result.interval
     if interval is None:
-        sure = f"{_trials([row])}: too few for an interval ({FEWEST} are the fewest)"
+        few = f", too few for an interval: {FEWEST} are the fewest" if row.result.trials < FEWEST else ""
+        sure = f"{_trials([row])}{few}"
     else:
         low, high = (_figure(row, each) for each in interval)
         sure = f"{100 * CONFIDENCE:.0f} % interval {low} to {high}, {_trials([row])}"
@@ -198,7 +198,7 @@ def _floor(row: Row, *, beside: Row | None = None) -> str:
     if times is None or row.floor:
         return ""
     named = "" if beside is not None and beside.result.floor == label else f" ({label})"
-    return f", {ratio(times)} times the floor{named}"
+    return f", {ratio(times)} times {'slower than ' if _rate(row) else ''}the floor{named}"
 
 
 def _trials(rows: Sequence[Row]) -> str:

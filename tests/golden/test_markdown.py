@@ -1,0 +1,151 @@
+"""The report as Markdown, held by a file, and what GitHub's renderer would make of hostile text."""
+
+import html
+import re
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from streams import floods, loads
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from middlemark.launch.outcome import Doubt, Failure, TrialOutcome
+from middlemark.plan.cell import Limits, Note, Plan, Trial
+from middlemark.report import markdown
+from middlemark.report.document import MeasuredRun, make_document
+from middlemark.report.factors import plain
+from middlemark.report.markdown import escaped
+from middlemark.stats.result import CellResult, Summary
+from middlemark.stats.trials import FURTHER, TIMES, TrialSummary
+from middlemark.store import Machine, RunFile
+from middlemark.workers.description import Description, Transport
+
+Results = tuple[CellResult, ...]
+HOSTILE = "<script>alert(1)</script> | [x](http://y) `z` @team #12 **b** _c_ ![i](www.j.k)"
+TRIALS = 7
+
+
+class MarkdownFile(SingleFileSnapshotExtension):
+    """One Markdown file a report."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "md"
+
+
+@pytest.fixture
+def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(MarkdownFile)
+
+
+def _described(name: str, floor: bool) -> Description:
+    return Description(
+        protocol=1, name=name, title=name, version="1.2", library="", licence="MIT", floor=floor, bench_only=False,
+        request_reply=False, security=False, own_threads=False, residue=(), native={},
+        transports=tuple(
+            Transport(
+                name=way, carrier=carrier, processes=(1, 2), receive=("block",), reliability=("reliable",),
+                loan=(False,), max_bytes=1 << 30,
+            )
+            for way, carrier in (("udp", "udp"), ("shm", "shared-memory"), ("data-sharing", "shared-memory"))
+        ),
+    )  # fmt: skip
+
+
+def _measured(results: Results, **given: object) -> MeasuredRun:
+    """The results as those of a run of seven trials each, whose figures lie around the result's own."""
+    cells = tuple(each.cell for each in results)
+    trials = [[_trial(at, result, number) for number in range(TRIALS)] for at, result in enumerate(results)]
+    planned = tuple(
+        Trial(order=number * len(cells) + at, cell=at, number=number + 1, limits=Limits(samples=10))
+        for number in range(TRIALS)
+        for at in range(len(cells))
+    )
+    facts: dict[str, object] = {
+        "middlemark": "0.1.0",
+        "suites": ("first-look",),
+        "command": ("middlemark", "run", "first-look"),
+        "started": "2026-03-01T12:00:00.000+00:00",
+        "ended": "2026-03-01T12:02:41.000+00:00",
+        "seed": 42,
+        "machine": Machine(
+            host="bench-7", cpu="AMD EPYC 7B13", processors=2, memory_bytes=1 << 33, kernel="6.1.0-18-amd64",
+            system="Debian GNU/Linux 12 (bookworm)", virtual=True, clocksource="tsc", governor=None,
+        ),
+        "adapters": tuple(
+            _described(name, name in ("shm", "udp")) for name in dict.fromkeys(each.adapter for each in cells)
+        ),
+        "plan": Plan(cells=cells, trials=planned, names=("first-look",) * len(cells)),
+    }  # fmt: skip
+    return MeasuredRun(
+        name="2026-03-01_12-00-00-first-look",
+        folder="runs/2026-03-01_12-00-00-first-look",
+        file=RunFile(**(facts | given)),  # type: ignore[arg-type]
+        outcomes=[each.outcome for of in trials for each in of],
+        trials=trials,
+        results=[msgspec.structs.replace(each, trials=TRIALS if each.failed is None else 0) for each in results],
+        samples=lambda _: None,
+        kept=lambda _: pytest.fail("nothing was kept"),
+    )
+
+
+def _trial(at: int, result: CellResult, number: int) -> TrialSummary:
+    outcome = TrialOutcome(
+        cell=at, number=number + 1, order=number * 100 + at, started="", seconds=1.0, failed=result.failed
+    )
+    p50 = result.round_trip_ns.p50 if result.round_trip_ns else None
+    times: dict[str, Summary | None] = dict.fromkeys((*TIMES, *FURTHER))
+    times["round_trip_ns"] = None if p50 is None else Summary(p50=p50 * (1 + 0.01 * ((number * (at + 3)) % TRIALS)))
+    return TrialSummary(outcome=outcome, times=times)
+
+
+def _rendered(run: MeasuredRun) -> str:
+    return markdown.render(make_document([run], generated="2026-03-01T12:03:00.000+00:00", middlemark="0.1.0"))
+
+
+def test_markdown(golden: SnapshotAssertion, results: Results) -> None:
+    assert golden == _rendered(_measured(results))
+
+
+def test_markdown_of_streams(golden: SnapshotAssertion) -> None:
+    assert golden == _rendered(_measured((*floods(), *loads())))
+
+
+def test_markdown_of_a_run_that_was_interrupted_before_anything_was_measured(golden: SnapshotAssertion) -> None:
+    assert golden == _rendered(_measured((), interrupted=True))
+
+
+def test_no_text_of_a_run_is_markup(results: Results) -> None:
+    hostile = msgspec.structs.replace(
+        results[0],
+        cell=msgspec.structs.replace(results[0].cell, adapter=HOSTILE),
+        warnings=(Doubt(HOSTILE, HOSTILE, HOSTILE),),
+    )
+    failed = msgspec.structs.replace(results[4], failed=Failure("crashed", f"{HOSTILE}\n# not a heading", HOSTILE))
+    run = _measured((hostile, failed))
+    plan = msgspec.structs.replace(run.file.plan, notes=(Note(HOSTILE, HOSTILE),))
+    file = msgspec.structs.replace(run.file, plan=plan, suites=(HOSTILE,), command=("middlemark", "run", HOSTILE))
+    text = _rendered(msgspec.structs.replace(run, file=file))
+    shown = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
+    tags = set(re.findall(r"</?([a-zA-Z0-9]+)", shown))
+    assert tags <= {"h2", "h3", "p", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "strong", "pre", "code"}
+    assert shown.count("<strong>") == 2, "a size and a doubt's code"
+    assert html.unescape(re.sub(r"<[^>]*>", "", shown)).count(HOSTILE) >= 8
+    assert shown.count("<h2>") == 1
+
+
+@given(st.text(max_size=40))
+def test_any_text_in_a_table_shows_as_it_is(text: str) -> None:
+    table = "\n".join(markdown.table(("cell", "p50"), [(escaped(text), "1")]))
+    shown = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(table)
+    (cell,) = re.findall(r"<tbody>\n<tr>\n<td>(.*?)</td>", shown, re.DOTALL)
+    assert "<" not in cell
+    assert html.unescape(cell) == plain(text).strip()
+
+
+@pytest.mark.parametrize("text", ["http://x.y", "www.x.y", "@team", "#12"])
+def test_nothing_becomes_a_link_or_a_mention_by_itself(text: str) -> None:
+    assert text not in escaped(text)
+    assert html.unescape(escaped(text)) == text

@@ -1,0 +1,192 @@
+"""What a report answers: sentences that say no more than the trials bear."""
+
+import random
+
+import msgspec
+import pytest
+from report_runs import answers_of, cell, document_of, run_of, spread
+
+from middlemark.launch.outcome import Doubt, Failure
+from middlemark.plan.cell import Cell
+
+CRASHED = Failure("crashed", "the pong was killed by SIGSEGV", "run it alone")
+FLOOR = {cell("udp"): spread(16_000)}
+LYRA, VEGA, DENEB = cell("lyra"), cell("vega"), cell("deneb")
+
+
+def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
+    draw = random.Random(seed)
+    return [middle * draw.lognormvariate(0, 0.3) for _ in range(trials)]
+
+
+def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_floor() -> None:
+    (answer,) = document_of(run_of(FLOOR | {VEGA: spread(60_000, by=0.05), LYRA: spread(20_000)})).answers
+    assert answer.text == (
+        "At 64 B over UDP, lyra udp is the fastest with 20.0 µs a round trip, 1.25 times the floor (udp); "
+        "vega udp takes 3.00 times as long (95 % interval 2.97 to 3.03 times, 10 trials each), 3.75 times the floor."
+    )
+    assert (answer.sure, answer.size, answer.cells) == ("sure", 64, (2, 1))
+
+
+def test_a_difference_below_twofold_is_told_in_percent() -> None:
+    assert answers_of(run_of(FLOOR | {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)})) == [
+        "At 64 B over UDP, lyra udp is the fastest with 21.0 µs a round trip, 1.31 times the floor (udp); "
+        "vega udp takes 33 % longer (95 % interval 32 to 35 %, 10 trials each), 1.75 times the floor."
+    ]
+
+
+def test_what_lies_within_the_margin_is_equivalent_and_nobody_the_fastest() -> None:
+    (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000), VEGA: spread(21_200)})).answers
+    assert answer.text == (
+        "At 64 B over UDP, lyra udp has the best median, 21.0 µs a round trip, 1.31 times the floor (udp); "
+        "vega udp (21.2 µs, 1.32 times the floor) is equivalent, within ±5 % (95 % interval 0.95 to 0.95 %, "
+        "10 trials each)."
+    )
+    assert answer.sure == "sure"
+
+
+def test_what_cannot_be_told_says_how_many_trials_would() -> None:
+    (answer,) = document_of(run_of(FLOOR | {LYRA: drawn(21_000, 10, 1), VEGA: drawn(22_000, 10, 2)})).answers
+    assert "the fastest" not in answer.text
+    assert "lyra udp has the best median" in answer.text
+    assert "differs cannot be told with 10 trials each (95 % interval -" in answer.text
+    assert "): about " in answer.text
+    assert answer.sure == "unsure"
+
+
+def test_one_comparison_of_several_needs_the_trials_for_all_of_them() -> None:
+    sizes = (16, 1024, 65536, 1 << 20)
+    figures = {
+        cell(name, size=size): spread(middle, 6) for size in sizes for name, middle in (("lyra", 2e4), ("vega", 3e4))
+    }
+    texts = answers_of(run_of(figures))
+    assert len(texts) == 4
+    assert all("as one of 4 comparisons that is not enough): about 8 would" in each for each in texts)
+
+
+def test_too_few_trials_give_figures_and_no_difference() -> None:
+    (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})).answers
+    assert answer.text == (
+        "At 64 B over UDP, lyra udp took 21.0 µs a round trip, 1.31 times the floor (udp); "
+        "vega udp 28.0 µs, 1.75 times the floor: 2 trials each, too few to call a difference (6 are the fewest)."
+    )
+    assert answer.sure == "unsure"
+
+
+def test_those_with_trials_for_a_verdict_are_not_kept_from_it_by_those_without() -> None:
+    (text,) = answers_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000, by=0.05), DENEB: spread(20_000, 2)}))
+    assert "lyra udp is the fastest" in text
+    assert text.endswith("Too few trials to stand beside them: deneb udp (20.0 µs, 2 trials).")
+
+
+def test_over_several_sizes_one_sentence_says_who_is_faster_where() -> None:
+    figures = {
+        cell(name, size=size): spread(figure)
+        for name, by_size in (("lyra", (20_000, 23_000, 42_000)), ("vega", (26_000, 23_050, 31_500)))
+        for size, figure in zip((16, 1024, 65536), by_size, strict=True)
+    }
+    answers = document_of(run_of(figures)).answers
+    assert answers[0].text == (
+        "Over UDP: lyra udp is faster than vega udp at 16 B (the other takes 30 % longer); "
+        "vega udp is faster than lyra udp at 64 KiB (the other takes 33 % longer); they are equivalent at 1 KiB."
+    )
+    assert (answers[0].size, len(answers)) == (None, 4)
+    assert [each.size for each in answers[1:]] == [16, 1024, 65536]
+
+
+def test_streams_as_fast_as_possible_are_held_by_what_arrives() -> None:
+    stream = {"pattern": "stream", "depth": None}
+    figures = {
+        cell("udp", **stream): spread(500_000),
+        cell("lyra", **stream): spread(412_000),
+        cell("vega", **stream): spread(280_000, by=0.05),
+    }
+    (text,) = answers_of(run_of(figures))
+    assert text.startswith(
+        "At 64 B over UDP, lyra udp is the fastest with 412k messages/s, 1.21 times slower than the floor (udp); "
+        "vega udp receives 32 % fewer messages (95 % interval -33 % to -31 %, 10 trials each)"
+    )
+    assert text.endswith("Doubtful: lyra udp (flooded), vega udp (flooded).")
+
+
+def test_over_different_carriers_nobody_is_ranked_against_another() -> None:
+    texts = answers_of(
+        run_of({LYRA: spread(21_000), cell("vega", "shm"): spread(9_000), cell(transport="shm"): spread(7_000)})
+    )
+    assert len(texts) == 2
+    assert texts[0].startswith("At 64 B over shared memory, lyra shm is the fastest")
+    assert texts[1].startswith("At 64 B over UDP, lyra udp took 21.0 µs a round trip (95 % interval ")
+
+
+def test_the_transports_of_a_single_middleware_stand_against_each_other() -> None:
+    (text,) = answers_of(run_of({LYRA: spread(21_000), cell(transport="shm"): spread(9_000)}))
+    assert text.startswith(
+        "At 64 B, lyra shm is the fastest with 9.00 µs a round trip; lyra udp takes 2.33 times as long"
+    )
+
+
+def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_left_out() -> None:
+    contradicted = run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: [CRASHED] * 3})
+    doubt = Doubt("transport-contradicted", "asked for udp, carried by shared-memory")
+    results = [
+        msgspec.structs.replace(each, warnings=(doubt,), carried_by="shared-memory")
+        if each.cell.adapter == "vega"
+        else each
+        for each in contradicted.results
+    ]
+    first, text = answers_of(msgspec.structs.replace(contradicted, results=results))
+    assert first == "1 of 3 cells have no result; the experiment below says why."
+    assert "fastest" not in text
+    assert "Not carried by what their names say, so left out: vega udp (carried by shared-memory)." in text
+    assert text.endswith("Without a result: deneb udp (crashed).")
+
+
+def test_doubts_about_the_rows_named_are_named() -> None:
+    doubts = (Doubt("loss", "2 of 1,000 replies never arrived"),)
+    (text,) = answers_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}, doubts=doubts))
+    assert text.endswith("Doubtful: lyra udp (loss), vega udp (loss).")
+
+
+@pytest.mark.parametrize(
+    ("figures", "facts", "said"),
+    [
+        ({}, {}, "The run has no cells: there is nothing to say."),
+        (
+            {LYRA: [CRASHED] * 2},
+            {},
+            "Nothing was measured: none of 1 cells has a result; the first, lyra udp · 64 B: the pong was killed by "
+            "SIGSEGV.",
+        ),
+        ({LYRA: spread(2e4)}, {"error": "No space left"}, "The run ended early after 10 of 10 trials: No space left."),
+        ({LYRA: spread(2e4)}, {"interrupted": True}, "The run was interrupted after 10 of 10 trials."),
+    ],
+)
+def test_a_run_that_did_not_come_all_the_way_says_so_first(
+    figures: dict[Cell, list[float | Failure]], facts: dict[str, object], said: str
+) -> None:
+    answers = document_of(run_of(figures, **facts)).answers
+    assert answers[0].text == said
+    assert answers[0].sure == "unsure"
+
+
+def test_a_run_under_way_says_so() -> None:
+    run = run_of({LYRA: spread(2e4)})
+    under_way = msgspec.structs.replace(run, running=True, outcomes=run.outcomes[:4])
+    assert answers_of(under_way)[0] == "The run is still under way: 4 of 10 trials are in."
+
+
+def test_of_two_runs_it_is_counted_where_the_second_is_faster() -> None:
+    figures = {LYRA: spread(21_000), VEGA: spread(28_000)}
+    slower = run_of({LYRA: spread(25_000), VEGA: spread(28_010)}, name="second")
+    assert answers_of(run_of(figures), slower)[0] == (
+        "second beside first-run, by p50, over what both have (2 of the cells): 1 slower, 1 equivalent. They were "
+        "measured apart, so the machine may be the difference."
+    )
+
+
+def test_there_are_at_most_eight_contests_and_both_ends_of_the_sizes_are_among_them() -> None:
+    sizes = [16 << at for at in range(20)]
+    figures = {cell(name, size=size): spread(2e4, 2) for size in sizes for name in ("lyra", "vega")}
+    answers = document_of(run_of(figures)).answers
+    assert len(answers) == 8
+    assert (answers[0].size, answers[-1].size) == (sizes[0], sizes[-1])

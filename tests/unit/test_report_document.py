@@ -1,0 +1,229 @@
+"""The document of a report: what it holds, what it leaves out, and how large it may become."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_runs import cell, document_of, run_of, spread
+from stats_cases import samples as samples_of
+
+from middlemark.launch.outcome import Doubt, Failure, SamplesFile, TrialOutcome
+from middlemark.report.document import MeasuredRun, comparisons, make
+from middlemark.report.document.distributions import PERCENTILES, distribution
+from middlemark.report.document.model import Document, brief
+from middlemark.stats.samples import ARRIVAL, HISTOGRAM, Kept, Samples, SamplesError
+
+LYRA, VEGA, FLOOR = cell("lyra"), cell("vega"), cell("udp")
+
+
+def with_samples(run: MeasuredRun, raw: Samples) -> MeasuredRun:
+    """The same run, each trial of which kept those samples."""
+    trials = [
+        [
+            msgspec.structs.replace(each, outcome=msgspec.structs.replace(each.outcome, samples_file="samples/0.npy"))
+            for each in of
+        ]
+        for of in run.trials
+    ]
+    return msgspec.structs.replace(run, trials=trials, samples=lambda _: raw)
+
+
+def trips(count: int) -> Samples:
+    raw = samples_of(20_000 + np.arange(count) % 1000 * 10)
+    raw["begin_ns"] = np.arange(count) * 25_000
+    return raw
+
+
+def test_it_is_json_and_reads_back_as_it_was() -> None:
+    document = document_of(run_of({FLOOR: spread(16_000), LYRA: spread(21_000), VEGA: [Failure("hung", "no end")] * 2}))
+    text = msgspec.json.encode(document)
+    assert msgspec.json.decode(text, type=Document) == document
+    plain = msgspec.json.decode(text)
+    assert plain["schema"] == 1
+    assert plain["title"] == "first-look, robot-7, 2026-11-21"
+    assert plain["cells"][0]["latency"]["p99"] == 32_000
+    assert "p99.9" not in plain["cells"][0]["latency"], "what was not measured is left out"
+    assert plain["cells"][2]["failed"] == {"code": "hung", "text": "no end", "advice": ""}
+    assert "latency" not in plain["cells"][2]
+
+
+def test_a_cell_knows_its_floor_and_what_makes_its_line_over_sizes() -> None:
+    figures = {cell(name, size=size): spread(2e4) for size in (64, 1024) for name in ("udp", "lyra")}
+    cells = document_of(run_of(figures)).cells
+    assert [each.floor_cell for each in cells] == [0, 0, 2, 2]
+    assert [each.floor for each in cells] == [True, False, True, False]
+    assert cells[1].series == cells[3].series == "lyra udp"
+    assert [each.label for each in cells] == ["udp · 64 B", "lyra udp · 64 B", "udp · 1 KiB", "lyra udp · 1 KiB"]
+
+
+def test_labels_are_unique_also_where_all_that_differs_is_the_run() -> None:
+    one, other = run_of({LYRA: spread(2e4)}, name="monday"), run_of({LYRA: spread(2e4)}, name="tuesday")
+    labels = [each.label for each in document_of(one, other).cells]
+    assert labels == ["lyra udp · 64 B · monday", "lyra udp · 64 B · tuesday"]
+    again = [each.label for each in document_of(one, one).cells]
+    assert len(set(again)) == 2
+
+
+def test_factors_are_those_that_vary_with_their_levels_in_order() -> None:
+    figures = {cell(size=size, rate=rate): spread(2e4, 2) for size in (1024, 64) for rate in (1000.0, "max", 100.0)}
+    factors = {each.name: each for each in document_of(run_of(figures)).factors}
+    assert list(factors) == ["adapter", "transport", "size", "rate"]
+    assert (factors["size"].levels, factors["size"].shown) == ((64, 1024), ("64 B", "1 KiB"))
+    assert factors["rate"].shown == ("100 Hz", "1 kHz", "max")
+
+
+def test_levels_that_are_absent_are_written_as_the_command_line_takes_them() -> None:
+    (row,) = document_of(run_of({cell(depth=None, native=(("a", "1"),)): spread(2e4, 1)})).cells
+    assert (row.f["depth"], row.f["pin"], row.f["burst"], row.f["native"]) == ("all", "off", "off", "a=1")
+
+
+def test_comparisons_are_by_each_factor_that_varies_and_never_with_a_floor() -> None:
+    figures = {
+        cell(name, way): spread(figure) for name, figure in (("lyra", 2e4), ("vega", 3e4)) for way in ("udp", "shm")
+    } | {FLOOR: spread(1e4)}
+    document = document_of(run_of(figures))
+    p50 = [each for each in document.comparisons if each.metric == "p50"]
+    assert {(each.factor, each.names) for each in p50} == {
+        ("adapter", ("lyra udp", "vega udp")),
+        ("adapter", ("lyra shm", "vega shm")),
+        ("transport", ("transport=udp", "transport=shm")),
+    }
+    assert all(not document.cells[at].floor for each in p50 for at in (each.a, each.b))
+    first = p50[0]
+    assert (document.cells[first.a].f["adapter"], document.cells[first.b].f["adapter"]) == ("lyra", "vega")
+    assert (first.verdict, first.shift, first.medians, first.unit) == ("slower", 0.5, (20_000, 30_000), "ns")
+
+
+def test_pairs_with_too_few_trials_do_not_cost_the_others_their_verdict() -> None:
+    few = {cell(name, size=size): spread(2e4, 2) for size in range(1000, 1040) for name in ("lyra", "vega")}
+    document = document_of(run_of(few | {LYRA: spread(2e4), VEGA: spread(3e4)}))
+    judged = [each for each in document.comparisons if each.metric == "p50" and each.pairs == 10]
+    assert [(each.verdict, each.p, each.p_family) for each in judged] == [("slower", 0.001953, 0.001953)]
+
+
+def test_what_was_carried_otherwise_is_compared_with_nothing() -> None:
+    doubt = (Doubt("transport-contradicted", "carried by something else"),)
+    assert document_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, doubts=doubt)).comparisons == ()
+
+
+def test_comparisons_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = {cell(name, size=size): spread(2e4) for size in (64, 1024) for name in ("lyra", "vega", "deneb")}
+    monkeypatch.setattr(comparisons, "MOST_SHOWN", 4)
+    document = document_of(run_of(figures))
+    assert len(document.comparisons) == 4
+    assert document.comparisons_left_out["adapter"] >= 2
+    monkeypatch.setattr(comparisons, "MOST_JUDGED", 5)
+    assert document_of(run_of(figures)).comparisons_left_out == {"adapter": 12}, "by p50 and by p99"
+
+
+def test_doubts_are_told_once_with_all_their_cells() -> None:
+    doubts = (Doubt("loss", "2 replies never arrived", "--reliability reliable"),)
+    document = document_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, doubts=doubts))
+    (summary,) = document.doubts_summary
+    assert (summary.code, summary.count, summary.cells, summary.advice) == ("loss", 2, (0, 1), "--reliability reliable")
+
+
+def test_the_run_says_how_it_is_done_again() -> None:
+    document = document_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}))
+    assert document.commands == (
+        "middlemark run first-look --seed 7",
+        "middlemark report runs/first-run",
+        "middlemark compare runs/first-run --by adapter",
+    )
+    (run,) = document.runs
+    assert (run.seconds, run.trials, run.planned_trials, run.order[:4]) == (120, 20, 20, (0, 1, 0, 1))
+    assert run.suites[0].text == "# as written\n"
+    assert run.machine_line == "robot-7, A processor, 2 processors, 16 GiB, Debian, Linux 6.1, bare metal"
+
+
+def test_an_unfinished_run_is_gone_on_with() -> None:
+    run = run_of({LYRA: spread(2e4)})
+    unfinished = msgspec.structs.replace(run, outcomes=run.outcomes[:3])
+    assert "middlemark run --resume runs/first-run" in document_of(unfinished).commands
+
+
+def test_a_run_without_cells_and_no_run_at_all_make_a_document() -> None:
+    assert document_of(run_of({})).cells == ()
+    assert document_of().title == "no runs"
+
+
+def test_text_that_is_no_unicode_is_made_visible() -> None:
+    run = msgspec.structs.replace(run_of({LYRA: spread(2e4, 1)}), folder="runs/\udcff")
+    assert "\\udcff" in document_of(run).runs[0].folder
+
+
+def test_the_curve_is_of_the_median_trial_and_tells_no_percentile_that_too_few_samples_bear() -> None:
+    run = with_samples(run_of({LYRA: spread(2e4)}), trips(1000))
+    curve = document_of(run).cells[0].curve
+    assert curve is not None
+    known = dict(curve)
+    assert (known[0], known[50], known[99], known[100]) == (20_000, 24_990, 29_890, 29_990)
+    assert max(percentile for percentile in known if percentile < 100) == 99
+    assert len(PERCENTILES) + 2 <= 40
+
+
+def test_the_heat_map_counts_every_sample_where_and_when_it_was() -> None:
+    raw = trips(2400)
+    raw["round_trip_ns"][:] = 20_000
+    raw["round_trip_ns"][1000] = 5_000_000
+    heat = document_of(with_samples(run_of({LYRA: spread(2e4)}), raw)).cells[0].heat
+    assert heat is not None
+    assert (len(heat.t), len(heat.edges_ns), len(heat.n), {len(line) for line in heat.n}) == (24, 17, 24, {16})
+    assert sum(map(sum, heat.n)) == 2400
+    assert [line[-1] for line in heat.n].index(1) == 10
+    assert (heat.edges_ns[0], heat.edges_ns[-1]) == (20_000, 5_000_000)
+
+
+@pytest.mark.parametrize("count", [0, 1, 99])
+def test_too_few_samples_make_no_heat_map(count: int) -> None:
+    assert document_of(with_samples(run_of({LYRA: spread(2e4)}), trips(count))).cells[0].heat is None
+
+
+def test_heat_maps_are_kept_for_as_many_as_fit_the_doubtful_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = with_samples(run_of({FLOOR: spread(1e4), LYRA: spread(2e4), VEGA: [2e4, 9e4, 2e4]}), trips(1000))
+    monkeypatch.setattr(make, "HEAT_BYTES", 1500)
+    assert [each.heat is not None for each in document_of(run).cells] == [False, False, True]
+
+
+def test_samples_that_cannot_be_read_cost_their_curve_and_nothing_else() -> None:
+    def unreadable(_: TrialOutcome) -> Samples:
+        raise SamplesError(Path("x.npy"), "truncated", "measure again")
+
+    run = msgspec.structs.replace(with_samples(run_of({LYRA: spread(2e4)}), trips(10)), samples=unreadable)
+    (row,) = document_of(run).cells
+    assert (row.curve, row.heat, row.latency is not None) == (None, None, True)
+
+
+def test_a_stream_that_outgrew_its_memory_has_a_curve_of_both_parts_and_no_heat_map() -> None:
+    raw = np.zeros(100, dtype=ARRIVAL)
+    raw["one_way_ns"] = np.arange(100) + 1
+    histogram = np.array([(1000, 1001, 900)], dtype=HISTOGRAM)
+    file = SamplesFile(role="subscriber", index=0, path="s.npy", samples=100)
+    run = run_of({cell(pattern="stream"): [1e5]})
+    (trial,) = run.trials[0]
+    kept = msgspec.structs.replace(trial, outcome=msgspec.structs.replace(trial.outcome, files=(file,)))
+    found = distribution(run.results[0], [kept], lambda _: None, lambda _: Kept("subscriber", 0, raw, histogram))
+    assert found.curve is not None
+    known = dict(found.curve)
+    assert (known[0], known[10], known[20], known[100]) == (1, 100, 1000, 1000)
+    assert found.heat is None
+
+
+def test_the_median_trial_stands_for_the_cell_where_there_is_no_series() -> None:
+    seen: list[int] = []
+
+    def samples(outcome: TrialOutcome) -> Samples:
+        seen.append(outcome.number)
+        return trips(100)
+
+    run = with_samples(run_of({LYRA: [30_000.0, 10_000.0, 20_000.0]}), trips(100))
+    document_of(msgspec.structs.replace(run, samples=samples))
+    assert seen == [3]
+
+
+@given(st.floats(1e-6, 1e15, allow_nan=False))
+def test_four_digits_are_within_a_two_thousandth(figure: float) -> None:
+    assert brief(figure) == pytest.approx(figure, rel=5.001e-4)
