@@ -121,7 +121,7 @@ def test_over_different_carriers_nobody_is_ranked_against_another() -> None:
 def test_the_transports_of_a_single_middleware_stand_against_each_other() -> None:
     (text,) = answers_of(run_of({LYRA: spread(21_000), cell(transport="shm"): spread(9_000)}))
     assert text.startswith(
-        "At 64 B, lyra shm is the fastest with 9.00 µs a round trip; lyra udp takes 2.33 times as long"
+        "At 64 B, lyra shm is the fastest with 9.00 µs a round trip; lyra udp takes 2.33 times as long (95 % interval 2.33 "
     )
 
 
@@ -135,7 +135,7 @@ def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_
         for each in contradicted.results
     ]
     first, text = answers_of(msgspec.structs.replace(contradicted, results=results))
-    assert first == "1 of 3 cells have no result; the experiment below says why."
+    assert first == "1 of 3 cells has no result; it is told below why."
     assert "fastest" not in text
     assert "Not carried by what their names say, so left out: vega udp (carried by shared-memory)." in text
     assert text.endswith("Without a result: deneb udp (crashed).")

@@ -11,12 +11,13 @@ from middlemark.report.document.measured import MeasuredRun
 from middlemark.report.document.model import Answer
 from middlemark.report.document.rows import Row
 from middlemark.report.factors import EXPERIMENT, plain, varying
+from middlemark.stats.result import CellResult
 
 
 def answers(rows: Sequence[Row], runs: Sequence[MeasuredRun], judged: Judged) -> tuple[Answer, ...]:
     """Return what can be said: how far the runs came where that is not all the way, then contest by contest."""
-    told = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
     found = contests(rows)
+    told = _told(found)
     several = len(runs) > 1
 
     def answer(contest: Contest) -> Answer:
@@ -31,6 +32,14 @@ def answers(rows: Sequence[Row], runs: Sequence[MeasuredRun], judged: Judged) ->
         *over_sizes(found, judged, told),
         *map(answer, found),
     )
+
+
+def _told(found: Sequence[Contest]) -> frozenset[str]:
+    """Return the factors that a place must name: those that vary among contests over one carrier."""
+    by_carrier: dict[str | None, list[CellResult]] = {}
+    for contest in found:
+        by_carrier.setdefault(contest.carrier, []).extend(row.result for row in contest.contenders)
+    return frozenset().union(*map(varying, by_carrier.values())) & frozenset(EXPERIMENT)
 
 
 def _between_runs(runs: Sequence[MeasuredRun], judged: Judged) -> list[Answer]:
