@@ -4,7 +4,10 @@ import { AS_GIVEN, NARROW, SCALES, fitted, logAxis, sizeAxis, tip } from "./styl
 import { bytes, text } from "./words.mjs";
 
 const MOST_BANDS = 12; // more intervals than that hide each other
-const MOST_NAMES = 16; // and more names than that beside the lines, or in the legend
+const MOST_NAMES = 16; // and more names than that do not fit beside the lines
+const CROWD = 40; // lines that nobody tells apart
+const GAP = 0.14; // between panels, of their distance
+const BELOW = 40; // pixels for the axis
 
 // metrics: [{key, name (of the CSV), title, scale, value(cell), low?(cell), high?(cell)}]; together: keys drawn side by side as one choice.
 export function bySize({ id, title, says, metrics, together, along = "size", only = () => true }) {
@@ -35,6 +38,8 @@ export function bySize({ id, title, says, metrics, together, along = "size", onl
           doubts: cell.doubts?.length ?? 0,
           ...Object.fromEntries(metrics.flatMap((each) => [[each.name, each.value(cell)], ...bounds(each, cell)])),
         }));
+      // A single point says nothing of a slope; along the size it is the only figure there is.
+      const kept = along === "size" ? rows : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
       const columns = [
         { name: "label", title: "what" },
         { name: "along", title: along, show: along === "size" ? bytes : text },
@@ -45,7 +50,7 @@ export function bySize({ id, title, says, metrics, together, along = "size", onl
         { name: "trials", title: "trials" },
         { name: "doubts", title: "doubts" },
       ];
-      return { rows, columns };
+      return { rows: kept, columns };
     },
     draw: (rows, context, width) => lines(rows, chosen(context), { along, width, context }),
   };
@@ -72,48 +77,56 @@ export function lines(rows, metrics, { along, width, context, height }) {
   );
   if (points.length === 0) return null;
   const across = metrics.length > 1 && wide;
+  if (new Set(points.map((each) => each.panel)).size < 2) for (const each of points) each.panel = "";
   const named = (point) => (metrics.length > 1 && !across ? [point.metric, point.panel].filter(Boolean).join(" · ") : point.panel);
   const facets = across ? { fx: "metric" } : {};
   const panels = [...new Set(points.map(named))];
   if (panels.length > 1) facets.fy = named;
 
   const series = [...new Map(points.map((each) => [each.line, each]))].map(([name, each]) => ({ name, ...each.style, floor: each.cell.floor }));
+  const isCrowded = series.length > CROWD;
   const beside = wide && !across && series.length <= MOST_NAMES && series.length > 1;
   const room = beside ? Math.min(230, width * 0.28) : 14;
   const high = height ?? (panels.length > 1 ? 250 : 340);
   const values = points.flatMap((each) => [each.value, each.low, each.high]).filter((each) => each > 0);
-  const y = logAxis(values, scale.show, null, { most: 9 });
+  const y = logAxis(values, scale.show, null, { most: 9, binary: scale.binary });
   const inner = (width - 64 - room) / (across ? metrics.length : 1);
-  const x = along === "size" ? sizeAxis(points.map((each) => each.along), inner) : { ...sizeAxis(points.map((each) => each.along), inner), tickFormat: text, label: along };
+  const measured = points.map((each) => each.along);
+  const x = along === "size" ? sizeAxis(measured, inner) : sizeAxis(measured, inner, along, text);
   const common = { x: "along", stroke: (each) => each.style.colour, ...facets };
   const bands = series.length <= MOST_BANDS ? points.filter((each) => each.low > 0 && each.high > 0) : [];
   const order = (a, b) => a.along - b.along;
   points.sort(order);
   bands.sort(order);
+  const tall = high * panels.length + 50;
+  const marginTop = panels.length > 1 || across ? 34 : 16;
+  const pixels = ((tall - marginTop - BELOW) / (panels.length - GAP)) * (1 - GAP); // of one panel: d3.scaleBand
   const svg = Plot.plot({
     ...AS_GIVEN,
     width,
-    height: high * panels.length + 50,
+    height: tall,
     marginLeft: 64,
     marginRight: room,
-    marginTop: panels.length > 1 || across ? 34 : 16,
-    marginBottom: 40,
-    x,
-    y,
-    fx: { label: null, domain: metrics.map((each) => each.title), padding: 0.06 },
-    fy: { label: null, domain: panels, axis: null, padding: 0.14 },
+    marginTop,
+    marginBottom: BELOW,
+    x: x.scale,
+    y: y.scale,
+    fx: { label: null, axis: "top", domain: metrics.map((each) => each.title), padding: 0.06 },
+    fy: { label: null, domain: panels, axis: null, padding: GAP },
     marks: [
+      ...y.marks("y"),
+      ...x.marks("x"),
       Plot.areaY(bands, { x: "along", y1: "low", y2: "high", z: "line", fill: (each) => each.style.colour, fillOpacity: 0.16, ...facets }),
       Plot.line(points.filter((each) => each.cell.floor), { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 }),
-      Plot.line(points.filter((each) => !each.cell.floor), { ...common, y: "value", z: "line", strokeWidth: 1.8 }),
-      Plot.dot(points, { x: "along", y: "value", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 3.4, ...facets }),
+      Plot.line(points.filter((each) => !each.cell.floor), { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 }),
+      Plot.dot(points, { x: "along", y: "value", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: isCrowded ? 2.2 : 3.4, ...facets }),
       panels.length > 1 ? Plot.text(panels.map((panel) => ({ panel, metric: metrics[0].title })), { fy: "panel", ...(across ? { fx: "metric" } : {}), text: "panel", frameAnchor: "top-left", dx: 6, dy: -14, fontWeight: 600 }) : null,
-      beside ? names(points, named, facets.fy, y.domain, { high: panels.length > 1 ? high * 0.86 : high - 40, room }) : null,
+      beside ? names(points, named, facets.fy, y.scale.domain, { pixels, room }) : null,
       tip({ data: points, at: { x: "along", y: "value", ...facets }, title: (each) => `${each.label}\n${each.metric}: ${scale.show(each.value)}${each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""}` }),
     ],
   });
-  const legend = beside || series.length > 40 ? [] : series.map((each) => ({ ...each, colour: each.colour }));
-  const notes = series.length > 40 ? [`${series.length} lines: point at one to read its name, or filter above.`] : [];
+  const legend = isCrowded ? context.styles.adapters() : beside ? [] : series;
+  const notes = isCrowded ? [`${series.length} lines: point at one to read its name, or filter above.`] : [];
   if (series.length > MOST_BANDS && points.some((each) => each.low > 0)) notes.push("Intervals are drawn for up to 12 lines; the table has all.");
   return { svg, legend, notes };
 }
@@ -123,7 +136,7 @@ function styleOf(row, context) {
 }
 
 // The name of each line at its right end, moved apart where they would lie on each other.
-function names(points, named, fy, [low, high], { high: pixels, room }) {
+function names(points, named, fy, [low, high], { pixels, room }) {
   const ends = [];
   for (const panel of new Set(points.map(named))) {
     const here = [...new Map(points.filter((each) => named(each) === panel).map((each) => [each.line, each])).values()];
@@ -136,5 +149,5 @@ function names(points, named, fy, [low, high], { high: pixels, room }) {
     }
     for (const each of sorted) ends.push({ ...each, along: most, value: high * (low / high) ** (each.pixel / pixels) });
   }
-  return Plot.text(ends, { x: "along", y: "value", ...(fy ? { fy } : {}), text: (each) => fitted(each.line, room - 12), fill: (each) => (each.cell.floor ? "var(--quiet)" : "var(--ink)"), textAnchor: "start", dx: 10 });
+  return Plot.text(ends, { x: "along", y: "value", ...(fy ? { fy } : {}), text: (each) => fitted(each.line, room - 12), fill: (each) => each.style.colour, textAnchor: "start", dx: 10 });
 }

@@ -1,6 +1,6 @@
 // The reader's need, and which of the measured configurations hold it.
 import { decide } from "./choice.mjs";
-import { KINDS } from "./labels.mjs";
+import { KINDS, lineName } from "./labels.mjs";
 import { AS_GIVEN, fitted, logAxis, tip } from "./style.mjs";
 import { element } from "./table.mjs";
 import { bytes, plain, rate, readNumber, readRate, readSize, readTime, share, text, time } from "./words.mjs";
@@ -8,10 +8,10 @@ import { bytes, plain, rate, readNumber, readRate, readSize, readTime, share, te
 const MOST = 30;
 const FIELDS = [
   { key: "size", label: "Message size", hint: "1 KiB", read: readSize, wrong: "a size like 64, 4k or 1 MiB" },
-  { key: "rate", label: "Messages a second", hint: "any", read: readRate, wrong: "a rate like 100 or 10k" },
+  { key: "rate", label: "Messages a second", hint: "e.g. 1000", read: readRate, wrong: "a rate like 100 or 10k" },
   { key: "subscribers", label: "Subscribers", hint: "1", read: readNumber, wrong: "a whole number" },
-  { key: "deadline", label: "Deadline", hint: "none; 500 µs", read: readTime, wrong: "a time like 500 µs or 2 ms" },
-  { key: "budget", label: "Processors", hint: "any; 0.5", read: readNumber, wrong: "a number like 0.5" },
+  { key: "deadline", label: "Deadline", hint: "e.g. 500 µs", read: readTime, wrong: "a time like 500 µs or 2 ms" },
+  { key: "budget", label: "Processors", hint: "e.g. 0.5", read: readNumber, wrong: "a number like 0.5" },
 ];
 
 const QUANTILES = ["p50", "p90", "p99", "p99.9", "p99.99", "max"];
@@ -64,7 +64,7 @@ function reason(each) {
   return `takes ${plain(each.processors)} processors`;
 }
 
-function told(row, wish) {
+function explained(row, wish) {
   const parts = row.reasons.map(reason);
   if (row.status === "holds" && row.margin !== null) parts.push(`${share(row.margin)} of the deadline to spare`);
   if (row.status === "holds" && wish.budget !== undefined) parts.push(`${plain(wish.budget - row.cpu)} processors to spare`);
@@ -88,14 +88,16 @@ export const decision = {
   rows(context) {
     const wish = wishOf(context);
     const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("floors") || !each.floor));
-    const rows = decide(cells, wish).map((row) => ({
+    const decided = decide(cells, wish);
+    const told = toldFactors(decided.map((row) => row.first), context.data.factors, wish);
+    const rows = decided.map((row) => ({
       ...row,
-      label: configurationName(row.first, context.data.factors, wish),
+      label: configurationName(row.first, told),
       verdict: STATUS[row.status],
       latency_ns: row.value,
       processors: row.cpu,
       how: row.value === null ? "" : row.between ? "interpolated" : "measured",
-      why: told(row, wish),
+      why: explained(row, wish),
       wish,
     }));
     const count = (status) => rows.filter((row) => row.status === status).length;
@@ -119,9 +121,9 @@ export const decision = {
     const names = new Map(drawn.map((row, index) => [index, row.label]));
     const points = drawn.map((row, index) => ({ ...row, index }));
     const values = [...points.map((row) => row.value), deadline];
-    const x = logAxis(values.filter(Boolean), time, null, { most: Math.max(3, Math.floor((width - left - 170) / 60)) });
-    const right = width > 620 ? 170 : 24;
-    const spare = (row) => (row.status === "holds" ? (row.margin === null ? "" : `${share(row.margin)} to spare`) : fitted(row.why || row.verdict, right));
+    const x = logAxis(values.filter(Boolean), time, null, { most: Math.max(3, Math.floor((width - left - 210) / 60)) });
+    const right = width > 620 ? 210 : 24;
+    const spare = (row) => fitted([time(row.value), row.status !== "holds" ? row.why || row.verdict : row.margin === null ? "" : `${share(row.margin)} to spare`].filter(Boolean).join(", "), right);
     const svg = Plot.plot({
       ...AS_GIVEN,
       width,
@@ -129,12 +131,13 @@ export const decision = {
       marginLeft: left,
       marginRight: right,
       marginTop: 26,
-      x,
+      x: x.scale,
       y: { type: "band", domain: points.map((row) => row.index), label: null, tickSize: 0, tickFormat: (index) => fitted(names.get(index), left - 14) },
       marks: [
+        ...x.marks("x"),
         deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
         deadline ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" }) : null,
-        Plot.ruleY(points, { y: "index", x1: x.domain[0], x2: "value", stroke: "var(--line)" }),
+        Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "value", stroke: "var(--line)" }),
         Plot.dot(points, { x: "value", y: "index", symbol: (row) => SYMBOLS[row.status], stroke: (row) => colourOf(row), fill: (row) => (row.between ? "var(--surface)" : colourOf(row)), r: 5, strokeWidth: 1.6 }),
         right > 100 ? Plot.text(points, { y: "index", frameAnchor: "right", dx: right - 6, textAnchor: "end", text: spare, fill: "var(--ink)" }) : null,
         tip({ data: points, at: { x: "value", y: "index" }, title: (row) => `${row.label}\n${row.verdict}: ${time(row.value)}${row.why ? `\n${row.why}` : ""}` }),
@@ -147,11 +150,12 @@ export const decision = {
 
 const colourOf = ({ status }) => ({ holds: "var(--good)", fails: "var(--bad)", unmeasured: "var(--quiet)" })[status];
 
-function configurationName(cell, factors, wish) {
+// Adapter and transport, and those other factors in which the configurations differ; what the reader asks for is not one of them.
+function toldFactors(cells, factors, wish) {
   const free = new Set(["size", "subscribers", ...(wish.rate === undefined ? [] : ["rate"])]);
-  const parts = factors.filter((each) => !free.has(each.name) && cell.f[each.name] !== undefined).map(({ name, label, levels, shown }) => {
-    const written = shown[levels.findIndex((level) => JSON.stringify(level) === JSON.stringify(cell.f[name]))] ?? String(cell.f[name]);
-    return name === "adapter" || name === "transport" || Number.isNaN(Number(written)) ? written : `${label} ${written}`;
-  });
-  return parts.length > 2 ? `${parts.slice(0, 2).join(" ")} · ${parts.slice(2).join(" · ")}` : parts.join(" ");
+  const always = new Set(["adapter", "transport"]);
+  const varies = ({ name }) => new Set(cells.map((cell) => JSON.stringify(cell.f[name]))).size > 1;
+  return factors.filter((each) => !free.has(each.name) && (always.has(each.name) || varies(each)));
 }
+
+const configurationName = (cell, factors) => lineName(cell, factors, null);

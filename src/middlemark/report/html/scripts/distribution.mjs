@@ -46,6 +46,7 @@ export const percentileCurve = {
     const points = [...cells.values()].flatMap((row) => nines(row.cell.curve).map(([x, ns]) => ({ ...row, x, ns, style: context.styles.of(row.cell.series) })));
     const most = Math.max(...points.map((each) => each.x));
     const ticks = [0, -Math.log10(0.5), 1, 2, 3, 4, 5, 6].filter((each) => each <= most);
+    const y = logAxis(points.map((each) => each.ns), time, null, { most: 9 });
     const svg = Plot.plot({
       ...AS_GIVEN,
       width,
@@ -53,8 +54,9 @@ export const percentileCurve = {
       marginLeft: 64,
       marginRight: 20,
       x: { domain: [0, most * 1.02], ticks, tickFormat: (x) => (x === 0 ? "p0" : `p${Number((100 * (1 - 10 ** -x)).toPrecision(8))}`), label: null, grid: true },
-      y: logAxis(points.map((each) => each.ns), time, null, { most: 9 }),
+      y: y.scale,
       marks: [
+        ...y.marks("y"),
         Plot.line(points, { x: "x", y: "ns", z: (each) => each.cell.i, stroke: (each) => each.style.colour, strokeWidth: 1.8, strokeDasharray: (each) => each.style.dash }),
         Plot.dot(points, { x: "x", y: "ns", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
         tip({ data: points, at: { x: "x", y: "ns" }, title: (each) => `${each.label}\n${time(each.ns)}` }),
@@ -72,15 +74,17 @@ export const ecdf = {
   rows: rowsOf,
   draw(rows, context, width) {
     const points = rows.map((row) => ({ ...row, style: context.styles.of(row.cell.series) }));
+    const x = logAxis(points.map((each) => each.ns), time, null, { most: Math.floor(width / 70) });
     const svg = Plot.plot({
       ...AS_GIVEN,
       width,
       height: 320,
       marginLeft: 54,
       marginRight: 20,
-      x: logAxis(points.map((each) => each.ns), time, null, { most: Math.floor(width / 70) }),
+      x: x.scale,
       y: { domain: [0, 100], tickFormat: (value) => `${value} %`, grid: true, label: null, ticks: width < NARROW ? 5 : 10 },
       marks: [
+        ...x.marks("x"),
         Plot.line(points, { x: "ns", y: "percentile", z: (each) => each.cell.i, stroke: (each) => each.style.colour, strokeWidth: 1.8, strokeDasharray: (each) => each.style.dash }),
         Plot.dot(points, { x: "ns", y: "percentile", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
         tip({ data: points, at: { x: "ns", y: "percentile" }, title: (each) => `${each.label}\n${each.percentile} % within ${time(each.ns) ?? ABSENT}` }),

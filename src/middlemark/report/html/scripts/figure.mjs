@@ -51,7 +51,13 @@ export class Figure {
     this.plot.replaceChildren(drawing?.svg ?? element("p", { class: "absent" }, absent ?? "Nothing of what is selected has this figure."));
     drawing?.svg.setAttribute("role", "img");
     drawing?.svg.setAttribute("aria-label", `${this.spec.title}. ${rows.length} rows: the table below has them.`);
+    // Plot labels groups that have no role: of a picture only its own name is read.
+    for (const group of drawing?.svg.querySelectorAll("g[aria-label]") ?? []) {
+      group.dataset.marks = group.getAttribute("aria-label");
+      group.removeAttribute("aria-label");
+    }
     this.showLegend(drawing?.legend ?? []);
+    performance.mark(`drawn ${this.spec.id}`);
     this.notes.textContent = [...notes, ...(drawing?.notes ?? [])].join(" ");
     this.link.setAttribute("href", this.context.selection.hash(this.spec.id));
     if (this.details.open) requestAnimationFrame(() => setTimeout(() => this.fillTable()));

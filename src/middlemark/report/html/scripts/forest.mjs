@@ -73,9 +73,11 @@ export const forest = {
       height: drawn.length * (wide ? 24 : 40) + 60,
       marginLeft: left,
       marginRight: right,
-      x: { type: "log", domain, ticks: thin, tickFormat: (each) => signed(Math.round((each - 1) * 100) / 100), label: null, grid: true },
+      x: { type: "log", domain, axis: null, label: null },
       y: { type: "band", domain: drawn.map(y), label: null, tickSize: 0, tickFormat: (index) => (wide ? fitted(names.get(index), left - 14) : ""), axis: wide ? "left" : null },
       marks: [
+        Plot.gridX(thin),
+        Plot.axisX(thin, { text: (each) => signed(Math.round((each - 1) * 100) / 100), label: null }),
         Plot.ruleX([1], { stroke: "var(--ink)" }),
         Plot.ruleX([1 + margin, 1 / (1 + margin)], { stroke: "var(--quiet)", strokeDasharray: "1 3" }),
         Plot.link(drawn.filter((row) => Number.isFinite(row.low) && Number.isFinite(row.high)), { x1: (row) => 1 + row.low, x2: (row) => 1 + row.high, y1: y, y2: y, stroke: (row) => look(row.verdict).colour, strokeWidth: 2 }),

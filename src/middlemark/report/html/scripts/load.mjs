@@ -54,6 +54,8 @@ export const offeredReceived = {
     const most = { most: Math.max(3, Math.floor(width / 80)) };
     const at = { x: "offered_hz", y: lost ? (each) => each.loss ?? 0 : "received_hz" };
     const shown = lost ? points : received;
+    const x = logAxis(offered, rate, "offered", most);
+    const y = logAxis(received.map((each) => each.received_hz), rate, "received", { most: 8 });
     const svg = Plot.plot({
       ...AS_GIVEN,
       width,
@@ -61,9 +63,11 @@ export const offeredReceived = {
       marginLeft: 64,
       marginRight: 20,
       marginBottom: 40,
-      x: logAxis(offered, rate, "offered", most),
-      y: lost ? { tickFormat: share, label: "share of messages lost", grid: true, zero: true } : logAxis(received.map((each) => each.received_hz), rate, "received", { most: 8 }),
+      x: x.scale,
+      y: lost ? { tickFormat: share, label: "share of messages lost", grid: true, zero: true } : y.scale,
       marks: [
+        ...x.marks("x"),
+        ...(lost ? [] : y.marks("y")),
         lost ? null : Plot.line([ends.map((end) => [end, end])].flat(), { stroke: "var(--floor)", strokeDasharray: "5 4" }),
         Plot.line(shown, { ...at, z: "line", stroke: (each) => each.style.colour, strokeOpacity: 0.6 }),
         Plot.dot(shown, { ...at, stroke: (each) => each.style.colour, fill: (each) => (each.loss > 0 ? "var(--surface)" : each.style.colour), symbol: (each) => each.style.symbol, r: 4 }),
@@ -86,6 +90,8 @@ export const latencyThroughput = {
     if (points.length === 0) return null;
     const at = { x: "received_hz", y: key };
     const knees = points.filter((each) => each.knee);
+    const x = logAxis(points.map((each) => each.received_hz), rate, "received", { most: Math.max(3, Math.floor(width / 80)) });
+    const y = logAxis(points.map((each) => each[key]), time, null, { most: 8 });
     const svg = Plot.plot({
       ...AS_GIVEN,
       width,
@@ -93,9 +99,11 @@ export const latencyThroughput = {
       marginLeft: 64,
       marginRight: 20,
       marginBottom: 40,
-      x: logAxis(points.map((each) => each.received_hz), rate, "received", { most: Math.max(3, Math.floor(width / 80)) }),
-      y: logAxis(points.map((each) => each[key]), time, null, { most: 8 }),
+      x: x.scale,
+      y: y.scale,
       marks: [
+        ...x.marks("x"),
+        ...y.marks("y"),
         Plot.line(points, { ...at, z: "line", stroke: (each) => each.style.colour, strokeWidth: 1.6 }),
         Plot.dot(points, { ...at, stroke: (each) => each.style.colour, fill: (each) => (each.held === "no" ? "var(--surface)" : each.style.colour), symbol: (each) => each.style.symbol, r: 4 }),
         Plot.dot(knees, { ...at, r: 9, stroke: "var(--ink)", strokeWidth: 1.5 }),

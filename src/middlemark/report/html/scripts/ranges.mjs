@@ -56,15 +56,17 @@ export const ranges = {
     const points = drawn.flatMap((row) => MARKS.map(([name, symbol]) => ({ row, name, symbol, value: row[`${name.replace(".", "_")}_ns`], colour: context.styles.of(row.cell.series).colour }))).filter((each) => each.value > 0);
     const key = (row) => row.cell.i;
     const names = new Map(drawn.map((row) => [key(row), row.label]));
+    const x = logAxis(points.map((each) => each.value), time, null, { most: Math.max(3, Math.floor((width - room) / 60)) });
     const svg = Plot.plot({
       ...AS_GIVEN,
       width,
       height: drawn.length * 20 + 60,
       marginLeft: room,
       marginRight: 20,
-      x: logAxis(points.map((each) => each.value), time, null, { most: Math.max(3, Math.floor((width - room) / 60)) }),
+      x: x.scale,
       y: { type: "band", domain: drawn.map(key), tickFormat: (index) => fitted(names.get(index), room - 14), label: null, tickSize: 0 },
       marks: [
+        ...x.marks("x"),
         Plot.ruleY(drawn, { y: key, x1: "p50_ns", x2: (row) => row.p99_9_ns ?? row.p99_ns ?? row.p50_ns, stroke: (row) => context.styles.of(row.cell.series).colour, strokeWidth: 2, strokeOpacity: 0.5 }),
         Plot.dot(points, { x: "value", y: (each) => key(each.row), fill: "colour", symbol: "symbol", r: 4 }),
         tip({ data: points, at: { x: "value", y: (each) => key(each.row) }, title: (each) => `${each.row.cell.label}\n${each.name}: ${time(each.value)}` }),

@@ -37,7 +37,7 @@ export class Selection {
     this.levels.clear();
     this.options.clear();
     for (const [key, value] of parts) {
-      if (key.startsWith("f.")) this.choose(key.slice(2), value.split("-").map(Number));
+      if (key.startsWith("f.")) this.choose(key.slice(2), (value.match(/\d+/g) ?? []).map(Number));
       if (key.startsWith("o.")) this.options.set(key.slice(2), value);
     }
     this.at = parts.get("at");

@@ -12,13 +12,20 @@ export class Styles {
     const coloured = adapters.length > 1 ? (cell) => cell.f.adapter : (cell) => cell.series;
     const colours = new Map();
     this.known = new Map();
+    this.byColour = [{ name: "floors", colour: "var(--floor)", dash: "5 4" }];
     for (const cell of cells) {
       if (this.known.has(cell.series)) continue;
       const key = coloured(cell);
       if (!cell.floor && !colours.has(key)) colours.set(key, colours.size % COLOURS);
+      if (!cell.floor && this.byColour.every((each) => each.name !== key)) this.byColour.push({ name: key, colour: `var(--c${colours.get(key)})` });
       const colour = cell.floor ? "var(--floor)" : `var(--c${colours.get(key)})`;
       this.known.set(cell.series, { colour, symbol: SYMBOLS[this.known.size % SYMBOLS.length], dash: cell.floor ? "5 4" : "" });
     }
+  }
+
+  // The colours alone, by adapter.
+  adapters() {
+    return this.byColour;
   }
 
   of(series) {
@@ -38,35 +45,52 @@ export const tip = (options) => Plot.tip(options.data, Plot.pointer({ ...TIP, ..
 
 export const SCALES = {
   time: { show: time },
-  bytes: { show: bytes },
+  bytes: { show: bytes, binary: true },
   bytesRate: { show: bytesRate },
   rate: { show: rate },
   ratio: { show: plain },
 };
 
-// Sizes that were measured, where there is room for their names.
-export function sizeAxis(sizes, width, label = "message size") {
+// Axes are {scale, marks(which)}. Plot's own axis of a logarithmic scale would leave out the names of ticks that D3 finds too many.
+const axis = (scale, ticks, show, label, grid) => ({
+  scale: { ...scale, axis: null, label },
+  marks: (which) => [
+    grid ? (which === "x" ? Plot.gridX : Plot.gridY)(ticks) : null,
+    (which === "x" ? Plot.axisX : Plot.axisY)(ticks, { text: (tick) => show(tick), label }),
+  ],
+});
+
+// Values that were measured (sizes, numbers of subscribers), where there is room for their names.
+export function sizeAxis(sizes, width, label = "message size", show = bytes) {
   const known = [...new Set(sizes)].sort((a, b) => a - b);
   const room = Math.max(2, Math.floor(width / 64));
   const step = Math.ceil(known.length / room);
   const ticks = known.filter((_, index) => index % step === 0);
-  return { type: "log", base: 2, ticks, tickFormat: bytes, label, domain: padded(known, 1.25) };
+  return axis({ type: "log", base: 2, domain: padded(known, 1.25) }, ticks, show, label, false);
 }
 
 // Powers of ten and, where there are few of them, their twos and fives.
 export function logAxis(values, show, label, options = {}) {
   const known = values.filter((each) => each > 0 && Number.isFinite(each));
   const [low, high] = known.length ? padded(known, 1.12) : [1, 10];
+  const ticks = logTicks(low, high, options.binary ?? false);
+  const kept = options.most ? thinned(ticks, options.most) : ticks;
+  return axis({ type: "log", domain: options.domain ?? [low, high] }, kept, show, label, options.grid ?? true);
+}
+
+function logTicks(low, high, binary) {
+  const base = binary ? 2 : 10;
   const decades = Math.log10(high / low);
-  const steps = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  const steps = binary || decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
   const ticks = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++)
+  for (let power = Math.floor(Math.log(low) / Math.log(base)); base ** power <= high; power++)
     for (const step of steps) {
-      const tick = step * 10 ** power;
+      const tick = step * base ** power;
       if (tick >= low && tick <= high) ticks.push(tick);
     }
-  const kept = options.most ? thinned(ticks, options.most) : ticks;
-  return { type: "log", domain: [low, high], ticks: kept, tickFormat: show, label, grid: true };
+  if (ticks.length > 2) return ticks;
+  const unit = binary ? 1024 ** Math.floor(Math.log(low) / Math.log(1024)) : 1;
+  return d3.ticks(low / unit, high / unit, 5).map((each) => each * unit);
 }
 
 const thinned = (ticks, most) => ticks.filter((_, index) => index % Math.ceil(ticks.length / most) === 0);

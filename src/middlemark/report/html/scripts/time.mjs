@@ -61,7 +61,7 @@ const CLASSES = 6;
 export const heatMap = {
   id: "over-time",
   title: "Latency over time within a trial",
-  says: "Each column is a slice of one trial, each row a band of latency, the darker the more messages (by powers of ten). Outlined columns were disturbed: something else took this machine's time there.",
+  says: "Each column is a slice of one trial, each row a band of latency; the stronger its colour, the more messages (on a logarithmic scale). What is outlined was disturbed: something else took this machine's time there.",
   options(context) {
     const cells = context.cells.filter((cell) => cell.heat);
     return [{ key: "cell", label: "Cell", values: cells.map((cell) => [String(cell.i), cell.label]), initial: String(cells.find((each) => !each.floor)?.i ?? cells[0]?.i) }];
@@ -101,6 +101,7 @@ export const heatMap = {
     const low = Math.min(...rows.map((row) => row.from_ns));
     const high = Math.max(...rows.map((row) => row.to_ns));
     const start = Math.max(low, edges[0], 1);
+    const y = logAxis([start, high], time, null, { most: 9, domain: [start, high], grid: false });
     const svg = Plot.plot({
       ...AS_GIVEN,
       width,
@@ -108,9 +109,11 @@ export const heatMap = {
       marginLeft: 64,
       marginRight: 20,
       marginTop: 26,
+      marginBottom: 40,
       x: { label: "seconds since the beginning of the measurement", ticks: width < NARROW ? 5 : 10 },
-      y: { ...logAxis([start, high], time, null, { most: 9 }), domain: [start, high], grid: false },
+      y: y.scale,
       marks: [
+        ...y.marks("y"),
         Plot.rect(rows, { x1: "from_s", x2: "to_s", y1: (row) => Math.max(row.from_ns, 1), y2: "to_ns", fill: (row) => `var(--h${shade(row.count)})`, inset: 0.3 }),
         Plot.rect(disturbed, { x1: (each) => each[0], x2: (each) => each[1], y1: start, y2: high, stroke: "var(--bad)", strokeWidth: 1.6, fill: "none", strokeDasharray: "4 2" }),
         Plot.text(disturbed.slice(0, 8), { x: (each) => (each[0] + each[1]) / 2, frameAnchor: "top", dy: -14, text: () => "disturbed", fill: "var(--bad)" }),

@@ -1,0 +1,76 @@
+// Debian's Chromium, driven by playwright-core; and the pages of documents.py to drive it over.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const installed = createRequire(join(root, "build", "npm", "package.json"));
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/snap/bin/chromium"];
+
+export function python() {
+  const own = join(root, ".venv", "bin", "python");
+  return process.env.MIDDLEMARK_PYTHON ?? (existsSync(own) ? own : "python3");
+}
+
+// Writes the pages; returns their folder, and what removes it again.
+export function pages() {
+  const folder = mkdtempSync(join(tmpdir(), "middlemark-pages-"));
+  const environment = { ...process.env, PYTHONPATH: join(root, "src") };
+  execFileSync(python(), [join(root, "tests", "browser", "documents.py"), folder], { env: environment, stdio: ["ignore", "ignore", "inherit"] });
+  return { folder, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+export function launch() {
+  const executablePath = process.env.MIDDLEMARK_CHROMIUM ?? CHROMIUM.find(existsSync);
+  if (!executablePath) throw new Error("there is no Chromium: install the package chromium, or name one in MIDDLEMARK_CHROMIUM");
+  const { chromium } = installed("playwright-core");
+  // Its sandbox refuses to work for root, and what it opens here are files of our own.
+  return chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+}
+
+// A page of its own context, with all that it complains of and asks for.
+export async function open(browser, file, { width = 1280, height = 800, scheme = "light", hash = "" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  const complaints = [];
+  const requests = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.stack));
+  page.on("dialog", (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(`${pathToFileURL(file)}${hash}`);
+  return { page, complaints, requests, close: () => context.close() };
+}
+
+// Scrolls every figure into sight, so that all of them are drawn.
+export async function drawAll(page) {
+  for (const id of await ids(page)) {
+    await page.locator(`[id="${id}"]`).scrollIntoViewIfNeeded();
+    await page.waitForFunction((id) => document.getElementById(id).querySelector(".plot").childElementCount > 0, id);
+  }
+  await page.evaluate(() => window.scrollTo(0, 0));
+}
+
+export const ids = (page) => page.$$eval("figure", (figures) => figures.map((each) => each.id));
+
+// The figures that are drawn, each with its marks: what is in its picture beside axes and grids.
+export const marks = (page) =>
+  page.$$eval("figure", (figures) =>
+    Object.fromEntries(
+      figures.map((each) => [
+        each.id,
+        [...each.querySelectorAll(".plot svg g[data-marks]")].filter((group) => !/axis|grid|tip/.test(group.dataset.marks)).reduce((sum, group) => sum + group.querySelectorAll("path, circle, rect, line, text").length, 0),
+      ]),
+    ),
+  );
+
+export const pictures = (page) => page.$$eval("figure", (figures) => Object.fromEntries(figures.map((each) => [each.id, each.querySelector(".plot").textContent + [...each.querySelectorAll(".plot path")].map((path) => path.getAttribute("d")).join()])));

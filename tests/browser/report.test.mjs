@@ -1,0 +1,247 @@
+// The report in a real browser, from disk.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { drawAll, ids, installed, launch, marks, open, pages, pictures } from "./browser.mjs";
+
+const HOSTILE = "<script>document.title='pwned'</script><img src=x onerror=alert(1)>";
+const AXE = readFileSync(installed.resolve("axe-core/axe.min.js"), "utf8");
+
+let browser;
+let made;
+
+const on = async (name, options, body) => {
+  const opened = await open(browser, join(made.folder, `${name}.html`), options);
+  try {
+    await body(opened);
+  } finally {
+    await opened.close();
+  }
+};
+
+// Opens a filter, ticks one level and closes it again.
+async function filter(page, factor, level) {
+  const panel = page.locator("#filters details", { has: page.locator(`legend:text-is("${factor}")`) });
+  await panel.locator("summary").click();
+  await panel.getByLabel(level, { exact: true }).click();
+  await page.keyboard.press("Escape");
+}
+
+describe("the report in a browser", () => {
+  before(async () => {
+    made = pages();
+    browser = await launch();
+  });
+
+  after(async () => {
+    await browser?.close();
+    made?.remove();
+  });
+
+  it("draws marks in every figure", () =>
+    on("small", {}, async ({ page, complaints }) => {
+      await drawAll(page);
+      for (const [id, number] of Object.entries(await marks(page))) assert.ok(number > 1, `${id} has ${number} marks`);
+      assert.equal((await ids(page)).length, 18);
+      assert.deepEqual(complaints, []);
+    }));
+
+  it("answers on its first screen, with the machine and the picture", () =>
+    on("small", {}, async ({ page }) => {
+      await page.waitForSelector("#answer-picture svg");
+      for (const place of ["h1", ".machine", ".answers", ".doubted", "#answer-picture svg"]) {
+        const box = await page.locator(place).first().boundingBox();
+        assert.ok(box.y >= 0 && box.y + box.height <= 800, `${place} ends at ${box.y + box.height}`);
+      }
+      assert.match(await page.locator(".answers").innerText(), /cyclonedds answers 29 % faster than fastdds .* not sure/s);
+    }));
+
+  it("changes every figure with a filter, and back without it", () =>
+    on("small", {}, async ({ page }) => {
+      const filtered = (await ids(page)).filter((id) => id !== "answer-picture" && id !== "over-time"); // one is fixed, one shows a single cell
+      await drawAll(page);
+      const [whole, before] = [await pictures(page), await marks(page)];
+      await filter(page, "adapter", "fastdds");
+      assert.equal(await page.locator("#filters output").innerText(), "18 of 24 cells"); // with the floors
+      await drawAll(page);
+      const part = await pictures(page);
+      for (const id of filtered) assert.notEqual(part[id], whole[id], id);
+      assert.equal(part["answer-picture"], whole["answer-picture"]);
+      assert.ok((await marks(page))["latency-by-size"] < before["latency-by-size"]);
+      await page.getByRole("button", { name: "Show all" }).click();
+      await drawAll(page);
+      assert.deepEqual(await pictures(page), whole);
+    }));
+
+  it("restores filters, options and what was typed from a link", () =>
+    on("small", {}, async ({ page }) => {
+      await filter(page, "size", "1 KiB");
+      await filter(page, "adapter", "cyclonedds");
+      await page.getByLabel("Deadline", { exact: true }).fill("60 µs");
+      await drawAll(page);
+      await page.locator("#latency-by-size").getByLabel("Figure").selectOption("p99");
+      const link = await page.locator("#latency-by-size .link").getAttribute("href");
+      const expected = (await pictures(page))["latency-by-size"];
+      await on("small", { hash: link }, async ({ page: other }) => {
+        await other.waitForSelector("#latency-by-size svg");
+        assert.equal(await other.locator("#filters output").innerText(), await page.locator("#filters output").innerText());
+        assert.equal(await other.locator("#latency-by-size").getByLabel("Figure").inputValue(), "p99");
+        assert.equal(await other.getByLabel("Deadline", { exact: true }).inputValue(), "60 µs");
+        assert.equal((await pictures(other))["latency-by-size"], expected);
+        assert.equal(await other.evaluate(() => document.activeElement.id), "latency-by-size");
+      });
+    }));
+
+  it("shows everything where a link says nothing that it knows", () =>
+    on("small", { hash: "#at=nowhere&f.size=99-x&f.colour=1&o.=&f.adapter=" }, async ({ page, complaints }) => {
+      assert.equal(await page.locator("#filters output").innerText(), "all 24 cells");
+      assert.deepEqual(complaints, []);
+    }));
+
+  it("says which configurations hold a need, which do not, and which were never measured near it", () =>
+    on("small", {}, async ({ page }) => {
+      const told = () => page.locator("#decision .notes").innerText();
+      await page.getByLabel("Message size").fill("4 KiB");
+      await page.getByLabel("Deadline", { exact: true }).fill("70");
+      await page.locator("#decision").scrollIntoViewIfNeeded();
+      assert.match(await told(), /4 KiB, 1 subscriber, p99 within 70 µs: 1 hold, 2 do not, 0 were never measured/);
+      await page.locator("#decision summary").click();
+      assert.match(await page.locator("#decision table").innerText(), /interpolated between 1 KiB and 64 KiB/);
+      await page.getByLabel("Message size").fill("8 MiB");
+      assert.match(await told(), /0 hold, 0 do not, 3 were never measured/);
+      await page.getByLabel("Message size").fill("huge");
+      assert.match(await page.locator("#decide-size-problem").innerText(), /a size like/);
+      assert.equal(await page.getByLabel("Message size").getAttribute("aria-invalid"), "true");
+    }));
+
+  it("gives each figure's table, CSV and SVG", () =>
+    on("small", {}, async ({ page }) => {
+      await drawAll(page);
+      for (const id of await ids(page)) {
+        const figure = page.locator(`[id="${id}"]`);
+        await figure.locator("summary").click();
+        await figure.locator("tbody tr").first().waitFor();
+        const rows = await figure.locator("tbody tr").count();
+        const saved = async (name) => {
+          const [download] = await Promise.all([page.waitForEvent("download"), figure.getByRole("button", { name }).click()]);
+          return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+        };
+        const table = await saved(/^CSV/);
+        assert.equal(table.name, `${id}.csv`);
+        assert.equal(table.text.trim().split("\r\n").length, rows + 1, id);
+        const picture = await saved(/^SVG/);
+        assert.equal(picture.name, `${id}.svg`);
+        assert.doesNotMatch(picture.text, /var\(--/);
+        assert.equal(await page.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror"), picture.text), null, id);
+      }
+    }));
+
+  it("asks for nothing beyond itself, and cannot", () =>
+    on("hostile", {}, async ({ page, requests }) => {
+      await drawAll(page);
+      assert.deepEqual(requests.filter((each) => !/^(file|blob|data):/.test(each)), []);
+      assert.equal(requests.filter((each) => each.startsWith("file:")).length, 1);
+      const refused = await page.evaluate(async () => {
+        const asked = await fetch("http://127.0.0.1:9/").then(() => "answered", () => "refused");
+        const image = await new Promise((settle) => {
+          document.addEventListener("securitypolicyviolation", (event) => event.effectiveDirective === "img-src" && settle("img-src"));
+          new window.Image().src = "http://127.0.0.1:9/x.png";
+        });
+        return [asked, image];
+      });
+      assert.deepEqual(refused, ["refused", "img-src"]);
+    }));
+
+  it("takes names and notes for text, never for markup", () =>
+    on("hostile", {}, async ({ page, complaints }) => {
+      await drawAll(page);
+      for (const each of await page.locator("summary").all()) if (await each.isVisible()) await each.click();
+      assert.equal(await page.title(), HOSTILE);
+      assert.equal(await page.locator("h1").innerText(), HOSTILE);
+      assert.equal(await page.locator("img").count(), 0);
+      assert.equal(await page.locator("script").count(), 3);
+      assert.ok((await page.locator("#latency-by-size").innerText()).includes("<script>"));
+      assert.deepEqual(complaints, []);
+    }));
+
+  for (const name of ["failed", "empty"]) {
+    it(`says of a run that is ${name} what became of it`, () =>
+      on(name, {}, async ({ page, complaints }) => {
+        await drawAll(page);
+        const said = await page.locator("main").innerText();
+        assert.match(said, /interrupted: what was measured by then is shown/);
+        assert.match(said, /Nothing was measured|No trial ended/);
+        assert.doesNotMatch(said, /undefined|NaN|null|\[object/);
+        if (name === "failed") assert.match(said, /the workers did not match within 10 s/);
+        assert.deepEqual(complaints, []);
+      }));
+  }
+
+  it("takes a thousand cells, filters and all", () =>
+    on("large", {}, async ({ page, complaints }) => {
+      await drawAll(page);
+      await filter(page, "adapter", "zenoh");
+      assert.equal(await page.locator("#filters output").innerText(), "200 of 1000 cells"); // the floor's hundred among them
+      assert.deepEqual(complaints, []);
+    }));
+
+  it("is reached by keyboard, all of it", () =>
+    on("small", {}, async ({ page }) => {
+      await drawAll(page);
+      const reachable = await page.evaluate(() => {
+        const all = [...document.querySelectorAll("a[href], button:not(:disabled), select, input, summary, [tabindex='0']")];
+        const visible = all.filter((each) => each.checkVisibility());
+        visible.forEach((each, index) => { each.dataset.place = index; });
+        return visible.length;
+      });
+      const reached = new Set();
+      for (let step = 0; step < reachable + 5; step++) {
+        await page.keyboard.press("Tab");
+        reached.add(await page.evaluate(() => document.activeElement.dataset.place));
+      }
+      reached.delete(undefined);
+      assert.ok(reachable > 60);
+      assert.equal(reached.size, reachable);
+    }));
+
+  it("is filtered by keyboard alone", () =>
+    on("small", {}, async ({ page }) => {
+      await page.locator("#filters summary").first().focus();
+      for (const key of ["Enter", "Tab", "Space"]) await page.keyboard.press(key);
+      assert.match(await page.locator("#filters output").innerText(), /^\d+ of 24 cells$/);
+      await page.keyboard.press("Escape");
+      assert.equal(await page.evaluate(() => document.activeElement.localName), "summary");
+    }));
+
+  for (const [scheme, width] of [["light", 1280], ["dark", 400]]) {
+    it(`has nothing serious for axe-core to find: ${scheme}, ${width} pixels wide`, () =>
+      on("small", { scheme, width }, async ({ page }) => {
+        await drawAll(page);
+        for (const each of ["#decision summary", "#forest summary", "article > details > summary"]) await page.locator(each).first().click();
+        await page.locator("#filters summary").first().click();
+        await page.getByLabel("Message size").fill("huge");
+        await page.evaluate(AXE);
+        const { violations, passes } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations", "passes"] }));
+        assert.ok(passes.some((each) => each.id === "color-contrast"));
+        const serious = violations.filter((each) => ["serious", "critical"].includes(each.impact));
+        assert.deepEqual(serious.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" ")}`), []);
+      }));
+  }
+
+  it("fits into 400 pixels", () =>
+    on("small", { width: 400 }, async ({ page }) => {
+      await drawAll(page);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 400);
+    }));
+
+  it("prints every figure, on white, also those that were never in sight", () =>
+    on("small", { scheme: "dark" }, async ({ page }) => {
+      assert.ok(Object.values(await marks(page)).some((number) => number === 0));
+      await page.evaluate(() => window.addEventListener("afterprint", () => { document.body.dataset.printed = String([...document.querySelectorAll("figure")].filter((each) => each.querySelector(".plot svg")).length); }, { capture: true }));
+      assert.ok((await page.pdf({ format: "A4" })).length > 50_000);
+      assert.equal(await page.evaluate(() => document.body.dataset.printed), "18");
+      await page.emulateMedia({ media: "print", colorScheme: "dark" });
+      assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--surface").trim()), "#fff");
+    }));
+});

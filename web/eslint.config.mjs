@@ -1,0 +1,21 @@
+// What a reader cannot see at a glance: a name that nobody defines, one that nobody uses.
+const browser = ["document", "window", "location", "history", "performance", "requestAnimationFrame", "getComputedStyle", "URL", "URLSearchParams", "Blob", "setTimeout", "IntersectionObserver", "ResizeObserver", "XMLSerializer", "d3", "Plot"];
+const node = ["process", "console", "URL", "setTimeout", "document", "window", "performance", "getComputedStyle", "fetch", "location"]; // those after URL: within page.evaluate
+const readable = (names) => Object.fromEntries(names.map((name) => [name, "readonly"]));
+
+const rules = {
+  "no-undef": "error",
+  "no-unused-vars": "error",
+  "no-const-assign": "error",
+  "no-dupe-keys": "error",
+  "no-unreachable": "error",
+  "no-redeclare": "error",
+  "prefer-const": "error",
+  eqeqeq: "error",
+  "no-restricted-properties": ["error", ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({ property, message: "text is never markup" }))],
+};
+
+export default [
+  { files: ["**/scripts/*.mjs"], languageOptions: { globals: readable(browser) }, rules },
+  { files: ["**/*.mjs"], ignores: ["**/scripts/*.mjs"], languageOptions: { globals: readable(node) }, rules: { ...rules, "no-restricted-properties": "off" } },
+];
