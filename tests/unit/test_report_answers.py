@@ -121,7 +121,8 @@ def test_over_different_carriers_nobody_is_ranked_against_another() -> None:
 def test_the_transports_of_a_single_middleware_stand_against_each_other() -> None:
     (text,) = answers_of(run_of({LYRA: spread(21_000), cell(transport="shm"): spread(9_000)}))
     assert text.startswith(
-        "At 64 B, lyra shm is the fastest with 9.00 µs a round trip; lyra udp takes 2.33 times as long (95 % interval 2.33 "
+        "At 64 B, lyra shm is the fastest with 9.00 µs a round trip; "
+        "lyra udp takes 2.33 times as long (95 % interval 2.33 to "
     )
 
 

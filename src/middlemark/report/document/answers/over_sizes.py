@@ -1,6 +1,6 @@
 """Two that meet at several sizes: one sentence over all of them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from middlemark.report.document.answers.contests import Contest
 from middlemark.report.document.answers.sentences import place
@@ -8,6 +8,7 @@ from middlemark.report.document.comparisons import Judged
 from middlemark.report.document.model import Answer
 from middlemark.report.document.rows import Row
 from middlemark.report.factors import plain
+from middlemark.report.numbers import ratio
 from middlemark.stats.floors import by_rate
 from middlemark.stats.verdict import Verdict
 from middlemark.units import format_size
@@ -74,7 +75,12 @@ def _sizes(sizes: Sequence[int]) -> str:
 def _range(at: Sequence[tuple[int, float]]) -> str:
     """Return how much more the other needs, or how many fewer it receives."""
     shifts = sorted(abs(shift) for _, shift in at)
-    fewer = at[0][1] < 0
-    what = "the other receives {} fewer" if fewer else "the other takes {} longer"
-    low, high = (f"{100 * each:.2g}" if each < 0.995 else f"{100 * each:,.0f}" for each in (shifts[0], shifts[-1]))
-    return what.format(f"{low} %" if low == high else f"{low} to {high} %")
+    ends = (shifts[0], shifts[-1])
+    if at[0][1] > 0 and ends[1] >= 1:
+        return f"the other takes {_span(ratio(1 + each) for each in ends)} times as long"
+    much = _span(f"{100 * each:.2g}" for each in ends)
+    return f"the other receives {much} % fewer" if at[0][1] < 0 else f"the other takes {much} % longer"
+
+
+def _span(shown: Iterable[str]) -> str:
+    return " to ".join(dict.fromkeys(shown))
