@@ -55,7 +55,7 @@ export async function open(browser, file, { width = 1280, height = 800, scheme =
 export async function drawAll(page) {
   for (const id of await ids(page)) {
     await page.locator(`[id="${id}"]`).scrollIntoViewIfNeeded();
-    await page.waitForFunction((id) => document.getElementById(id).querySelector(".plot").childElementCount > 0, id);
+    await page.waitForFunction((id) => document.getElementById(id).matches(":not([data-stale])") && document.getElementById(id).querySelector(".plot").childElementCount > 0, id);
   }
   await page.evaluate(() => window.scrollTo(0, 0));
 }
@@ -73,4 +73,6 @@ export const marks = (page) =>
     ),
   );
 
-export const pictures = (page) => page.$$eval("figure", (figures) => Object.fromEntries(figures.map((each) => [each.id, each.querySelector(".plot").textContent + [...each.querySelectorAll(".plot path")].map((path) => path.getAttribute("d")).join()])));
+// Each figure's picture as it is drawn, less the name that Plot makes up for its style.
+export const pictures = (page) =>
+  page.$$eval("figure", (figures) => Object.fromEntries(figures.map((each) => [each.id, each.querySelector(".plot").innerHTML.replace(/plot-[0-9a-f]+/g, "")])));

@@ -33,6 +33,7 @@ export class Figure {
   markStale() {
     this.isStale = true;
     this.tableIsStale = true;
+    this.node.dataset.stale = "";
   }
 
   drawIfDue(force = false) {
@@ -41,6 +42,7 @@ export class Figure {
 
   draw(width = this.plot.clientWidth || 900) {
     this.isStale = false;
+    delete this.node.dataset.stale;
     this.drawnWidth = width;
     const context = { ...this.context, cells: this.context.cells(), option: (key) => this.option(key) };
     this.known = this.spec.options?.(context) ?? [];
@@ -98,7 +100,8 @@ export class Figure {
   }
 
   fillTable() {
-    if (!this.details.open || this.isStale) return;
+    if (!this.details.open) return;
+    this.drawIfDue(true); // whoever listens to the page may open a table that was never in sight
     if (this.tableIsStale || !this.tableAt.firstChild) this.tableAt.replaceChildren(table(this.columns, this.rows, this.spec.title));
     this.tableIsStale = false;
   }
