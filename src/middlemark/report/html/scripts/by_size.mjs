@@ -19,6 +19,7 @@ export function bySize({ id, title, says, metrics, together, along = "size", onl
     id,
     title,
     says,
+    has: (data) => data.cells.some((cell) => only(cell) && metrics.some((each) => each.value(cell) > 0)),
     options: (context) => [
       { key: "figure", label: "Figure", values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])], initial: together && context.cells.length <= 200 ? "together" : metrics[0].key },
       { key: "panels", label: "Panels by", values: panelChoices(context, along), initial: usualPanels(context) },
@@ -69,13 +70,15 @@ function usualPanels({ data, cells }) {
   return ["receive", "pattern"].find((name) => data.factors.some((each) => each.name === name && each.levels.length <= 6) && varies(name)) ?? "";
 }
 
-export function lines(rows, metrics, { along, width, context, height }) {
+export function lines(rows, chosen, { along, width, context, height }) {
+  const metrics = chosen.filter((metric) => rows.some((row) => row[metric.name] > 0));
+  const empty = chosen.filter((metric) => !metrics.includes(metric)).map((metric) => metric.title);
+  if (metrics.length === 0) return null;
   const scale = SCALES[metrics[0].scale];
   const wide = width >= NARROW;
   const points = metrics.flatMap((metric) =>
     rows.filter((row) => row[metric.name] > 0).map((row) => ({ ...row, value: row[metric.name], low: row[`${metric.name}_low`], high: row[`${metric.name}_high`], metric: metric.title, style: styleOf(row, context) })),
   );
-  if (points.length === 0) return null;
   const across = metrics.length > 1 && wide;
   if (new Set(points.map((each) => each.panel)).size < 2) for (const each of points) each.panel = "";
   const named = (point) => (metrics.length > 1 && !across ? [point.metric, point.panel].filter(Boolean).join(" · ") : point.panel);
@@ -127,6 +130,7 @@ export function lines(rows, metrics, { along, width, context, height }) {
   });
   const legend = isCrowded ? context.styles.adapters() : beside ? [] : series;
   const notes = isCrowded ? [`${series.length} lines: point at one to read its name, or filter above.`] : [];
+  if (empty.length) notes.push(`Not drawn, since no cell of this selection has it: ${empty.join(", ")}.`);
   if (series.length > MOST_BANDS && points.some((each) => each.low > 0)) notes.push("Intervals are drawn for up to 12 lines; the table has all.");
   return { svg, legend, notes };
 }

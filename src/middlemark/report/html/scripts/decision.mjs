@@ -79,8 +79,9 @@ export const decision = {
     "A full mark was measured at that size; a hollow one is interpolated between two measured sizes, straight on logarithmic axes. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
   options(context) {
     const kinds = [...new Set(context.cells.map((each) => each.kind))];
+    const known = QUANTILES.filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
     return [
-      { key: "quantile", label: "Held at", values: QUANTILES.map((each) => [each, each]), initial: "p99" },
+      { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: ["p99", "p90", "p50"].find((each) => known.includes(each)) },
       { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
       { key: "floors", label: "Floors", values: [["", "left out"], ["shown", "shown"]], initial: "" },
     ];

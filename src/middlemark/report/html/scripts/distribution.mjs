@@ -28,6 +28,12 @@ const legend = (rows, context) => {
   return [...cells.values()].map((row) => ({ name: row.label, ...context.styles.of(row.cell.series) }));
 };
 
+// A mark a kind of line: Plot knows no dashes that differ within one.
+const linesOf = (points, at) =>
+  [false, true].map((isFloor) =>
+    Plot.line(points.filter((each) => Boolean(each.cell.floor) === isFloor), { ...at, z: (each) => each.cell.i, stroke: (each) => each.style.colour, strokeWidth: 1.8, strokeDasharray: isFloor ? "5 4" : undefined }),
+  );
+
 // Nines: 0 at p0, 1 at p90, 2 at p99. The maximum has infinitely many and stands a third of one after the last percentile.
 export function nines(curve) {
   const finite = curve.filter(([percentile]) => percentile < 100).map(([percentile, ns]) => [-Math.log10(1 - percentile / 100), ns]);
@@ -39,6 +45,7 @@ export const percentileCurve = {
   id: "percentile-curve",
   title: "Percentile curve",
   says: "Latency at each percentile, stretched towards the rare slow messages: every step to the right is ten times rarer. A flat line is predictable; a line that climbs late has stalls. The last point is the slowest message.",
+  has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows: rowsOf,
   draw(rows, context, width) {
@@ -57,7 +64,7 @@ export const percentileCurve = {
       y: y.scale,
       marks: [
         ...y.marks("y"),
-        Plot.line(points, { x: "x", y: "ns", z: (each) => each.cell.i, stroke: (each) => each.style.colour, strokeWidth: 1.8, strokeDasharray: (each) => each.style.dash }),
+        ...linesOf(points, { x: "x", y: "ns" }),
         Plot.dot(points, { x: "x", y: "ns", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
         tip({ data: points, at: { x: "x", y: "ns" }, title: (each) => `${each.label}\n${time(each.ns)}` }),
       ],
@@ -70,6 +77,7 @@ export const ecdf = {
   id: "ecdf",
   title: "Share of messages within a time",
   says: "The cumulative distribution (ECDF): for each time, how many of the messages took no longer. Steep is steady; two steps are two ways of being delivered. Between the percentiles that are kept it is drawn straight.",
+  has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows: rowsOf,
   draw(rows, context, width) {
@@ -85,7 +93,7 @@ export const ecdf = {
       y: { domain: [0, 100], tickFormat: (value) => `${value} %`, grid: true, label: null, ticks: width < NARROW ? 5 : 10 },
       marks: [
         ...x.marks("x"),
-        Plot.line(points, { x: "ns", y: "percentile", z: (each) => each.cell.i, stroke: (each) => each.style.colour, strokeWidth: 1.8, strokeDasharray: (each) => each.style.dash }),
+        ...linesOf(points, { x: "ns", y: "percentile" }),
         Plot.dot(points, { x: "ns", y: "percentile", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
         tip({ data: points, at: { x: "ns", y: "percentile" }, title: (each) => `${each.label}\n${each.percentile} % within ${time(each.ns) ?? ABSENT}` }),
       ],

@@ -19,6 +19,7 @@ export const forest = {
   id: "forest",
   title: "How much they differ",
   says: "Each line holds the second of two cells against the first, which differ in the chosen factor alone: the shift of the typical trial and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict corrects for everything that was compared (Holm).",
+  has: (data) => data.comparisons.length > 0,
   options({ data }) {
     const values = (name) => [...new Set(data.comparisons.map((each) => each[name]))];
     const label = (name) => data.factors.find((each) => each.name === name)?.label ?? name;

@@ -30,6 +30,8 @@ const COLUMNS = [
   { name: "knee", title: "knee" },
 ];
 
+const has = (data) => data.cells.some((cell) => cell.offered_hz || cell.steps?.length);
+
 const absent = "No load was offered in this selection: --rate with a number, curve or sustainable offers one.";
 
 function legendOf(points) {
@@ -43,6 +45,7 @@ export const offeredReceived = {
   id: "offered-received",
   title: "Offered against received",
   says: "On the dashed diagonal everything that was offered arrived; below it messages were late or lost. A hollow mark lost messages. Both axes are messages a second at one subscriber, logarithmic.",
+  has,
   options: () => [{ key: "figure", label: "Figure", values: [["received_hz", "received"], ["loss", "share lost"]], initial: "received_hz" }],
   rows: (context) => ({ rows: loads(context).filter((each) => each.offered_hz && each.received_hz !== null), columns: COLUMNS, absent }),
   draw(rows, context, width) {
@@ -82,6 +85,7 @@ export const latencyThroughput = {
   id: "latency-throughput",
   title: "Latency as the load rises",
   says: "Latency against the rate received, one line a curve. A ring marks the knee: the highest load before latency climbs away. Hollow marks did not hold their rate.",
+  has,
   options: () => [{ key: "figure", label: "Latency", values: [["p99_ns", "p99"], ["p50_ns", "p50"]], initial: "p99_ns" }],
   rows: (context) => ({ rows: loads(context).filter((each) => each.received_hz && (each.p50_ns || each.p99_ns)), columns: COLUMNS, absent }),
   draw(rows, context, width) {

@@ -5,6 +5,7 @@ export const order = {
   id: "order",
   title: "The order of the trials",
   says: "Each point is a trial, from the first to the last. Scattered all over is how it should be: in blocks, a drift of the machine would look like a difference between cells.",
+  has: (data) => data.runs.some((each) => each.order?.length),
   options: ({ data }) => [{ key: "run", label: "Run", values: data.runs.filter((each) => each.order?.length).map((each) => [each.id, each.name]), initial: data.runs[0]?.id }],
   rows(context) {
     const run = context.data.runs.find((each) => each.id === context.option("run"));
@@ -19,6 +20,7 @@ export const order = {
       width,
       height: 240,
       marginLeft: 54,
+      marginBottom: 40,
       x: { label: "trial", grid: true, ticks: Math.floor(width / 90), domain: [0, rows.at(-1).place + 1] },
       y: { label: "cell", ticks: 5 },
       marks: [

@@ -11,6 +11,7 @@ import { order } from "./order.mjs";
 import { ranges } from "./ranges.mjs";
 import { Selection, filtered, indexed } from "./selection.mjs";
 import { Styles } from "./style.mjs";
+import { element } from "./table.mjs";
 import { breakdown, heatMap } from "./time.mjs";
 import { answerFigure } from "./answer.mjs";
 
@@ -57,8 +58,10 @@ export function start() {
     for (const each of figures) each.link.setAttribute("href", selection.hash(each.spec.id));
   };
   for (const [place, specs] of Object.entries(sections(data))) {
-    const made = specs.map((spec) => new Figure(spec, context, keep));
-    document.getElementById(place).replaceChildren(...made.map((each) => each.node));
+    const made = specs.filter((spec) => spec.has?.(data) ?? true).map((spec) => new Figure(spec, context, keep));
+    const missing = specs.filter((spec) => !(spec.has?.(data) ?? true)).map((spec) => spec.title);
+    const note = missing.length ? [element("p", { class: "notes" }, `Nothing was measured for: ${missing.join("; ")}.`)] : [];
+    document.getElementById(place).replaceChildren(...made.map((each) => each.node), ...note);
     figures.push(...made);
   }
 

@@ -27,6 +27,7 @@ export const ranges = {
   id: "latency-at-a-size",
   title: "Latency at one size",
   says: "Each line is a cell, from its p50 (circle) over p99 (triangle) to p99.9 (square), fastest first; grey lines are floors. Left is better.",
+  has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows(context) {
     const cells = ofOneSize(context, has).sort((a, b) => a.latency.p50 - b.latency.p50);

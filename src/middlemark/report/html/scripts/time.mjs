@@ -11,6 +11,7 @@ export const breakdown = {
   id: "breakdown",
   title: "Where the time goes",
   says: "What a median message is made of, in the order in which it happens. The parts are medians of their own, so that they add up to about the p50 and not exactly.",
+  has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows(context) {
     const cells = ofOneSize(context, has).sort((a, b) => total(a) - total(b));
@@ -62,6 +63,7 @@ export const heatMap = {
   id: "over-time",
   title: "Latency over time within a trial",
   says: "Each column is a slice of one trial, each row a band of latency; the stronger its colour, the more messages (on a logarithmic scale). What is outlined was disturbed: something else took this machine's time there.",
+  has: (data) => data.cells.some((cell) => cell.heat),
   options(context) {
     const cells = context.cells.filter((cell) => cell.heat);
     return [{ key: "cell", label: "Cell", values: cells.map((cell) => [String(cell.i), cell.label]), initial: String(cells.find((each) => !each.floor)?.i ?? cells[0]?.i) }];
