@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from middlemark.report.document.answers.contests import Contest
 from middlemark.report.document.comparisons import Found, Judged
-from middlemark.report.document.model import Answer
+from middlemark.report.document.model import Answer, rounded
 from middlemark.report.document.rows import Row, latency_of
 from middlemark.report.factors import plain, words
 from middlemark.report.numbers import brief, ratio, us
@@ -185,7 +185,9 @@ def _rate(row: Row) -> bool:
 
 
 def _figure(row: Row, figure: float | None) -> str:
-    return f"{brief(figure)} messages/s" if _rate(row) else f"{us(figure)} µs"
+    """Of the figure that the document holds, or a sentence and its table could differ in the last digit."""
+    kept = rounded(figure)
+    return f"{brief(kept)} messages/s" if _rate(row) else f"{us(kept)} µs"
 
 
 def _took(row: Row) -> str:
@@ -194,7 +196,7 @@ def _took(row: Row) -> str:
 
 def _floor(row: Row, *, beside: Row | None = None) -> str:
     """Return how far it is from its floor, which is named once where it is the same."""
-    times, label = row.result.times_floor, row.result.floor
+    times, label = rounded(row.result.times_floor), row.result.floor
     if times is None or row.floor:
         return ""
     named = "" if beside is not None and beside.result.floor == label else f" ({label})"

@@ -1,0 +1,100 @@
+"""A real run ends with its report, and stored runs make reports: whole, failed, interrupted, under way."""
+
+import html
+import json
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from product import Bench, until
+
+from middlemark.problems import MeasureError
+from middlemark.report.html.page import _libraries
+
+pytestmark = pytest.mark.usefixtures("null_worker")
+
+RUN = ["run", "--adapter", "udp,uds", "--size", "16,1k", "--duration", "50ms", "--warmup", "20ms", "--trials", "2"]
+
+
+def built() -> bool:
+    """Whether the figures' libraries are there; ./check builds them."""
+    try:
+        return bool(_libraries())
+    except MeasureError:
+        return False
+
+
+needs_libraries = pytest.mark.skipif(not built(), reason="D3 and Observable Plot are not built here")
+
+
+def document_in(page: Path) -> Any:
+    """The data of a page."""
+    (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.DOTALL)
+    return json.loads(block)
+
+
+@needs_libraries
+def test_a_run_ends_with_its_report_and_says_where(bench: Bench) -> None:
+    ended = bench.run(*RUN)
+    assert ended.code == 0, ended.err
+    page = ended.folder / "report.html"
+    assert ended.err.splitlines()[-1] == f"report: {page}"
+    assert page.name not in ended.out, "the standard output is the result's"
+    document = document_in(page)
+    assert [(each["f"]["adapter"], each["f"]["size"]) for each in document["cells"]] == [
+        (name, size) for name in ("udp", "uds") for size in (16, 1024)
+    ]
+    for cell in document["cells"]:
+        assert cell["trials"] == 2
+        assert cell["curve"][0][0] == 0
+        assert cell["latency"]["min"] <= cell["latency"]["p50"] <= cell["latency"]["max"]
+        assert 0 < sum(map(sum, cell["heat"]["n"])) < cell["samples"], "it is of one trial of two"
+    text = html.unescape(page.read_text())
+    for answer in document["answers"]:
+        assert answer["text"] in text
+
+
+def test_a_run_is_none_the_worse_for_a_report_that_cannot_be_made(bench: Bench) -> None:
+    ended = bench.run(*RUN, "--quiet", "--format", "json", environment={"MIDDLEMARK_WEB": "/nowhere"})
+    assert ended.code == 0
+    assert len(ended.document["cells"]) == 4
+
+
+def test_the_markdown_of_a_stored_run(bench: Bench) -> None:
+    ended = bench.run(*RUN, "--quiet")
+    again = bench.run("report", str(ended.folder), "--markdown", "-")
+    assert again.code == 0, again.err
+    lines = again.out.splitlines()
+    assert lines[0].startswith("## command-line, ")
+    assert sum(line.startswith("| udp (floor) | ") for line in lines) == 2
+    assert "too few for an interval" in again.out
+
+
+def test_a_run_of_which_a_cell_crashed_says_so(bench: Bench) -> None:
+    suite = (
+        '[defaults]\nadapter = "null"\ntransport = "memory"\nsize = 64\nsamples = 100\ntrials = 1\npin = "off"\n'
+        '[[sweep]]\nname = "good"\n[[sweep]]\nname = "crash"\n[sweep.native.null]\nat = "pong"\ncrash = "5"\n'
+    )
+    ended = bench.run("run", bench.suite(suite), "--quiet")
+    assert ended.code == 1, ended.err
+    report = bench.run("report", str(ended.folder), "--markdown", "-")
+    assert report.code == 0
+    assert "- 1 of 2 cells has no result; it is told below why." in report.out
+    assert "### Without a result" in report.out
+    assert "| crashed |" in report.out
+
+
+def test_runs_that_are_under_way_and_then_interrupted_are_reported(bench: Bench) -> None:
+    run = bench.start(*RUN, "--trials", "40")
+    until(lambda: run.trials() >= 3)
+    under_way = bench.start("report", str(run.folder), "--markdown", "-").ended()
+    assert under_way.code == 0, under_way.err
+    assert "The run is still under way: " in under_way.out
+    run.signal(signal.SIGINT)
+    ended = run.ended()
+    assert ended.code == 130
+    interrupted = bench.run("report", str(ended.folder), "--markdown", "-")
+    assert re.search(r"The run was interrupted after \d+ of 160 trials\.", interrupted.out)
+    assert "middlemark run --resume " in interrupted.out
