@@ -5,6 +5,7 @@ probe() {
   local at_least=3.22 version
   if [[ $1 == check ]]; then
     probe_cmake_packages "GTest: GoogleTest, with its CMake package"
+    command -v chromium chromium-browser >/dev/null || lacks+=("chromium, for the tests of reports")
     return
   fi
   command -v flock >/dev/null || lacks+=("flock (util-linux)")

@@ -36,6 +36,7 @@ print("worker", subprocess.run([worker], capture_output=True, text=True, check=T
 """
 LIST = "[base] builds\nneeded-a\nneeded-b\n\n[tiny] its middleware\nmiddle-c\n\n[check] tests\ntest-d\n"
 DPKG_QUERY = '#!/bin/sh\nfor each in $INSTALLED; do printf "installed:%s " "$each"; done\n'
+WEB = '#!/bin/sh\nmkdir -p "$1/web" && echo fetched >>"$1/web/libraries.js"\n'
 APT_GET = '#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >>"$APT_LOG"\necho "E: what apt-get said"\nexit "$APT_STATUS"\n'
 
 
@@ -59,6 +60,8 @@ class Checkout:
             (root / folder).mkdir()
         self.write("src/middlemark/__init__.py", "")
         self.write("src/middlemark/__main__.py", COMMAND)
+        self.write("web/build", WEB).chmod(0o755)
+        self.write("packaging/requirements-node.lock", "")
         for name, text in (("dpkg-query", DPKG_QUERY), ("apt-get", APT_GET)):
             self.write(f"bin/{name}", text).chmod(0o755)
 
@@ -119,7 +122,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     assert out == "arguments ['one']\nworker first\n"  # and nothing of the set-up
     assert "built: tiny" in err
     assert "absent: not built, it was not found" in err
-    assert checkout.stamps() == {"packages", "python", "workers"}
+    assert checkout.stamps() == {"packages", "python", "web", "workers"}
     return checkout
 
 
@@ -202,6 +205,21 @@ def test_only_what_is_missing_is_installed_in_one_go(ready: Checkout) -> None:
     ]
     assert all(line.startswith("noninteractive ") for line in said)
     as_root.unlink()
+
+
+def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: Checkout) -> None:
+    libraries = ready.root / "build" / "web" / "libraries.js"
+    libraries.unlink()
+    ready.write("web/build", "#!/bin/sh\necho npm said no\nexit 1\n")
+    status, out, err = ready.start()
+    assert (status, out) == (0, "arguments []\nworker first\n")
+    assert "there will be no HTML reports" in err
+    assert "setup.sh again web" in err
+    assert ready.start()[2] == ""  # told once
+    ready.write("web/build", WEB)
+    assert "fetching" in ready.start()[2]
+    assert libraries.exists()
+    assert not (libraries.parent / "absent").exists()
 
 
 def test_packages_that_cannot_be_installed_stop_the_start(ready: Checkout) -> None:

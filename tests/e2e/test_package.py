@@ -89,6 +89,15 @@ def test_the_suites_are_inside_the_package(installed: Installed) -> None:
         assert suite.stem in shown
 
 
+def test_what_reports_draw_with_is_inside_the_package_with_its_licences(installed: Installed) -> None:
+    libraries = (installed.package / "web" / "libraries.js").read_text(encoding="utf-8")
+    assert "@observablehq/plot" in libraries
+    assert "d3" in libraries
+    assert libraries.startswith("/*!")
+    assert libraries.count("Permission to use, copy, modify") > 1
+    assert "</script" not in libraries
+
+
 def test_every_header_of_the_core_is_installed_and_no_test(installed: Installed) -> None:
     core, headers = ROOT / "core", installed.package / "include" / "middlemark"
     wanted = {each.relative_to(core) for each in core.rglob("*.hpp") if "tests" not in each.relative_to(core).parts}

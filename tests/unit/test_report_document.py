@@ -14,6 +14,7 @@ from middlemark.launch.outcome import Doubt, Failure, SamplesFile, TrialOutcome
 from middlemark.report.document import MeasuredRun, comparisons, make
 from middlemark.report.document.distributions import PERCENTILES, distribution
 from middlemark.report.document.model import Document, brief
+from middlemark.stats.result import CellResult
 from middlemark.stats.samples import ARRIVAL, HISTOGRAM, Kept, Samples, SamplesError
 
 LYRA, VEGA, FLOOR = cell("lyra"), cell("vega"), cell("udp")
@@ -186,6 +187,54 @@ def test_heat_maps_are_kept_for_as_many_as_fit_the_doubtful_first(monkeypatch: p
     run = with_samples(run_of({FLOOR: spread(1e4), LYRA: spread(2e4), VEGA: [2e4, 9e4, 2e4]}), trips(1000))
     monkeypatch.setattr(make, "HEAT_BYTES", 1500)
     assert [each.heat is not None for each in document_of(run).cells] == [False, False, True]
+
+
+class Part(msgspec.Struct):
+    part: str
+    ns: float | None
+
+
+class Noise(msgspec.Struct):
+    """What a witness says of a cell: the shape of stats/noise.py, in short."""
+
+    steal_share: float
+    others_share: float | None
+    absent: dict[str, str]
+    trials: tuple[int, ...]
+    disturbed: tuple[tuple[float, float], ...]
+    disturbed_trial: int
+
+
+class Witnessed(CellResult, frozen=True, kw_only=True):
+    """A result that has what the experiments' side adds to it."""
+
+    noise: Noise | None = None
+    breakdown: tuple[Part, ...] | None = None
+
+
+def witnessed(run: MeasuredRun, **given: object) -> MeasuredRun:
+    results = [
+        Witnessed(**{field: getattr(each, field) for field in CellResult.__struct_fields__}, **given)  # type: ignore[arg-type]
+        for each in run.results
+    ]
+    return msgspec.structs.replace(run, results=results)
+
+
+def test_when_the_machine_was_disturbed_is_marked_in_the_trial_that_it_was_seen_in() -> None:
+    run = with_samples(run_of({LYRA: spread(2e4, 3)}), trips(1000))
+    intervals = ((0.001, 0.002), (0.01, 0.0145678))
+    for trial, marks in ((2, ((0.001, 0.002), (0.01, 0.01457))), (1, ())):
+        noise = Noise(0.123456, None, {"others_share": "no"}, (1, 2), intervals, trial)
+        (row,) = document_of(witnessed(run, noise=noise)).cells
+        assert row.heat is not None
+        assert row.heat.disturbed == marks
+        assert row.noise == {"steal_share": 0.1235, "disturbed_trial": trial}
+
+
+def test_where_the_time_went_is_told_in_its_order_without_what_was_not_measured() -> None:
+    parts = (Part("write", 1234.56), Part("in between", None), Part("take", 10.0))
+    (row,) = document_of(witnessed(run_of({LYRA: spread(2e4, 3)}), breakdown=parts)).cells
+    assert row.breakdown == [{"part": "write", "ns": 1235}, {"part": "take", "ns": 10}]
 
 
 def test_samples_that_cannot_be_read_cost_their_curve_and_nothing_else() -> None:
