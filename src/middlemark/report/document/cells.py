@@ -1,6 +1,6 @@
 """A row and its distribution → what the document says of the cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -13,6 +13,8 @@ from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult, CurveStep, Resources, Summary
 
 MOST_STEPS = 40
+MOST_DISTURBED = 30
+"""Of a map of 24 bins more marks would hide it."""
 
 
 def cell_of(row: Row, levels: Mapping[str, Any], found: Distribution) -> Cell:
@@ -53,10 +55,11 @@ def cell_of(row: Row, levels: Mapping[str, Any], found: Distribution) -> Cell:
         sustainable_hz=rounded(result.sustainable.rate_hz) if result.sustainable else None,
         steps=tuple(map(_step, result.steps[:MOST_STEPS])),
         breakdown=_breakdown(result),
-        noise=_without(noise, "disturbed"),
+        best=_compact(_plain(getattr(result, "best", None))),
+        noise=_compact(noise),
         doubts=tuple(map(_said, result.warnings)),
         curve=found.curve,
-        heat=_heat(found.heat, noise),
+        heat=_heat(found, noise),
     )
 
 
@@ -97,22 +100,30 @@ def _said(doubt: Doubt | Failure) -> Said:
 
 def _breakdown(result: CellResult) -> Any:
     parts = _plain(getattr(result, "breakdown", None))
-    if not isinstance(parts, list):
+    if not isinstance(parts, list | tuple):
         return None
     return [{"part": each["part"], "ns": rounded(each["ns"])} for each in parts if each.get("ns") is not None] or None
 
 
-def _heat(heat: Heat | None, noise: Any) -> Heat | None:
-    """Mark when the machine was disturbed in the trial that is shown, where a witness saw it."""
-    intervals: Sequence[Any] = noise.get("disturbed") or [] if isinstance(noise, dict) else []
-    if heat is None or not intervals:
-        return heat
-    told = tuple((brief(float(begin)), brief(float(end))) for begin, end in intervals)
-    return msgspec.structs.replace(heat, disturbed=told)
+def _heat(found: Distribution, noise: Any) -> Heat | None:
+    """Mark when the machine was disturbed, where a witness saw it in the very trial that is shown."""
+    if found.heat is None or not isinstance(noise, dict) or noise.get("disturbed_trial", found.trial) != found.trial:
+        return found.heat
+    longest = sorted(noise.get("disturbed") or (), key=lambda each: each[0] - each[1])[:MOST_DISTURBED]
+    told = tuple((brief(float(begin)), brief(float(end))) for begin, end in sorted(longest))
+    return msgspec.structs.replace(found.heat, disturbed=told)
 
 
-def _without(value: Any, key: str) -> Any:
-    return {name: each for name, each in value.items() if name != key} if isinstance(value, dict) else value
+def _compact(value: Any) -> Any:
+    """Return the figures and words of a mapping; its lists and its reasons are in the JSON of the run."""
+    if not isinstance(value, dict):
+        return None
+    kept = {name: _compact(each) if isinstance(each, dict) else each for name, each in value.items()}
+    return {
+        name: rounded(each) if isinstance(each, float) else each
+        for name, each in kept.items()
+        if each is not None and not isinstance(each, list | tuple) and name != "absent"
+    }
 
 
 def _plain(value: object) -> Any:

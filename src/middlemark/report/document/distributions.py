@@ -39,6 +39,8 @@ class Distribution(msgspec.Struct, frozen=True):
 
     curve: Curve | None = None
     heat: Heat | None = None
+    trial: int | None = None
+    """The number of the trial that both are of."""
 
 
 def distribution(result: CellResult, trials: Sequence[TrialSummary], samples: SamplesOf, kept: KeptOf) -> Distribution:
@@ -51,8 +53,10 @@ def distribution(result: CellResult, trials: Sequence[TrialSummary], samples: Sa
     except SamplesError:
         return Distribution()
     if histogram is not None:
-        return Distribution(_curve_of_both(values, histogram))
-    return Distribution(_curve(values), _heat(at_ns, values)) if len(values) else Distribution()
+        return Distribution(_curve_of_both(values, histogram), None, trial.outcome.number)
+    if len(values) == 0:
+        return Distribution()
+    return Distribution(_curve(values), _heat(at_ns, values), trial.outcome.number)
 
 
 def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSummary | None:

@@ -103,6 +103,8 @@ class Cell(_Part, frozen=True, kw_only=True):
     involuntary_hz: Number | None = None
     sustainable_hz: Number | None = None
     steps: tuple[Step, ...]
+    best: Any = None
+    """The fastest floor of any carrier for the same experiment."""
     breakdown: Any = None
     noise: Any = None
     doubts: tuple[Said, ...]
