@@ -1,0 +1,64 @@
+// report_browser.mjs [PAGE…]: how fast a report of a thousand cells is in headless Chromium. Without a PAGE it makes one
+// (tests/browser/documents.py). Prints, of five loads, the time from navigation to the first figure on the screen, and of ten filters the
+// time from the choice to the frame that shows it; ms, the median and the longest.
+import { join } from "node:path";
+import { launch, open, pages } from "../tests/browser/browser.mjs";
+
+const LOADS = 5;
+const FILTERS = 10;
+
+const sorted = (values) => [...values].sort((a, b) => a - b);
+const told = (values) => `${sorted(values)[Math.floor(values.length / 2)].toFixed(0)} ms, longest ${Math.max(...values).toFixed(0)} ms`;
+
+// Until the figure was drawn, and until the frame after it was shown.
+const firstFigure = (page) =>
+  page.evaluate(
+    () =>
+      new Promise((settle) => {
+        const look = () => (document.querySelector("figure .plot svg") ? requestAnimationFrame(() => settle([performance.getEntriesByType("mark").find((each) => each.name.startsWith("drawn")).startTime, performance.now()])) : requestAnimationFrame(look));
+        look();
+      }),
+  );
+
+// A level of a factor is chosen while the latency figures are in sight, another every time.
+const filtered = (page, times) =>
+  page.evaluate(async (times) => {
+    document.getElementById("latency-by-size").scrollIntoView({ behavior: "instant" });
+    await new Promise((settle) => setTimeout(settle, 1500));
+    const boxes = [...document.querySelectorAll("#filters input")];
+    const taken = [];
+    for (let each = 0; each < times; each++) {
+      const began = performance.now();
+      boxes[(each * 3) % boxes.length].click();
+      const applied = performance.now() - began;
+      await new Promise((settle) => requestAnimationFrame(() => setTimeout(settle)));
+      taken.push([applied, performance.now() - began]);
+    }
+    return taken;
+  }, times);
+
+const browser = await launch();
+const made = process.argv.length > 2 ? null : pages();
+try {
+  for (const file of made ? [join(made.folder, "large.html")] : process.argv.slice(2)) {
+    const drawn = [];
+    const shown = [];
+    let taken = [];
+    for (let load = 0; load < LOADS; load++) {
+      const { page, close } = await open(browser, file);
+      const [first, frame] = await firstFigure(page);
+      drawn.push(first);
+      shown.push(frame);
+      if (load === LOADS - 1) taken = await filtered(page, FILTERS);
+      await close();
+    }
+    console.log(file);
+    console.log(`first figure drawn  ${told(drawn)}`);
+    console.log(`  and on the screen ${told(shown)}`);
+    console.log(`filter applied      ${told(taken.map(([applied]) => applied))}`);
+    console.log(`  and on the screen ${told(taken.map(([, frame]) => frame))}`);
+  }
+} finally {
+  await browser.close();
+  made?.remove();
+}
