@@ -105,6 +105,29 @@ def test_pairs_with_too_few_trials_do_not_cost_the_others_their_verdict() -> Non
     assert [(each.verdict, each.p, each.p_family) for each in judged] == [("slower", 0.001953, 0.001953)]
 
 
+def test_floods_are_compared_by_their_throughput_and_schedules_by_their_latency() -> None:
+    stream = {"pattern": "stream", "depth": None}
+    figures = {
+        cell(name, rate=rate, **stream): spread(1e5) for name in ("lyra", "vega") for rate in ("max", "curve", 1000.0)
+    }
+    document = document_of(run_of(figures))
+    by_adapter = [each for each in document.comparisons if each.factor == "adapter"]
+    rates = {
+        metric: {document.cells[each.a].f["rate"] for each in by_adapter if each.metric == metric}
+        for metric in ("p50", "p99", "throughput")
+    }
+    assert rates == {"p50": {1000.0}, "p99": {1000.0}, "throughput": {"max", "curve"}}
+
+
+def test_a_level_that_only_its_pattern_has_is_in_no_name() -> None:
+    figures = {cell(pattern="stream", depth=None): spread(1e5), cell(depth=1): spread(2e4), cell(depth=9): spread(2e4)}
+    assert [each.label for each in document_of(run_of(figures)).cells] == [
+        "lyra udp · 64 B · stream, 1 → 1, as fast as possible, a process each",
+        "lyra udp · 64 B · ping-pong, one at a time, 2 processes, 1 subscriber",
+        "lyra udp · 64 B · ping-pong, one at a time, 2 processes, 1 subscriber, depth 9",
+    ]
+
+
 def test_what_was_carried_otherwise_is_compared_with_nothing() -> None:
     doubt = (Doubt("transport-contradicted", "carried by something else"),)
     assert document_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, doubts=doubt)).comparisons == ()

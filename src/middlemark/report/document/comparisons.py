@@ -2,7 +2,8 @@
 
 So the verdicts are those of ``middlemark compare RUN --by FACTOR --metric M``, but for three things. Left out are
 floors (how far from them a cell is stands beside it) and cells that something else than their transport carried.
-Adapters are held against each other over the same carrier only. And a pair with fewer trials than a verdict wants is
+Adapters are held against each other over the same carrier only; floods by their throughput, schedules by their latency.
+And a pair with fewer trials than a verdict wants is
 judged alone: it can have none, and would cost the others theirs.
 """
 
@@ -30,9 +31,10 @@ from middlemark.stats.comparisons import (
     run_against_run,
     side,
 )
+from middlemark.stats.floors import by_rate
 from middlemark.stats.interval import FEWEST
+from middlemark.stats.verdict import CONFIDENCE, Verdict
 from middlemark.stats.verdict import Judged as Verdicts
-from middlemark.stats.verdict import Verdict
 
 SHOWN_METRICS = ("p50", "throughput", "p99", "cpu", "memory")
 """In the order in which they are kept where there is no room for all."""
@@ -46,6 +48,19 @@ class Found(msgspec.Struct, frozen=True):
 
     judged: Verdicts
     family: int
+
+
+def trials_needed(judged: Verdicts, family: int) -> int | None:
+    """Return how many trials would tell, nine times in ten: by their spread, and never fewer than the family wants.
+
+    None where it can be told, and where more than 10,000 would be needed.
+    """
+    if judged.trials_needed is None:
+        return None
+    fewest = FEWEST
+    while family * 2.0 ** (1 - fewest) > 1 - CONFIDENCE:  # the least p-value that so many pairs can have
+        fewest += 1
+    return max(judged.trials_needed, fewest)
 
 
 class Judged:
@@ -70,7 +85,7 @@ class Judged:
         total = 0
         for factor, pairings in _by_factor(chosen, rows, self._index, len(runs)).items():
             for metric in SHOWN_METRICS:
-                members = [each for each in pairings if _has(each, metric)]
+                members = [each for each in pairings if _has(each, metric) and _means(each, metric)]
                 if total + len(members) > MOST_JUDGED:
                     self.unjudged[factor] = self.unjudged.get(factor, 0) + len(members)
                 elif members:
@@ -87,9 +102,13 @@ class Judged:
         for one, other in ((a, b), (b, a)):
             if (one, other, metric) in self._found:
                 factor, each = self._found[one, other, metric]
-                family = sum(of.judged.pairs >= FEWEST for of in self.families[factor, metric])
+                family = self._size(factor, metric)
                 return Found(each.judged if one == a else _mirrored(each.judged), family)
         return None
+
+    def _size(self, factor: str, metric: str) -> int:
+        """Return how many of a family could have a verdict."""
+        return sum(each.judged.pairs >= FEWEST for each in self.families[factor, metric])
 
     def told(self) -> tuple[tuple[model.Comparison, ...], dict[str, int]]:
         """Return those there is room for, verdicts first where there is not for all, and how many are not told."""
@@ -107,10 +126,11 @@ class Judged:
                     )
                     kept = [family[at] for at in sorted(order[:room])]
                     left_out[factor] = left_out.get(factor, 0) + len(family) - len(kept)
-                shown += [self._told(factor, each) for each in kept]
+                size = self._size(factor, metric)
+                shown += [self._told(factor, each, size) for each in kept]
         return tuple(shown), left_out
 
-    def _told(self, factor: str, each: Comparison) -> model.Comparison:
+    def _told(self, factor: str, each: Comparison, family: int) -> model.Comparison:
         judged = each.judged
         return model.Comparison(
             a=self._index[id(each.pairing.a)],
@@ -128,7 +148,7 @@ class Judged:
             p_family=brief(judged.p_family),
             pairs=judged.pairs,
             verdict=each.word,
-            trials_needed=judged.trials_needed,
+            trials_needed=trials_needed(judged, family),
             marks=each.pairing.marks,
         )
 
@@ -185,6 +205,14 @@ def _varying(sides: Sequence[Side]) -> list[str]:
 
 def _has(pairing: Pairing, metric: str) -> bool:
     return bool(pairing.a.figures[metric].keys() & pairing.b.figures[metric].keys())
+
+
+def _means(pairing: Pairing, metric: str) -> bool:
+    """Say whether the metric is of the middleware: in a flood latency is queueing, and a schedule sets the rate."""
+    if metric in ("p50", "p99"):
+        return not by_rate(pairing.a.cell) and not by_rate(pairing.b.cell)
+    scheduled = any(isinstance(each.cell.rate, int | float) or each.cell.burst for each in (pairing.a, pairing.b))
+    return metric != "throughput" or not scheduled
 
 
 def _family(pairings: Sequence[Pairing], metric: str) -> list[Comparison]:

@@ -36,7 +36,11 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
     """Return the rows of all runs, in the order of their plans."""
     results = [result for run in runs for result in run.results]
     varied = varying(results)
-    common = usual(results, varied & frozenset(ASKED))
+    # By pattern: a stream's history is another than a ping's, and nobody asked for either.
+    common = {
+        pattern: usual([each for each in results if each.cell.pattern == pattern], varied & frozenset(ASKED))
+        for pattern in {each.cell.pattern for each in results}
+    }
     several = len({run.name for run in runs}) > 1
     rows: list[Row] = []
     for at, run in enumerate(runs):
@@ -46,7 +50,11 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
         begin = len(rows)
         for result, trials, floor in zip(run.results, run.trials, held, strict=True):
             described = descriptions.get(result.cell.adapter)
-            unusual = [level for factor in common if (level := WORDS[factor](result.cell)) != common[factor]]
+            unusual = [
+                level
+                for factor, most in common[result.cell.pattern].items()
+                if (level := WORDS[factor](result.cell)) != most
+            ]
             told = _joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *unusual)
             where = run.name if several else ""
             rows.append(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Sequence
 
 from middlemark.report.document.answers.contests import Contest
-from middlemark.report.document.comparisons import Found, Judged
+from middlemark.report.document.comparisons import Found, Judged, trials_needed
 from middlemark.report.document.model import Answer, rounded
 from middlemark.report.document.rows import Row, latency_of
 from middlemark.report.factors import plain, words
@@ -103,14 +103,9 @@ def part(shift: float, *, rate: bool) -> str:
     return f"{ratio(1 + shift)} times as long" if shift >= 1 else f"{_percent(shift)} longer"
 
 
-def trials_wanted(found: Found) -> str:
-    """Return how many trials would tell: by the spread there is, and never fewer than its family asks for."""
-    fewest = FEWEST
-    while found.family * 2.0 ** (1 - fewest) > 1 - CONFIDENCE:
-        fewest += 1
-    if found.judged.trials_needed is None:
-        return "more than 10,000"
-    return f"about {max(found.judged.trials_needed, fewest):,}"
+def _trials_wanted(found: Found) -> str:
+    wanted = trials_needed(found.judged, found.family)
+    return "more than 10,000" if wanted is None else f"about {wanted:,}"
 
 
 def _beside(best: Row, other: Row, found: Found | None) -> str:
@@ -129,7 +124,7 @@ def _beside(best: Row, other: Row, found: Found | None) -> str:
         # An interval is of one comparison; Holm's correction is why it does not suffice among several.
         alone = f", but as one of {found.family} comparisons that is not enough" if apart and found.family > 1 else ""
         told = f"cannot be told with {pairs} ({interval}{alone})"
-        return f"whether {other.name} ({own}) differs {told}: {trials_wanted(found)} would"
+        return f"whether {other.name} ({own}) differs {told}: {_trials_wanted(found)} would"
     verb = "receives" if _rate(other) else "takes"
     much = part(judged.shift, rate=_rate(other))
     return f"{other.name} {verb} {much} ({interval}, {pairs}){_floor(other, beside=best)}"
