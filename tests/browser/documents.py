@@ -1,6 +1,7 @@
 """Documents of made-up runs, as src/middlemark/report/document makes them of real ones: what the browser tests draw.
 
-``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), hostile.html and failed.html.
+``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), hostile.html, failed.html
+and empty.html.
 """
 
 import itertools
@@ -29,7 +30,7 @@ def small() -> dict[str, Any]:
 
 
 def large() -> dict[str, Any]:
-    """Return a thousand cells: ten adapters, five sizes, both ways of receiving, five rates, two numbers of subscribers."""
+    """Return a thousand cells: ten adapters, five sizes, two ways of receiving, five rates, two fan-outs."""
     made = _Maker(5)
     factors = ((16, 256, 4096, 65536, 1048576), ("block", "poll"), (100, 1000, 5000, 10000, "max"), (1, 4))
     for index, adapter in enumerate(_ADAPTERS):
@@ -72,7 +73,15 @@ def failed() -> dict[str, Any]:
     keep = ("i", "run", "suite", "label", "series", "floor", "f", "kind")
     document["cells"] = [
         {name: cell[name] for name in keep}
-        | {"trials": 0, "failed_trials": 3, "samples": 0, "failed": failure, "doubts": [], "steps": [], "trial_values": []}
+        | {
+            "trials": 0,
+            "failed_trials": 3,
+            "samples": 0,
+            "failed": failure,
+            "doubts": [],
+            "steps": [],
+            "trial_values": [],
+        }
         for cell in document["cells"]
     ]
     document["comparisons"] = []
@@ -314,8 +323,8 @@ def _answers(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
         here = [cell["i"] for cell in named if cell["f"]["size"] == size][:3]
         answers.append(
             {
-                "text": f"At {_shown('size', size)} over UDP, cyclonedds answers 29 % faster than fastdds (95 % interval 26 to 31 %, "
-                "10 trials each), 1.35 times the floor.",
+                "text": f"At {_shown('size', size)} over UDP, cyclonedds answers 29 % faster than fastdds "
+                "(95 % interval 26 to 31 %, 10 trials each), 1.35 times the floor.",
                 "sure": "unsure" if size > 65536 else "sure",
                 "cells": here,
                 "size": size,

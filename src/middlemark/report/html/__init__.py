@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: the data, the figures' libraries, our script and our styles inside."""
+"""The report as one HTML file that needs nothing else: data, the figures' libraries, script and styles are inside."""
 
 from middlemark.report.html.page import LIBRARIES, render_html
 

@@ -1,4 +1,4 @@
-"""Fills the template: what is text goes through Jinja's escaping, what is data into a JSON block that no text can end."""
+"""Fills the template: what is text goes through Jinja's escaping, data into a JSON block that no text can end."""
 
 import os
 import re
@@ -82,7 +82,7 @@ def script() -> str:
 
 
 def _block(name: str) -> str:
-    """Return a module as a block of its own scope: it takes what it imports from ``modules``, and leaves there what it exports."""
+    """Return a module as a block of its own scope: its imports come from ``modules``, its exports go there."""
     source = (_HERE / "scripts" / f"{name}.mjs").read_text(encoding="utf-8")
     exported = ", ".join(_EXPORT.findall(source))
     inside = _EXPORT.sub("", _IMPORT.sub(r"const \1 = modules.\2;", source))
@@ -97,7 +97,7 @@ def _libraries() -> str:
             return file.read_text(encoding="utf-8")
     raise MeasureError(
         "an HTML report needs D3 and Observable Plot, and they are not there",
-        "in a checkout: packaging/setup/setup.sh again web; or install the package anew where npm's packages can be fetched",
+        "in a checkout: packaging/setup/setup.sh again web; else install the package anew where npm is reached",
     )
 
 
