@@ -180,8 +180,8 @@ def test_of_two_runs_it_is_counted_where_the_second_is_faster() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000)}
     slower = run_of({LYRA: spread(25_000), VEGA: spread(28_010)}, name="second")
     assert answers_of(run_of(figures), slower)[0] == (
-        "second beside first-run, by p50, over what both have (2 of the cells): 1 slower, 1 equivalent. They were "
-        "measured apart, so the machine may be the difference."
+        "second beside first-run, the cells that both have, by p50: 1 slower, 1 equivalent. They were measured apart, "
+        "so the machine may be the difference."
     )
 
 

@@ -55,8 +55,8 @@ def _between_runs(runs: Sequence[MeasuredRun], judged: Judged) -> list[Answer]:
         unknown = f"{words['cannot tell']:,} cannot be told" if words["cannot tell"] else ""
         verdicts = "; ".join(each for each in (counted, unknown) if each)
         text = (
-            f"{names[0]} beside {names[1]}, by p50, over what both have ({words.total():,} of the cells): {verdicts}. "
-            "They were measured apart, so the machine may be the difference."
+            f"{names[0]} beside {names[1]}, the cells that both have, by p50: {verdicts}. They were measured apart, so "
+            "the machine may be the difference."
         )
         found.append(Answer(text=plain(text), sure="unsure", cells=(), size=None))
     return found
