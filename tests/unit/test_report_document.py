@@ -1,6 +1,7 @@
 """The document of a report: what it holds, what it leaves out, and how large it may become."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -14,7 +15,7 @@ from middlemark.launch.outcome import Doubt, Failure, SamplesFile, TrialOutcome
 from middlemark.report.document import MeasuredRun, comparisons, make
 from middlemark.report.document.distributions import PERCENTILES, distribution
 from middlemark.report.document.model import Document, brief
-from middlemark.stats.result import CellResult
+from middlemark.stats.result import Best, Laid, Noise
 from middlemark.stats.samples import ARRIVAL, HISTOGRAM, Kept, Samples, SamplesError
 
 LYRA, VEGA, FLOOR = cell("lyra"), cell("vega"), cell("udp")
@@ -212,52 +213,44 @@ def test_heat_maps_are_kept_for_as_many_as_fit_the_doubtful_first(monkeypatch: p
     assert [each.heat is not None for each in document_of(run).cells] == [False, False, True]
 
 
-class Part(msgspec.Struct):
-    part: str
-    ns: float | None
+NOISE = Noise(
+    others_share=None, own_share=None, delay_share=None, steal_share=0.123456, irq_share=None, softirq_share=None,
+    pressure_share=None, throttled_ns=None, still_share=None, longest_gap_ns=None, longest_spell_ns=7,
+    above_p99_9=Laid(samples=9, machine=4, middleware=0, unknown=5, why=None), trials=(),
+    disturbed=((0.001, 0.002), (0.01, 0.0145678)), disturbed_trial=2, absent={"others_share": "no such counter"},
+)  # fmt: skip
 
 
-class Noise(msgspec.Struct):
-    """What a witness says of a cell: the shape of stats/noise.py, in short."""
-
-    steal_share: float
-    others_share: float | None
-    absent: dict[str, str]
-    trials: tuple[int, ...]
-    disturbed: tuple[tuple[float, float], ...]
-    disturbed_trial: int
+def with_result(run: MeasuredRun, **given: Any) -> MeasuredRun:
+    return msgspec.structs.replace(run, results=[msgspec.structs.replace(each, **given) for each in run.results])
 
 
-class Witnessed(CellResult, frozen=True, kw_only=True):
-    """A result that has what the experiments' side adds to it."""
-
-    noise: Noise | None = None
-    breakdown: tuple[Part, ...] | None = None
-
-
-def witnessed(run: MeasuredRun, **given: object) -> MeasuredRun:
-    results = [
-        Witnessed(**{field: getattr(each, field) for field in CellResult.__struct_fields__}, **given)  # type: ignore[arg-type]
-        for each in run.results
-    ]
-    return msgspec.structs.replace(run, results=results)
-
-
-def test_when_the_machine_was_disturbed_is_marked_in_the_trial_that_it_was_seen_in() -> None:
+@pytest.mark.parametrize(("trial", "marks"), [(2, ((0.001, 0.002), (0.01, 0.01457))), (1, ()), (None, ())])
+def test_when_the_machine_was_disturbed_is_marked_in_the_trial_that_it_was_seen_in(
+    trial: int | None, marks: tuple[tuple[float, float], ...]
+) -> None:
     run = with_samples(run_of({LYRA: spread(2e4, 3)}), trips(1000))
-    intervals = ((0.001, 0.002), (0.01, 0.0145678))
-    for trial, marks in ((2, ((0.001, 0.002), (0.01, 0.01457))), (1, ())):
-        noise = Noise(0.123456, None, {"others_share": "no"}, (1, 2), intervals, trial)
-        (row,) = document_of(witnessed(run, noise=noise)).cells
-        assert row.heat is not None
-        assert row.heat.disturbed == marks
-        assert row.noise == {"steal_share": 0.1235, "disturbed_trial": trial}
+    noise = msgspec.structs.replace(NOISE, disturbed_trial=trial)
+    (row,) = document_of(with_result(run, noise=noise)).cells
+    assert row.heat is not None
+    assert row.heat.disturbed == marks
+    assert row.noise["steal_share"] == 0.1235
+    assert row.noise["above_p99_9"] == {"samples": 9, "machine": 4, "middleware": 0, "unknown": 5}
+    assert not {"trials", "disturbed", "absent", "others_share"} & row.noise.keys()
 
 
-def test_where_the_time_went_is_told_in_its_order_without_what_was_not_measured() -> None:
-    parts = (Part("write", 1234.56), Part("in between", None), Part("take", 10.0))
-    (row,) = document_of(witnessed(run_of({LYRA: spread(2e4, 3)}), breakdown=parts)).cells
-    assert row.breakdown == [{"part": "write", "ns": 1235}, {"part": "take", "ns": 10}]
+def test_the_best_that_the_machine_could_do_stands_beside_a_cell() -> None:
+    best = Best(floor="shm", p50_ns=620.5555, rate_hz=None, times=31.04567)
+    (row,) = document_of(with_result(run_of({LYRA: spread(2e4, 3)}), best=best)).cells
+    assert row.best == {"floor": "shm", "p50_ns": 620.6, "times": 31.05}
+
+
+def test_what_a_log_did_not_tell_is_unknown_and_a_row_of_unknown_size_is_in_no_answer() -> None:
+    document = document_of(run_of({cell(unknown=("size", "receive")): spread(2e4)}))
+    (row,) = document.cells
+    assert (row.f["size"], row.f["receive"], row.label) == (None, "unknown", "lyra udp · size unknown")
+    assert document.answers == ()
+    assert [each.name for each in document.factors] == ["adapter", "transport"]
 
 
 def test_samples_that_cannot_be_read_cost_their_curve_and_nothing_else() -> None:

@@ -73,7 +73,7 @@ def _latency(document: Document) -> Iterator[str]:
         yield ""
         header = ("", "p50", "interval", "p99", "p99.9", "max", "× floor", "lost", "trials", "doubts")
         for size, members in _by_size(of_kind).items():
-            yield from (f"**{format_size(size)}**", "")
+            yield from (f"**{size}**", "")
             yield from table(header, [_latency_row(each) for each in members])
             yield ""
 
@@ -106,7 +106,7 @@ def _throughput(document: Document) -> Iterator[str]:
     yield ""
     header = ("", "messages/s", "interval", "MB/s", "lost", "ns of processor a message", "processors", "RSS, MB")
     for size, members in _by_size(cells).items():
-        yield from (f"**{format_size(size)}**", "")
+        yield from (f"**{size}**", "")
         yield from table(header, [_throughput_row(each) for each in members])
         yield ""
 
@@ -217,11 +217,12 @@ def _run(run: Run) -> Iterator[str]:
     yield from (f"- note: {escaped(each)}" for each in run.notes)
 
 
-def _by_size(cells: Sequence[Cell]) -> dict[int, list[Cell]]:
+def _by_size(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
     """Floors first, then by what is held against them, as in the table for terminals."""
-    found: dict[int, list[Cell]] = {}
-    for cell in cells:
-        found.setdefault(int(cell.f["size"]), []).append(cell)
+    found: dict[str, list[Cell]] = {}
+    for cell in sorted(cells, key=lambda each: each.f["size"] or 0):
+        size = cell.f["size"]
+        found.setdefault("size unknown" if size is None else format_size(size), []).append(cell)
 
     def place(cell: Cell) -> tuple[bool, float]:
         figure = (
@@ -229,7 +230,7 @@ def _by_size(cells: Sequence[Cell]) -> dict[int, list[Cell]]:
         )
         return (not cell.floor, figure)
 
-    return {size: sorted(found[size], key=place) for size in sorted(found)}
+    return {size: sorted(members, key=place) for size, members in found.items()}
 
 
 def _name(cell: Cell) -> str:

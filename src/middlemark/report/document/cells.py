@@ -23,7 +23,7 @@ def cell_of(row: Row, levels: Mapping[str, Any], found: Distribution) -> Cell:
     counts = result.counts
     expected = counts.received + counts.lost
     costs = result.resources
-    noise = _plain(getattr(result, "noise", None))
+    noise = _plain(result.noise)
     return Cell(
         i=row.index,
         run=f"r{row.run}",
@@ -50,17 +50,22 @@ def cell_of(row: Row, levels: Mapping[str, Any], found: Distribution) -> Cell:
         bytes_per_s=rounded(result.bytes_per_s),
         offered_hz=rounded(result.offered_hz),
         sent_hz=rounded(result.sent_hz),
-        loss=rounded(counts.lost / expected) if expected else None,
+        loss=rounded(counts.lost / expected) if expected and _counted_losses(result) else None,
         **_costs(costs),
         sustainable_hz=rounded(result.sustainable.rate_hz) if result.sustainable else None,
         steps=tuple(map(_step, result.steps[:MOST_STEPS])),
         breakdown=_breakdown(result),
-        best=_compact(_plain(getattr(result, "best", None))),
+        best=_compact(_plain(result.best)),
         noise=_compact(noise),
         doubts=tuple(map(_said, result.warnings)),
         curve=found.curve,
         heat=_heat(found, noise),
     )
+
+
+def _counted_losses(result: CellResult) -> bool:
+    """Say whether anybody counted what was lost: the logs of some tools do not tell."""
+    return result.imported is None or "lost" not in result.imported.not_counted
 
 
 def _latency(summary: Summary | None) -> Latency | None:

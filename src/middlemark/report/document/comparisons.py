@@ -199,7 +199,7 @@ def _place(factor: str) -> int:
 
 
 def _varying(sides: Sequence[Side]) -> list[str]:
-    factors = [each for each in Cell.__struct_fields__ if each != "size"]
+    factors = [each for each in Cell.__struct_fields__ if each not in ("size", "unknown")]
     return [factor for factor in factors if len({level(each, factor) for each in sides}) > 1]
 
 

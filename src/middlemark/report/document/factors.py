@@ -34,6 +34,7 @@ LABELS: Mapping[str, str] = {
     "priority": "priority",
     "mlock": "memory locked",
     "native": "own settings",
+    "label": "label",
 }
 """By factor, in the order they are offered."""
 
@@ -52,16 +53,21 @@ _SHOWN: Mapping[str, Callable[[Any], str]] = {
 
 
 def levels_of(cell: Cell) -> dict[str, Any]:
-    """Return every factor's level as a scalar: absent levels as the command line writes them, settings as one text."""
+    """Return every factor's level as a scalar: absent levels as the command line writes them, settings as one text.
+
+    What another tool's log does not tell is ``unknown``, an unknown size None.
+    """
     levels = {factor: getattr(cell, factor) for factor in LABELS}
-    return levels | {
+    levels |= {
         "depth": "all" if cell.depth is None else cell.depth,
         "burst": "off" if cell.burst is None else cell.burst,
         "recovery_s": cell.recovery_s or 0,
         "max_p99_s": "any" if cell.max_p99_s is None else cell.max_p99_s,
         "pin": "off" if cell.pin is None else ",".join(map(str, cell.pin)),
         "native": plain(" ".join(f"{key}={value}" for key, value in cell.native)) or "defaults",
+        "label": plain(cell.label or ""),
     }
+    return levels | {factor: None if factor == "size" else "unknown" for factor in cell.unknown if factor in levels}
 
 
 def factors_of(rows: Sequence[Row], levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[Factor, ...]:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 import msgspec
 
 from middlemark.report.document.measured import MeasuredRun
-from middlemark.report.factors import ASKED, EXPERIMENT, WORDS, plain, subject, usual, varying, words
+from middlemark.report.factors import ASKED, EXPERIMENT, WORDS, plain, size, subject, usual, varying, words
 from middlemark.stats.floors import by_rate, carrier_of, floors
 from middlemark.stats.result import CellResult, Summary
 from middlemark.stats.trials import TrialSummary
-from middlemark.units import format_size
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +66,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                     floor=bool(described and described.floor),
                     bench_only=bool(described and described.bench_only),
                     name=_joined(", ", subject(result.cell), *unusual),
-                    label=_joined(" · ", subject(result.cell), format_size(result.cell.size), told, where),
+                    label=_joined(" · ", subject(result.cell), size(result.cell), told, where),
                     series=_joined(" · ", subject(result.cell), told, where),
                     floor_row=None if floor is None or result.times_floor is None else begin + floor.cell,
                 )

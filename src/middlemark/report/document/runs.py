@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from middlemark.launch.imported import Source
 from middlemark.report.document.measured import MeasuredRun
 from middlemark.report.document.model import Adapter, Run, Suite, brief, rounded
 from middlemark.report.document.rows import Row
@@ -42,7 +43,10 @@ def run_of(at: int, run: MeasuredRun, rows: Sequence[Row]) -> Run:
             Adapter(name=each.name, title=each.title, version=each.version, licence=each.licence, floor=each.floor)
             for each in file.adapters
         ),
-        notes=tuple(f"{note.place}: {note.text}" if note.place else note.text for note in file.plan.notes),
+        notes=(
+            *(_read(each) for each in file.imported),
+            *(f"{note.place}: {note.text}" if note.place else note.text for note in file.plan.notes),
+        ),
         planned_trials=len(file.plan.trials),
         trials=len(outcomes),
         failed_trials=sum(each.failed is not None for each in outcomes),
@@ -60,7 +64,8 @@ def title_of(runs: Sequence[MeasuredRun]) -> str:
     if not runs:
         return "no runs"
     first = runs[0].file
-    parts = [", ".join(first.suites) or runs[0].name, first.machine.host, first.started[:10]]
+    host = "" if first.imported else first.machine.host
+    parts = [", ".join(first.suites) or runs[0].name, host, first.started[:10]]
     more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
     return plain(", ".join(each for each in parts if each)) + more
 
@@ -70,7 +75,7 @@ def commands_of(runs: Sequence[MeasuredRun], factors: Sequence[str]) -> tuple[st
     lines = []
     for run in runs:
         command = [*_command(run)]
-        if run.file.command and not _has_seed(command) and not _resumes(command):
+        if run.file.command and not run.file.imported and not _has_seed(command) and not _resumes(command):
             command += ["--seed", str(run.file.seed)]
         lines.append(shlex.join(command) if run.file.command else "")
         if run.file.command and not run.running and len(run.outcomes) < len(run.file.plan.trials):
@@ -97,7 +102,14 @@ def _resumes(command: Sequence[str]) -> bool:
     return any(each == "--resume" or each.startswith("--resume=") for each in command)
 
 
+def _read(source: Source) -> str:
+    unread = f", {source.unread:,} of them not read" if source.unread else ""
+    return f"{source.file}: read as {source.tool}, {source.lines:,} {source.unit}s{unread}"
+
+
 def _machine_line(run: MeasuredRun) -> str:
+    if run.file.imported:
+        return "the machine is not known: the logs do not tell it"
     machine = run.file.machine
     processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
     kind = {True: "virtual machine", False: "bare metal", None: ""}[machine.virtual]

@@ -51,7 +51,7 @@ def contests(rows: Sequence[Row]) -> tuple[Contest, ...]:
     subjects = middleware or [each for each in rows if not each.floor] or list(rows)
     together = len({each.result.cell.adapter for each in subjects}) == 1
     groups: dict[tuple[object, ...], dict[int, list[Row]]] = {}
-    for row in subjects:
+    for row in (each for each in subjects if "size" not in each.result.cell.unknown):
         groups.setdefault(_context(row, together=together), {}).setdefault(row.result.cell.size, []).append(row)
     found = [
         [_contest(context, size, members, together=together) for size, members in sorted(by_size.items())]
