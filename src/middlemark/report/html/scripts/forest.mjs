@@ -51,6 +51,8 @@ export const forest = {
     ];
     const notes = rows.some((each) => each.low === null || each.low === undefined) ? ["Without a line: fewer than six pairs have no interval, and no verdict can come of them."] : [];
     if (rows.length > MOST) notes.push(`${MOST} of ${rows.length} are drawn, the largest differences; the table has all.`);
+    const leftOut = context.data.comparisons_left_out?.[context.option("factor")];
+    if (leftOut) notes.push(`${leftOut.toLocaleString("en")} more were judged with these; there was no room for them in this file.`);
     return { rows, columns, notes, absent: "Nothing of what is selected was measured in enough trials, or differs in one factor alone." };
   },
   draw(rows, context, width) {
