@@ -1,7 +1,7 @@
 """Documents of made-up runs, as src/middlemark/report/document makes them of real ones: what the browser tests draw.
 
-``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), hostile.html, failed.html
-and empty.html.
+``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html,
+failed.html and empty.html.
 """
 
 import itertools
@@ -45,6 +45,20 @@ def large() -> dict[str, Any]:
                 subscribers=subscribers,
             )
     return made.document("everything, robot-7, 2026-11-21")
+
+
+def two() -> dict[str, Any]:
+    """Return two runs of the small document, the second a tenth slower."""
+    document, second = small(), small()
+    for cell in second["cells"]:
+        cell |= {"i": cell["i"] + len(second["cells"]), "run": "r1", "label": f"{cell['label']} · tuesday"}
+        cell |= {"series": f"{cell['series']} · tuesday", "latency": {k: v * 1.1 for k, v in cell["latency"].items()}}
+    document["runs"].append(second["runs"][0] | {"id": "r1", "name": "tuesday"})
+    document["factors"].append(
+        {"name": "run", "label": "run", "levels": ["r0", "r1"], "shown": ["monday", "tuesday"], "unit": None}
+    )
+    document["cells"] += second["cells"]
+    return document
 
 
 def hostile() -> dict[str, Any]:
@@ -338,7 +352,7 @@ def main() -> None:
 
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (small, large, hostile, failed, empty):
+    for make in (small, large, two, hostile, failed, empty):
         document = make()
         (folder / f"{make.__name__}.html").write_text(render_html(document), encoding="utf-8")
         (folder / f"{make.__name__}.json").write_text(json.dumps(document), encoding="utf-8")

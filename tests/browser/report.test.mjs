@@ -187,6 +187,16 @@ describe("the report in a browser", () => {
       assert.deepEqual(complaints, []);
     }));
 
+  it("tells two runs apart, and filters by them", () =>
+    on("two", {}, async ({ page }) => {
+      assert.equal(await page.locator(".machine").count(), 2);
+      await filter(page, "run", "tuesday");
+      assert.equal(await page.locator("#filters output").innerText(), "24 of 48 cells");
+      await drawAll(page);
+      await page.locator("#latency-by-size summary").click();
+      for (const name of await page.locator("#latency-by-size tbody th").allInnerTexts()) assert.match(name, /tuesday/);
+    }));
+
   it("is reached by keyboard, all of it", () =>
     on("small", {}, async ({ page }) => {
       await drawAll(page);

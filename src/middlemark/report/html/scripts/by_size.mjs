@@ -21,7 +21,7 @@ export function bySize({ id, title, says, metrics, together, along = "size", onl
     says,
     has: (data) => data.cells.some((cell) => only(cell) && metrics.some((each) => each.value(cell) > 0)),
     options: (context) => [
-      { key: "figure", label: "Figure", values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])], initial: together && context.cells.length <= 200 ? "together" : metrics[0].key },
+      { key: "figure", label: "Figure", values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])], initial: together && isWorthPanels(context.cells.filter(only), metrics, together) ? "together" : metrics[0].key },
       { key: "panels", label: "Panels by", values: panelChoices(context, along), initial: usualPanels(context) },
     ],
     rows(context) {
@@ -56,6 +56,10 @@ export function bySize({ id, title, says, metrics, together, along = "size", onl
     draw: (rows, context, width) => lines(rows, chosen(context), { along, width, context }),
   };
 }
+
+// Side by side they want room, and the rarer ones values: with few samples hardly a cell has a p99.
+const isWorthPanels = (cells, metrics, together) =>
+  cells.length <= 200 && metrics.filter((each) => together.includes(each.key)).every((each) => cells.filter((cell) => each.value(cell) > 0).length * 2 >= cells.length);
 
 const bounds = (metric, cell) => (metric.low ? [[`${metric.name}_low`, metric.low(cell)], [`${metric.name}_high`, metric.high(cell)]] : []);
 

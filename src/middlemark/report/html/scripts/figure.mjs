@@ -36,6 +36,12 @@ export class Figure {
     this.node.dataset.stale = "";
   }
 
+  isOnScreen() {
+    if (!this.isSeen) return false;
+    const { top, bottom } = this.plot.getBoundingClientRect();
+    return bottom > 0 && top < window.innerHeight;
+  }
+
   drawIfDue(force = false) {
     if (this.isStale && (this.isSeen || force)) this.draw();
   }

@@ -42,6 +42,7 @@ function sections(data) {
 export function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   if (data.cells.length === 0) return; // the page says so without figures
+  for (const cell of data.cells) cell.f.run = cell.run; // of several runs it is a factor like any other
   const selection = new Selection(data.factors);
   const indices = indexed(data.cells, data.factors);
   let cells = data.cells;
@@ -72,7 +73,8 @@ export function start() {
       if (each.spec.isFixed && each.drawnWidth) continue; // what the first screen says does not depend on the filters
       each.markStale();
     }
-    for (const each of figures) each.drawIfDue();
+    for (const each of figures) if (each.isOnScreen()) each.drawIfDue();
+    setTimeout(() => figures.forEach((each) => each.drawIfDue())); // those just beyond it after the reader has seen these
     keep();
   };
   const panel = filters(document.getElementById("filters"), data.factors, selection, apply);
