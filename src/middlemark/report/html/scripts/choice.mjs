@@ -28,7 +28,7 @@ function configurations(cells, byLoad) {
 }
 
 function judged(cells, wish) {
-  const row = { status: "holds", value: null, cpu: null, margin: null, between: null, reasons: [], cells: cells.map((each) => each.i), first: cells[0] };
+  const row = { status: "holds", value: null, cpu: null, margin: null, between: null, reasons: [], cells: cells.map((each) => each.i), first: cells[0], series: [...new Set(cells.map((each) => each.series))] };
   const settle = (status, reason) => {
     if (status === "fails" || row.status === "holds") row.status = status;
     row.reasons.push(reason);

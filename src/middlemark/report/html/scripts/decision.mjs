@@ -52,6 +52,12 @@ function wishOf(context) {
   return { ...wish, size: wish.size ?? usualSize(context.data), subscribers: Math.round(wish.subscribers ?? 1), quantile: context.option("quantile") };
 }
 
+// The rarest that most cells have: with few samples there is no p99.
+function usualQuantile(cells) {
+  const measured = cells.filter((each) => !each.floor && !each.failed);
+  return ["p99", "p90"].find((name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length) ?? "p50";
+}
+
 // A reason in words.
 function reason(each) {
   if (typeof each === "string") return each;
@@ -81,7 +87,7 @@ export const decision = {
     const kinds = [...new Set(context.cells.map((each) => each.kind))];
     const known = QUANTILES.filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
     return [
-      { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: ["p99", "p90", "p50"].find((each) => known.includes(each)) },
+      { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: usualQuantile(context.cells) },
       { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
       { key: "floors", label: "Floors", values: [["", "left out"], ["shown", "shown"]], initial: "" },
     ];
@@ -93,7 +99,7 @@ export const decision = {
     const told = toldFactors(decided.map((row) => row.first), context.data.factors, wish);
     const rows = decided.map((row) => ({
       ...row,
-      label: configurationName(row.first, told),
+      label: configurationName(row, told),
       verdict: STATUS[row.status],
       latency_ns: row.value,
       processors: row.cpu,
@@ -159,4 +165,4 @@ function toldFactors(cells, factors, wish) {
   return factors.filter((each) => !free.has(each.name) && (always.has(each.name) || varies(each)));
 }
 
-const configurationName = (cell, factors) => lineName(cell, factors, null);
+const configurationName = (row, factors) => (row.series.length === 1 ? row.series[0] : lineName(row.first, factors, null));

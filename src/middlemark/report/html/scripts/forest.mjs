@@ -15,6 +15,9 @@ const GOOD = new Set(["faster", "less", "better"]);
 
 const look = (verdict) => LOOKS[verdict] ?? (GOOD.has(verdict) ? LOOKS.better : LOOKS.worse);
 
+// What is shown where there is no room for all: verdicts before intervals, those before what has neither; and the larger.
+const weight = (row) => (row.verdict === "cannot tell" ? 0 : 100) + (Number.isFinite(row.low) ? 50 : 0) + Math.min(49, Math.abs(Math.log(1 + row.shift)));
+
 export const forest = {
   id: "forest",
   title: "How much they differ",
@@ -50,13 +53,13 @@ export const forest = {
       { name: "marked", title: "mind" },
     ];
     const notes = rows.some((each) => each.low === null || each.low === undefined) ? ["Without a line: fewer than six pairs have no interval, and no verdict can come of them."] : [];
-    if (rows.length > MOST) notes.push(`${MOST} of ${rows.length} are drawn, the largest differences; the table has all.`);
+    if (rows.length > MOST) notes.push(`${MOST} of ${rows.length} are drawn, those with a verdict first and of them the largest differences; the table has all.`);
     const leftOut = context.data.comparisons_left_out?.[context.option("factor")];
     if (leftOut) notes.push(`${leftOut.toLocaleString("en")} more were judged with these; there was no room for them in this file.`);
     return { rows, columns, notes, absent: "Nothing of what is selected was measured in enough trials, or differs in one factor alone." };
   },
   draw(rows, context, width) {
-    const drawn = [...rows].sort((a, b) => Math.abs(b.shift) - Math.abs(a.shift)).slice(0, MOST).sort((a, b) => a.shift - b.shift);
+    const drawn = [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, MOST).sort((a, b) => a.shift - b.shift);
     const named = (row) => `${row.first} → ${row.second}${row.what ? `, ${row.what}` : ""}`;
     const wide = width > 760;
     const left = wide ? Math.min(420, width * 0.42) : 12;
