@@ -156,11 +156,7 @@ def _answer(contest: Contest, text: str, sure: str) -> Answer:
             f"{each.name} ({each.result.failed.code})" for each in contest.failed if each.result.failed is not None
         )
         parts.append(f"Without a result: {names}.")
-    doubtful = [
-        f"{each.name} ({', '.join(dict.fromkeys(doubt.code for doubt in each.result.warnings))})"
-        for each in rows[:_LISTED]
-        if each.result.warnings
-    ]
+    doubtful = [f"{each.name} ({', '.join(codes)})" for each in rows[:_LISTED] if (codes := _doubts(each))]
     if doubtful:
         parts.append(f"Doubtful: {', '.join(doubtful)}.")
     return Answer(
@@ -169,6 +165,12 @@ def _answer(contest: Contest, text: str, sure: str) -> Answer:
         cells=tuple(each.index for each in rows),
         size=contest.size,
     )
+
+
+def _doubts(row: Row) -> list[str]:
+    """Return the codes of the doubts about what is told here: those about a p99 alone stand beside the p99."""
+    codes = dict.fromkeys(each.code for each in row.result.warnings)
+    return [each for each in codes if not each.startswith("p99")]
 
 
 def _metric(row: Row) -> str:
