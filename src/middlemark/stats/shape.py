@@ -154,7 +154,14 @@ def _bounds(count: int, blocks: int) -> list[int]:
 
 def _medians(values: Values, blocks: int) -> Values:
     bounds = _bounds(len(values), blocks)
-    return np.array([np.median(values[a:b]) for a, b in itertools.pairwise(bounds)])
+    return np.array([_middle(values[a:b]) for a, b in itertools.pairwise(bounds)])
+
+
+def _middle(values: Values) -> float:
+    """Return their median. Of so few, np.median takes ten times as long, and a run has a hundred thousand blocks."""
+    low, high = (len(values) - 1) // 2, len(values) // 2
+    ordered = np.partition(values, high if low == high else (low, high))
+    return (float(ordered[low]) + float(ordered[high])) / 2
 
 
 def _smoothed(logs: Values, bandwidth: float) -> tuple[Values, Values]:
