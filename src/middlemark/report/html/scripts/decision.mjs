@@ -124,7 +124,7 @@ export const decision = {
     const drawn = rows.filter((row) => row.value > 0).slice(0, MOST);
     if (drawn.length === 0) return null;
     const { deadline } = rows[0].wish;
-    const left = Math.min(260, width * 0.4);
+    const left = Math.min(260, width * 0.48);
     const names = new Map(drawn.map((row, index) => [index, row.label]));
     const points = drawn.map((row, index) => ({ ...row, index }));
     const values = [...points.map((row) => row.value), deadline];

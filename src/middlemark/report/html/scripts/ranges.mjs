@@ -53,7 +53,7 @@ export const ranges = {
   },
   draw(rows, context, width) {
     const drawn = rows.slice(0, MOST);
-    const room = Math.min(260, width * 0.42);
+    const room = Math.min(260, width * 0.48);
     const points = drawn.flatMap((row) => MARKS.map(([name, symbol]) => ({ row, name, symbol, value: row[`${name.replace(".", "_")}_ns`], colour: context.styles.of(row.cell.series).colour }))).filter((each) => each.value > 0);
     const key = (row) => row.cell.i;
     const names = new Map(drawn.map((row) => [key(row), row.label]));

@@ -1,0 +1,21 @@
+// screenshots.mjs REPORT: the two pictures in docs/, of a report that `middlemark run first-look` wrote: its first screen, and Decide in
+// the dark on 400 pixels. They are then made smaller by a palette of 256 colours (pngquant).
+import { join, resolve } from "node:path";
+import { launch, open, root } from "./browser.mjs";
+
+const report = resolve(process.argv[2]);
+const browser = await launch();
+try {
+  const wide = await open(browser, report);
+  await wide.page.waitForSelector("#answer-picture svg");
+  await wide.page.screenshot({ path: join(root, "docs", "report-1280.png") });
+
+  const { page } = await open(browser, report, { width: 400, height: 860, scheme: "dark" });
+  await page.getByLabel("Message size").fill("4 KiB");
+  await page.getByLabel("Deadline", { exact: true }).fill("500 µs");
+  await page.locator("#decision .plot svg").waitFor();
+  await page.locator("#decide-title").evaluate((title) => title.scrollIntoView());
+  await page.screenshot({ path: join(root, "docs", "report-400.png") });
+} finally {
+  await browser.close();
+}
