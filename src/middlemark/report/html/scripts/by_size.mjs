@@ -7,7 +7,7 @@ const MOST_BANDS = 12; // more intervals than that hide each other
 const MOST_NAMES = 16; // and more names than that do not fit beside the lines
 const CROWD = 40; // lines that nobody tells apart
 const GAP = 0.14; // between panels, of their distance
-const BELOW = 40; // pixels for the axis
+const BELOW = 46; // pixels for the axis
 
 // metrics: [{key, name (of the CSV), title, scale, value(cell), low?(cell), high?(cell)}]; together: keys drawn side by side as one choice.
 export function bySize({ id, title, says, metrics, together, along = "size", only = () => true }) {

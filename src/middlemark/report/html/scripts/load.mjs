@@ -65,7 +65,7 @@ export const offeredReceived = {
       height: 340,
       marginLeft: 64,
       marginRight: 20,
-      marginBottom: 40,
+      marginBottom: 46,
       x: x.scale,
       y: lost ? { tickFormat: share, label: "share of messages lost", grid: true, zero: true } : y.scale,
       marks: [
@@ -102,7 +102,7 @@ export const latencyThroughput = {
       height: 340,
       marginLeft: 64,
       marginRight: 20,
-      marginBottom: 40,
+      marginBottom: 46,
       x: x.scale,
       y: y.scale,
       marks: [

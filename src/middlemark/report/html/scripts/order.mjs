@@ -20,7 +20,7 @@ export const order = {
       width,
       height: 240,
       marginLeft: 54,
-      marginBottom: 40,
+      marginBottom: 46,
       x: { label: "trial", grid: true, ticks: Math.floor(width / 90), domain: [0, rows.at(-1).place + 1] },
       y: { label: "cell", ticks: 5 },
       marks: [

@@ -111,7 +111,7 @@ export const heatMap = {
       marginLeft: 64,
       marginRight: 20,
       marginTop: 26,
-      marginBottom: 40,
+      marginBottom: 46,
       x: { label: "seconds since the beginning of the measurement", ticks: width < NARROW ? 5 : 10 },
       y: y.scale,
       marks: [
