@@ -1,15 +1,11 @@
 """``middlemark list adapters|suites|runs``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from middlemark.workers.description import BrokenWorker, Description, Transport
 from middlemark.workers.find import find_workers, left_out
-
-if TYPE_CHECKING:
-    from middlemark.store import StoredRun
 
 
 @click.group(name="list")
@@ -99,17 +95,5 @@ def runs(folder: Path) -> None:
         failed = sum(outcome.failed is not None for outcome in run.outcomes)
         click.echo(
             f"{path}  {len(run.file.plan.cells)} cells, {len(run.outcomes)} of {len(run.file.plan.trials)} trials"
-            f"{f', {failed} failed' if failed else ''}, {_state(run)}"
+            f"{f', {failed} failed' if failed else ''}, {run.state}"
         )
-
-
-def _state(run: "StoredRun") -> str:
-    if run.file.error:
-        return f"ended early: {run.file.error}"
-    if run.file.ended:
-        tools = ", ".join(dict.fromkeys(each.tool for each in run.file.imported))
-        whole = f"imported from {tools}" if tools else "complete"
-        return "interrupted" if run.file.interrupted else whole
-    if run.running is None:
-        return "running or killed: its file system has no locks to tell"
-    return "running" if run.running else "killed"

@@ -1,6 +1,7 @@
 """``middlemark report``: runs as one HTML file, or as Markdown."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,14 @@ def document_of(*runs: "MeasuredRun") -> "Document":
     from middlemark.store.run import utc_now
 
     return make_document(runs, generated=utc_now(), middlemark=__version__)
+
+
+def html_of(folders: Sequence[Path]) -> str:
+    """Return the page of those runs. Raises MeasureError where one cannot be read, or the page not be made."""
+    from middlemark.commands.measured import read_measured
+    from middlemark.report.html import render_html
+
+    return render_html(document_of(*(read_measured(each) for each in folders)))
 
 
 def write_beside(run: "MeasuredRun") -> tuple[Path, str | None]:

@@ -10,6 +10,7 @@ VERBS = {
     "run": "Measure a suite, or what the options say.",
     "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",
     "report": "Write what runs came to as one HTML file, or as Markdown.",
+    "view": "Show the stored runs in the browser.",
     "selftest": "Say how often a verdict is false on this machine, and which differences it finds.",
     "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
     "import": "Read what other tools wrote into a run.",

@@ -85,6 +85,19 @@ class StoredRun(msgspec.Struct, frozen=True):
         """The folder's name."""
         return self.folder.name
 
+    @property
+    def state(self) -> str:
+        """How it ended, in words: complete, interrupted, running, killed, or what ended it early."""
+        if self.file.error:
+            return f"ended early: {self.file.error}"
+        if self.file.ended:
+            tools = ", ".join(dict.fromkeys(each.tool for each in self.file.imported))
+            whole = f"imported from {tools}" if tools else "complete"
+            return "interrupted" if self.file.interrupted else whole
+        if self.running is None:
+            return "running or killed: its file system has no locks to tell"
+        return "running" if self.running else "killed"
+
 
 class RunWriter:
     """Writes a run's folder. Every method raises StoreError with the path when the disk does not take it."""
