@@ -98,7 +98,7 @@ def failed() -> dict[str, Any]:
         }
         for cell in document["cells"]
     ]
-    document["comparisons"] = []
+    document |= {"comparisons": [], "doubts_summary": []}
     document["answers"] = [{"text": "Nothing was measured: every trial failed.", "sure": "unsure", "cells": []}]
     document["runs"][0] |= {"failed_trials": 72, "interrupted": True, "ended": None}
     return document

@@ -21,7 +21,7 @@ function sections(data) {
   const has = (kind) => data.cells.some((each) => each.kind === kind);
   const subscribers = new Set(data.cells.map((each) => each.f.subscribers ?? 1)).size > 1;
   return {
-    "answer-figure": [answerFigure],
+    "answer-figure": [answerFigure(data)],
     "decide-figures": [decision],
     "latency-figures": [
       ...(has("round_trip") || !has("one_way") ? [latencyBySize("round_trip", "round trip")] : []),
@@ -61,7 +61,7 @@ export function start() {
   for (const [place, specs] of Object.entries(sections(data))) {
     const made = specs.filter((spec) => spec.has?.(data) ?? true).map((spec) => new Figure(spec, context, keep));
     const missing = specs.filter((spec) => !(spec.has?.(data) ?? true)).map((spec) => spec.title);
-    const note = missing.length ? [element("p", { class: "notes" }, `Nothing was measured for: ${missing.join("; ")}.`)] : [];
+    const note = missing.length && place !== "answer-figure" ? [element("p", { class: "notes" }, `Nothing was measured for: ${missing.join("; ")}.`)] : [];
     document.getElementById(place).replaceChildren(...made.map((each) => each.node), ...note);
     figures.push(...made);
   }

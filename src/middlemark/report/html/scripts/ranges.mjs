@@ -38,6 +38,8 @@ export const ranges = {
       max_ns: cell.latency.max ?? null,
       times_floor: cell.times_floor ?? null,
       floor: cell.floor_label ?? null,
+      times_best: cell.best?.times ?? null,
+      best: cell.best?.floor ?? null,
       samples: cell.samples,
       doubts: cell.doubts?.length ?? 0,
     }));
@@ -46,6 +48,8 @@ export const ranges = {
       ...["p50_ns", "p99_ns", "p99_9_ns", "max_ns"].map((name) => ({ name, title: name.slice(0, -3).replace("9_9", "9.9"), show: time })),
       { name: "times_floor", title: "× floor", show: plain },
       { name: "floor", title: "floor" },
+      { name: "times_best", title: "× fastest floor", show: plain },
+      { name: "best", title: "fastest floor" },
       { name: "samples", title: "samples" },
       { name: "doubts", title: "doubts" },
     ];

@@ -10,7 +10,7 @@ const has = (cell) => cell.breakdown?.length > 0;
 export const breakdown = {
   id: "breakdown",
   title: "Where the time goes",
-  says: "What a median message is made of, in the order in which it happens. The parts are medians of their own, so that they add up to about the p50 and not exactly.",
+  says: "What a message near the median is made of, in the order in which it happens.",
   has: (data) => data.cells.some(has),
   options: (context) => atOneSize(context, has),
   rows(context) {
