@@ -209,8 +209,13 @@ def test_too_few_samples_make_no_heat_map(count: int) -> None:
 
 def test_heat_maps_are_kept_for_as_many_as_fit_the_doubtful_first(monkeypatch: pytest.MonkeyPatch) -> None:
     run = with_samples(run_of({FLOOR: spread(1e4), LYRA: spread(2e4), VEGA: [2e4, 9e4, 2e4]}), trips(1000))
-    monkeypatch.setattr(make, "HEAT_BYTES", 1500)
-    assert [each.heat is not None for each in document_of(run).cells] == [False, False, True]
+    everything = document_of(run)
+    assert [each.heat is not None for each in everything.cells] == [True, True, True]
+    one = len(msgspec.json.encode(everything.cells[2].heat))
+    monkeypatch.setattr(make, "DATA_BYTES", len(msgspec.json.encode(everything)) - one)
+    assert [each.heat is not None for each in document_of(run).cells] == [False, True, True]
+    monkeypatch.setattr(make, "DATA_BYTES", 1000)
+    assert [each.heat is not None for each in document_of(run).cells] == [False, False, False]
 
 
 NOISE = Noise(

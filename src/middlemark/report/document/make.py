@@ -16,8 +16,9 @@ from middlemark.report.document.rows import Row, rows_of
 from middlemark.report.document.runs import commands_of, run_of, title_of
 from middlemark.stats.verdict import MARGIN
 
-HEAT_BYTES = 1_200_000
-"""Of all heat maps together: with everything else a thousand cells stay under 5 MB."""
+DATA_BYTES = 4_200_000
+"""Heat maps are kept for as many cells as fit into that with all else: the page, libraries and all, is to stay under
+5 MB."""
 
 
 def make_document(runs: Sequence[MeasuredRun], *, generated: str, middlemark: str) -> Document:
@@ -34,14 +35,17 @@ def make_document(runs: Sequence[MeasuredRun], *, generated: str, middlemark: st
         margin=MARGIN,
         runs=tuple(run_of(at, run, rows) for at, run in enumerate(runs)),
         factors=factors_of(rows, levels, [run.name for run in runs]),
-        cells=_cells(rows, levels, runs),
+        cells=tuple(
+            cell_of(row, each, distribution(row.result, row.trials, runs[row.run].samples, runs[row.run].kept))
+            for row, each in zip(rows, levels, strict=True)
+        ),
         comparisons=told,
         comparisons_left_out=left_out,
         answers=answers(rows, runs, judged),
         doubts_summary=_doubts(rows),
         commands=commands_of(runs, list(dict.fromkeys(factor for factor, _ in judged.families if factor != "run"))),
     )
-    return _unicode(document)
+    return _fitting(_unicode(document))
 
 
 def _unicode(document: Document) -> Document:
@@ -65,24 +69,21 @@ def _readable(value: Any) -> Any:
             return value
 
 
-def _cells(rows: Sequence[Row], levels: Sequence[dict[str, object]], runs: Sequence[MeasuredRun]) -> tuple[Cell, ...]:
-    cells: list[Cell] = []
-    for row, each in zip(rows, levels, strict=True):
-        run = runs[row.run]
-        found = distribution(row.result, row.trials, run.samples, run.kept)
-        cells.append(cell_of(row, each, found))
-    room = HEAT_BYTES
+def _fitting(document: Document) -> Document:
+    """Return the document with as many heat maps as fit, the most interesting first."""
+    sizes = [len(msgspec.json.encode(each.heat)) if each.heat else 0 for each in document.cells]
+    room = DATA_BYTES - (len(msgspec.json.encode(document)) - sum(sizes))
     kept: set[int] = set()
-    for index in sorted(range(len(cells)), key=lambda index: _interest(cells[index])):
-        heat = cells[index].heat
-        size = len(msgspec.json.encode(heat)) if heat else 0
-        if heat and size <= room:
-            room -= size
+    for index in sorted(range(len(sizes)), key=lambda index: _interest(document.cells[index])):
+        if sizes[index] <= room:
+            room -= sizes[index]
             kept.add(index)
-    return tuple(
-        each if each.heat is None or index in kept else msgspec.structs.replace(each, heat=None)
-        for index, each in enumerate(cells)
+    if len(kept) == len(sizes):
+        return document
+    cells = tuple(
+        each if index in kept else msgspec.structs.replace(each, heat=None) for index, each in enumerate(document.cells)
     )
+    return msgspec.structs.replace(document, cells=cells)
 
 
 def _interest(cell: Cell) -> tuple[bool, bool, int]:
