@@ -15,7 +15,7 @@ from middlemark.launch.outcome import Doubt, Failure, SamplesFile, TrialOutcome
 from middlemark.report.document import MeasuredRun, comparisons, make
 from middlemark.report.document.distributions import PERCENTILES, distribution
 from middlemark.report.document.model import Document, brief
-from middlemark.stats.result import Best, Laid, Noise
+from middlemark.stats.result import Best, Laid, Noise, Part
 from middlemark.stats.samples import ARRIVAL, HISTOGRAM, Kept, Samples, SamplesError
 
 LYRA, VEGA, FLOOR = cell("lyra"), cell("vega"), cell("udp")
@@ -248,6 +248,13 @@ def test_the_best_that_the_machine_could_do_stands_beside_a_cell() -> None:
     best = Best(floor="shm", p50_ns=620.5555, rate_hz=None, times=31.04567)
     (row,) = document_of(with_result(run_of({LYRA: spread(2e4, 3)}), best=best)).cells
     assert row.best == {"floor": "shm", "p50_ns": 620.6, "times": 31.05}
+
+
+def test_where_the_time_went_is_told_in_the_order_of_time() -> None:
+    parts = (Part(part="write", ns=1234.56, share=0.99), Part(part="take", ns=10.0, share=0.01))
+    (row,) = document_of(with_result(run_of({LYRA: spread(2e4, 3)}), breakdown=parts)).cells
+    assert row.breakdown == [{"part": "write", "ns": 1235}, {"part": "take", "ns": 10}]
+    assert document_of(run_of({LYRA: spread(2e4, 3)})).cells[0].breakdown is None
 
 
 def test_what_a_log_did_not_tell_is_unknown_and_a_row_of_unknown_size_is_in_no_answer() -> None:

@@ -18,7 +18,7 @@ MOST_DISTURBED = 30
 
 
 def cell_of(row: Row, levels: Mapping[str, Any], found: Distribution) -> Cell:
-    """Return the cell. Figures that later versions of a result may have are taken where they are there."""
+    """Return what the document says of the cell."""
     result = row.result
     counts = result.counts
     expected = counts.received + counts.lost
@@ -104,10 +104,7 @@ def _said(doubt: Doubt | Failure) -> Said:
 
 
 def _breakdown(result: CellResult) -> Any:
-    parts = _plain(getattr(result, "breakdown", None))
-    if not isinstance(parts, list | tuple):
-        return None
-    return [{"part": each["part"], "ns": rounded(each["ns"])} for each in parts if each.get("ns") is not None] or None
+    return [{"part": each.part, "ns": rounded(each.ns)} for each in result.breakdown or ()] or None
 
 
 def _heat(found: Distribution, noise: Any) -> Heat | None:
