@@ -89,7 +89,7 @@ export const decision = {
     return [
       { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: usualQuantile(context.cells) },
       { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
-      { key: "floors", label: "Floors", values: [["", "left out"], ["shown", "shown"]], initial: "" },
+      { key: "floors", label: "Floors", values: [["", "left out"], ["shown", "shown"]], initial: context.cells.every((each) => each.floor) ? "shown" : "" },
     ];
   },
   rows(context) {

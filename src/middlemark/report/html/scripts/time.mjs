@@ -123,6 +123,7 @@ export const heatMap = {
       ],
     });
     const classes = [...Array(CLASSES).keys()].map((index) => ({ colour: `var(--h${index})`, swatch: true, name: `from ${Math.ceil((most + 1) ** (index / CLASSES))}` }));
-    return { svg, legend: classes };
+    // Of few messages several classes begin at the same number: only the last of them has any.
+    return { svg, legend: classes.filter((each, index) => each.name !== classes[index + 1]?.name) };
   },
 };
