@@ -60,11 +60,11 @@ def test_a_result_stands_against_its_floor_as_soon_as_both_are_known(tmp_path: P
     planned = plan(FLOOR, CYCLONE)
     state = state_of(planned, tmp_path, time)
     trial(state, planned, measured(planned, 1, tmp_path, 30_000), time)
-    assert state.lines(200)[-1] == "last: dds udp, 1 KiB, block: p50 30.0 µs"
+    assert state.lines(200)[-1] == "last: p50 30.0 µs (dds udp, 1 KiB, block)"
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
-    assert state.lines(200)[-1] == "last: udp, 1 KiB, block: p50 20.0 µs", "a floor is held against nothing"
+    assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)", "a floor is held against nothing"
     trial(state, planned, measured(planned, 3, tmp_path, 30_000), time)
-    assert state.lines(200)[-1] == "last: dds udp, 1 KiB, block: p50 30.0 µs, 1.5 × udp"
+    assert state.lines(200)[-1] == "last: p50 30.0 µs, 1.5 × udp (dds udp, 1 KiB, block)"
 
 
 def test_a_failed_trial_and_one_whose_samples_are_gone_change_no_result(tmp_path: Path, time: Time) -> None:
@@ -73,7 +73,7 @@ def test_a_failed_trial_and_one_whose_samples_are_gone_change_no_result(tmp_path
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
     trial(state, planned, outcome(planned.trials[1], failed=Failure("hung", "no end")), time)
     trial(state, planned, outcome(planned.trials[3]), time)
-    assert state.lines(200)[-1] == "last: udp, 1 KiB, block: p50 20.0 µs"
+    assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)"
     assert state.done == 3
 
 
@@ -156,6 +156,9 @@ def test_a_narrow_terminal_gives_up_the_bar_and_keeps_the_time(tmp_path: Path, t
     state = state_of(planned, tmp_path, time)
     assert state.lines(24)[0].startswith("0/3, ")
     assert state.lines(24)[0].endswith(" left")
+    trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
+    assert state.lines(24)[-1] == "last: p50 20.0 µs (ud..."
+    state = state_of(planned, tmp_path, time)
     assert state.lines(80)[0].startswith("[--------------------] 0 of 3 trials, ")
 
 
@@ -193,14 +196,14 @@ def shown_on(terminal: Terminal, folder: Path) -> str:
 def test_a_terminal_shows_it_live_and_failures_stay(terminal: Terminal, tmp_path: Path) -> None:
     text = shown_on(terminal, tmp_path)
     assert "udp, 1 KiB, block: 1,000 samples (measuring)" in text
-    assert "last: udp, 1 KiB, block: p50 20.0 µs" in text
+    assert "last: p50 20.0 µs (udp, 1 KiB, block)" in text
     assert "failed: dds udp, 1 KiB, block: [bold]no end" in text, "a failure's text is no markup"
 
 
 def test_no_color_is_no_colour(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     text = shown_on(terminal, tmp_path)
-    assert "last: udp" in text
+    assert "last: p50 20.0 µs" in text
     assert "\x1b[3" not in text
     assert "\x1b[9" not in text
 
@@ -215,7 +218,7 @@ def test_a_terminal_that_cannot_move_its_cursor_gets_lines(
     assert "\x1b" not in text
     lines = text.splitlines()
     assert lines[0].startswith("0 of 6 trials, ")
-    assert "next: dds udp, 1 KiB, block; last: udp, 1 KiB, block: p50 20.0 µs" in lines[1]
+    assert "next: dds udp, 1 KiB, block; last: p50 20.0 µs (udp, 1 KiB, block)" in lines[1]
     assert lines[2] == "failed: dds udp, 1 KiB, block: [bold]no end"
 
 

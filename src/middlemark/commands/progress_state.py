@@ -41,7 +41,8 @@ class Last(msgspec.Struct, frozen=True):
     """The last trial that was measured. ``per_message_ns``: p50, or where its rate counts the time a message takes."""
 
     cell: int
-    text: str
+    name: str
+    figure: str
     per_message_ns: float
 
 
@@ -98,7 +99,7 @@ class State:
         if outcome.failed is None and self._folder is not None:
             found = _figure(cell, outcome, self._folder)
             if found is not None:
-                self._last = Last(outcome.cell, f"{describe(cell)}: {found[1]}", found[0])
+                self._last = Last(outcome.cell, describe(cell), found[1], found[0])
                 self._figures[outcome.cell] = found[0]
 
     def left_s(self) -> float:
@@ -138,8 +139,9 @@ class State:
     def _result(self) -> str:
         if self._last is None:
             return ""
+        # The figure first: in a narrow terminal it is the name that is cut.
         against = self._against_floor(self._last)
-        return f"last: {self._last.text}" + (f", {against}" if against else "")
+        return f"last: {self._last.figure}" + (f", {against}" if against else "") + f" ({self._last.name})"
 
     def _against_floor(self, last: Last) -> str:
         """Return how many times its floor's last trial it took; nothing while that is not known, and of a floor."""
