@@ -64,7 +64,7 @@ def test_a_result_stands_against_its_floor_as_soon_as_both_are_known(tmp_path: P
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
     assert state.lines(200)[-1] == "last: p50 20.0 µs (udp, 1 KiB, block)", "a floor is held against nothing"
     trial(state, planned, measured(planned, 3, tmp_path, 30_000), time)
-    assert state.lines(200)[-1] == "last: p50 30.0 µs, 1.5 × udp (dds udp, 1 KiB, block)"
+    assert state.lines(200)[-1] == "last: p50 30.0 µs, 1.50 × udp (dds udp, 1 KiB, block)"
 
 
 def test_a_failed_trial_and_one_whose_samples_are_gone_change_no_result(tmp_path: Path, time: Time) -> None:

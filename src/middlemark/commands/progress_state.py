@@ -11,6 +11,7 @@ from middlemark.launch.outcome import TrialOutcome
 from middlemark.plan import Plan, estimate_trial
 from middlemark.plan.cell import Cell
 from middlemark.report.factors import plain
+from middlemark.report.numbers import ratio
 from middlemark.units import format_percent, format_rate, format_seconds, format_size, format_us
 from middlemark.workers.description import Description
 
@@ -148,7 +149,7 @@ class State:
         floor = self._floor_of(last.cell)
         if floor is None or floor[0] == last.cell or floor[0] not in self._figures:
             return ""
-        return f"{last.per_message_ns / self._figures[floor[0]]:.3g} × {floor[1]}"
+        return f"{ratio(last.per_message_ns / self._figures[floor[0]])} × {floor[1]}"
 
     def _floor_of(self, cell: int) -> tuple[int, str] | None:
         """Which floor a cell is held against is known before it is measured: all of them count as equally fast."""
