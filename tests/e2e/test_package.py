@@ -96,6 +96,8 @@ def test_what_reports_draw_with_is_inside_the_package_with_its_licences(installe
     assert libraries.startswith("/*!")
     assert libraries.count("Permission to use, copy, modify") > 1
     assert "</script" not in libraries
+    ours = installed.package / "report" / "html"
+    assert {each.suffix for each in ours.rglob("*") if each.is_file()} >= {".mjs", ".css", ".html"}
 
 
 def test_every_header_of_the_core_is_installed_and_no_test(installed: Installed) -> None:
