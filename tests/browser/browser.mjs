@@ -32,7 +32,7 @@ export function launch() {
   return chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 }
 
-// A page of its own context, with all that it complains of and asks for.
+// A page of its own context, of a file or an address, with all that it complains of and asks for.
 export async function open(browser, file, { width = 1280, height = 800, scheme = "light", hash = "" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true, reducedMotion: "reduce" });
   const page = await context.newPage();
@@ -47,7 +47,7 @@ export async function open(browser, file, { width = 1280, height = 800, scheme =
     dialog.dismiss();
   });
   page.on("request", (request) => requests.push(request.url()));
-  await page.goto(`${pathToFileURL(file)}${hash}`);
+  await page.goto(file.startsWith("http") ? file : `${pathToFileURL(file)}${hash}`);
   return { page, complaints, requests, close: () => context.close() };
 }
 

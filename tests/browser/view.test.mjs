@@ -1,0 +1,132 @@
+// `middlemark view` in a real browser, over HTTP: the list of runs, one run's report, and two runs compared.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { drawAll, installed, launch, open, python, root } from "./browser.mjs";
+
+const AXE = readFileSync(installed.resolve("axe-core/axe.min.js"), "utf8");
+const HOSTILE = "<img src=x onerror=alert(1)>.log";
+
+let browser;
+let folder;
+let server;
+let address;
+
+const environment = { ...process.env, PYTHONPATH: join(root, "src") };
+const middlemark = (...words) => [python(), ["-m", "middlemark", ...words]];
+
+// Imported logs are runs like any other, and need no worker.
+function keepRuns() {
+  folder = mkdtempSync(join(tmpdir(), "middlemark-view-"));
+  const logs = join(root, "tests", "fixtures", "imports", "ddsperf");
+  copyFileSync(join(logs, "ping.log"), join(folder, HOSTILE));
+  for (const log of [join(folder, HOSTILE), join(logs, "sub.log"), join(logs, "flood-sub.log")]) {
+    const [command, words] = middlemark("import", log, "--out", join(folder, "runs"));
+    execFileSync(command, words, { env: environment, stdio: ["ignore", "ignore", "inherit"] });
+  }
+}
+
+function serve() {
+  const [command, words] = middlemark("view", join(folder, "runs"));
+  server = spawn(command, words, { env: environment, stdio: ["ignore", "pipe", "inherit"] });
+  return new Promise((resolve, reject) => {
+    server.once("exit", (code) => reject(new Error(`it ended with ${code}`)));
+    server.stdout.on("data", (text) => {
+      const found = /http:\/\/127\.0\.0\.1:\d+\/\S+\//.exec(text);
+      if (found) resolve(found[0]);
+    });
+  });
+}
+
+const on = async (options, body) => {
+  const opened = await open(browser, address, options);
+  try {
+    await body(opened);
+    assert.deepEqual(opened.complaints, []);
+    assert.deepEqual(opened.requests.filter((each) => !each.startsWith(address) && !/^(blob|data):/.test(each)), []);
+  } finally {
+    await opened.close();
+  }
+};
+
+async function accessible(page) {
+  await page.evaluate(AXE);
+  const { violations, passes } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations", "passes"] }));
+  assert.ok(passes.some((each) => each.id === "color-contrast"));
+  const serious = violations.filter((each) => ["serious", "critical"].includes(each.impact));
+  assert.deepEqual(serious.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" ")}`), []);
+}
+
+describe("the stored runs in a browser", () => {
+  before(async () => {
+    keepRuns();
+    address = await serve();
+    browser = await launch();
+  });
+
+  after(async () => {
+    await browser?.close();
+    if (server && server.exitCode === null) {
+      const ended = new Promise((resolve) => server.once("exit", resolve));
+      server.kill("SIGINT");
+      assert.equal(await ended, 0);
+    }
+    if (folder) rmSync(folder, { recursive: true });
+  });
+
+  it("are listed, and found by their words", () =>
+    on({}, async ({ page }) => {
+      assert.equal(await page.locator("tbody tr").count(), 3);
+      await page.getByLabel("Search").fill("no such words");
+      await page.keyboard.press("Enter");
+      await page.getByText("No run with these words").waitFor();
+      await page.getByLabel("Search").fill("imported");
+      await page.getByRole("button", { name: "Search" }).click();
+      await page.getByText("3 of 3 runs").waitFor();
+    }));
+
+  it("have a report each, with figures that draw and names that are text", () =>
+    on({}, async ({ page }) => {
+      for (let place = 0; place < 3; place += 1) {
+        await page.locator("tbody a").nth(place).click();
+        await page.waitForSelector("h1");
+        await drawAll(page);
+        assert.ok((await page.locator("figure .plot svg").count()) > 0);
+        await page.goto(address);
+      }
+    }));
+
+  it("are compared, two at a time", () =>
+    on({}, async ({ page }) => {
+      await page.getByLabel(/ as A$/).nth(0).check();
+      await page.getByLabel(/ as B$/).nth(1).check();
+      await page.getByRole("button", { name: "Compare B with A" }).click();
+      await page.waitForSelector("h1");
+      const told = JSON.parse(await page.locator("#data").textContent());
+      assert.equal(told.runs.length, 2);
+      assert.ok((await page.locator("figure .plot svg").count()) > 0);
+    }));
+
+  it("want two different runs to compare, and say so", async () => {
+    const answer = await fetch(`${address}compare?a=x`);
+    assert.equal(answer.status, 400);
+    assert.match(await answer.text(), /Choose two different runs/);
+  });
+
+  it("are reached by the keyboard alone", () =>
+    on({}, async ({ page }) => {
+      const seen = new Set();
+      for (let press = 0; press < 14; press += 1) {
+        await page.keyboard.press("Tab");
+        seen.add(await page.evaluate(() => `${document.activeElement.tagName} ${document.activeElement.name ?? ""}`.trim()));
+      }
+      for (const each of ["INPUT q", "INPUT a", "INPUT b", "A", "BUTTON"]) assert.ok(seen.has(each), `${each} of ${[...seen]}`);
+    }));
+
+  for (const scheme of ["light", "dark"]) {
+    it(`have a list in which axe-core finds nothing serious: ${scheme}`, () => on({ scheme, width: 400 }, ({ page }) => accessible(page)));
+  }
+});
