@@ -286,12 +286,13 @@ TYPED_TEST(ReliableStream, holds_a_publisher_up_for_its_timeout_and_goes_on_whol
       }
       const std::uint64_t last = sequence + 5;
       std::vector<Seen> seen(2);
+      std::atomic<bool> all_sent = false;  // until then a message that timed out at one may come again to the other
       std::vector<std::jthread> receivers;
       for (unsigned i = 0; i < 2; ++i) {
         seen[i].bytes = bytes;
         receivers.emplace_back([&, i] {
           const auto has_last = [&] { return !seen[i].sequences[0].empty() && seen[i].sequences[0].back() == last; };
-          while (!has_last()) {
+          while (!all_sent || !has_last()) {
             if (reception == Reception::poll || stream.incoming[i]->wait(50ms)) stream.incoming[i]->take(seen[i]);
           }
         });
@@ -302,6 +303,7 @@ TYPED_TEST(ReliableStream, holds_a_publisher_up_for_its_timeout_and_goes_on_whol
         }
         sent.push_back(sequence);
       }
+      all_sent = true;
       receivers.clear();
       for (Seen& each : seen) {
         EXPECT_EQ(each.damaged, 0U);
