@@ -1,7 +1,6 @@
 """Results of streams and of request and reply, made by hand: losses, searches, curves, costs, a series."""
 
 from conftest import PINNED, made, times
-
 from middlemark.launch.outcome import Arrived, Counts, Doubt, NetworkCost, Second, ThreadCost
 from middlemark.plan.cell import Cell
 from middlemark.stats.result import (

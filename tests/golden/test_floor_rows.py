@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from conftest import PINNED, made
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from conftest import PINNED, made
 from middlemark.plan.cell import Cell
 from middlemark.report import View, render
 from middlemark.report.run_facts import AdapterFacts, RunFacts
