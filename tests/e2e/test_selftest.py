@@ -10,7 +10,8 @@ FEW = ("selftest", "--trials", "6", "--duration", "150ms")
 
 
 QUIET = 0.25
-"""Where the trials of one setting scatter by less, a delay as long as the round trip cannot be missed."""
+ONCE = 0.7
+"""Where the trials of one setting scatter by less, a delay nearly as long as the round trip cannot be missed."""
 
 
 @pytest.mark.slow
@@ -30,7 +31,8 @@ def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
         assert (once["faster"], tenfold["faster"]) == (0, 0)
         assert tenfold["found"], setting
         assert tenfold["measured"] > 1
-        assert once["found"] or p50["scatter"] > QUIET, setting
+        # The pilot may have met another state of the machine than the run: then the delay is another part of A there.
+        assert once["found"] or p50["scatter"] > QUIET or once["part_in_run"] < ONCE, setting
 
 
 def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:

@@ -68,6 +68,7 @@ def test_a_label_that_differs_is_false_with_each_of_the_others() -> None:
     test = outcome_of(0.005, A3=1.2)
     tally = test.same[0].tally
     assert (tally.different, tally.equivalent) == (3, 3)
+    assert test.false_together == 3
     assert (test.false, test.of, test.rate) == (3, 6, 0.5)
     assert test.chance < 0.05
     assert not test.holds
@@ -107,6 +108,8 @@ def test_noise_alone_seldom_gives_a_false_verdict() -> None:
     tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
     assert sum(each.false for each in tests) <= 0.06 * sum(each.of for each in tests)
     assert sum(each.false for each in tests) > 0
+    assert sum(each.false_together for each in tests) < sum(each.false for each in tests)
+    assert sum(each.false_together > 0 for each in tests) <= 0.06 * len(tests)
     assert sum(not each.holds for each in tests) <= 0.06 * len(tests)
 
 

@@ -30,6 +30,7 @@ _SAME = (
     "trials scatter by",
     "comparisons",
     "false",
+    "alone",
     "equivalent",
     "cannot tell",
 )
@@ -45,6 +46,7 @@ def render_json(test: SelfTest, facts: RunFacts) -> str:
         "margin": MARGIN,
         "false_verdicts": {
             "false": test.false,
+            "together": test.false_together,
             "comparisons": test.of,
             "rate": test.rate,
             "allowed": ALLOWED,
@@ -72,7 +74,13 @@ def _setting(test: SelfTest, setting: Setting) -> dict[str, Any]:
         "receive": setting.cell.receive,
         "pilot_p50_ns": exact(setting.pilot_ns),
         "same": [
-            {"metric": each.metric, "median_ns": exact(each.typical), "scatter": each.scatter, **_counts(each.tally)}
+            {
+                "metric": each.metric,
+                "median_ns": exact(each.typical),
+                "scatter": each.scatter,
+                **_counts(each.tally),
+                "together": each.together,
+            }
             for each in test.same
             if each.setting == setting
         ],
@@ -111,11 +119,12 @@ def render_table(test: SelfTest, facts: RunFacts, results: Sequence[CellResult],
 
 
 _LEGEND = (
-    ("false", "called faster or slower, of the same setting under two labels"),
+    ("false", "called faster or slower, of the same setting under two labels, all of a line judged together"),
+    ("alone", "the same, and the two after it, each comparison judged alone"),
     ("found", "called slower"),
     ("it was, measured", "the delay, and by how much p50 was longer, as parts of A's p50 in this run"),
     ("trials scatter by", "half the span of the middle 68 % of all trials"),
-    ("comparisons", "every two labels, each judged alone, as `compare` judges two settings"),
+    ("comparisons", "every two labels; together as `compare` judges a table, alone as it judges two settings"),
 )
 
 
@@ -141,7 +150,8 @@ def _name(cell: Cell) -> str:
 
 def _same_row(each: Same) -> tuple[str, ...]:
     tally = each.tally
-    counts = _shown(tally, tally.comparisons, tally.different, tally.equivalent, tally.cannot_tell)
+    alone = (tally.different, tally.equivalent, tally.cannot_tell)
+    counts = _shown(tally, tally.comparisons, each.together, *alone)
     return (_name(each.setting.cell), each.metric, us(each.typical), _scatter(each.scatter), *counts)
 
 
@@ -192,10 +202,13 @@ def conclusions(test: SelfTest) -> Iterator[str]:
 def _false_verdicts(test: SelfTest) -> str:
     if test.rate is None or test.at_most is None:
         return "Nothing could be compared with itself."
-    were = "was" if test.false == 1 else "were"
+    were = "was" if test.false_together == 1 else "were"
     told = (
-        f"With {test.rounds} trials each, {test.false} of {test.of} comparisons of a setting with itself {were} called "
-        f"different: {format_percent(test.rate)} are false; up to {format_percent(ALLOWED)} may be. "
+        f"With {test.rounds} trials each, {test.false_together} of {test.of} comparisons of a setting with itself "
+        f"{were} called different, judged as `compare` judges a table of them: "
+        f"{format_percent(test.false_together / test.of)} are false; up to {format_percent(ALLOWED)} may be. "
+        f"Each judged alone, as when only two settings are compared, it is {test.false} of {test.of}: "
+        f"{format_percent(test.rate)}. "
     )
     if test.rate <= ALLOWED:
         return told + (

@@ -1,8 +1,9 @@
 """Verdicts on settings of which the truth is known: how many are false, and which differences are found. Pure.
 
 Every two labels of A are held against each other: any verdict of faster or slower there is false. Each label of A is
-held against each planted delay: slower is found, faster is false. Each comparison is judged alone, a family of one, as
-two settings are; it is the strictest question: Holm's correction over a larger family makes false verdicts rarer still.
+held against each planted delay: slower is found, faster is false. Comparisons of A with itself are judged together, as
+`compare` judges what it prints in one table, and each alone, a family of one, as two settings are: the strictest
+question, because Holm's correction over a larger family makes false verdicts rarer. Planted delays are judged alone.
 """
 
 import itertools
@@ -72,6 +73,9 @@ class Same(msgspec.Struct, frozen=True):
     setting: Setting
     metric: str
     tally: Tally
+    """Each judged alone."""
+    together: int
+    """How many were called different where all of them are judged together."""
     typical: float | None
     """The median of all its trials, in ns."""
     scatter: float | None
@@ -110,8 +114,13 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def false(self) -> int:
-        """Return how many comparisons of A with itself were called different."""
+        """Return how many comparisons of A with itself were called different, each judged alone."""
         return sum(each.tally.different for each in self.same)
+
+    @property
+    def false_together(self) -> int:
+        """Return how many were called different where those of a setting and metric are judged together."""
+        return sum(each.together for each in self.same)
 
     @property
     def of(self) -> int:
@@ -132,7 +141,7 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Say whether what was found is compatible with at most 5 % of false verdicts."""
+        """Say whether what was found, each judged alone, is compatible with at most 5 % of false verdicts."""
         return self.false <= ALLOWED * self.of or self.chance > ALLOWED
 
     def smallest_found(self, setting: Setting) -> Planted | None:
@@ -154,10 +163,11 @@ def reckon(sides: Sequence[Side], settings: Sequence[Setting], margin: float = M
         of_a = [mine[label] for label in setting.same if label in mine]
         for metric in METRICS:
             judged = _judged(itertools.combinations(of_a, 2), metric, margin)
+            together = compare([each.pairing for each in judged if each.judged.low is not None], [metric], margin)
             every += judged
             values = [value for each in of_a for value in each.figures[metric].values()]
             typical = statistics.median(values) if values else None
-            same.append(Same(setting, metric, _tally(judged), typical, scatter(values)))
+            same.append(Same(setting, metric, _tally(judged), _tally(together).different, typical, scatter(values)))
         typical = next(each.typical for each in same if each.setting == setting and each.metric == METRICS[0])
         for planted in setting.planted:
             b = [mine[planted.label]] if planted.label in mine else []
