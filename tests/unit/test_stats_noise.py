@@ -1,11 +1,14 @@
 """What the machine did to a cell's trials, and which of them are marked for it."""
 
 import msgspec
+import pytest
+from descriptions import description, transport
 from noise_cases import moved, probe, switches, witnessed
+from stats_cases import DESCRIPTIONS, outcome, plan, samples
 from stats_cases import cell as a_cell
-from stats_cases import outcome, plan, samples
+from stream_cases import cost
 
-from middlemark.launch.outcome import Doubt, Second, TrialOutcome
+from middlemark.launch.outcome import Doubt, Second, ThreadCost, TrialOutcome
 from middlemark.launch.witnessed import Durations, Other, Witnessed
 from middlemark.report.machine import summary
 from middlemark.stats.cells import cell_results
@@ -141,6 +144,45 @@ def test_what_a_wake_up_waits_by_itself_is_not_guessed() -> None:
     seen = witnessed(switches=None, delay_ns=900 * MS, voluntary=10_000, absent={"switches": "they sleep"})
     assert noise_of(seen).delay_share is None
     assert doubt_of(seen) is None
+
+
+def test_one_tick_of_the_hypervisor_is_what_counting_in_ticks_may_add() -> None:
+    assert doubt_of(witnessed(moved=moved(steal_ms=10)), witnessed()) is None
+    doubt = doubt_of(witnessed(moved=moved(steal_ms=100)), witnessed())
+    assert doubt is not None
+    assert "the hypervisor stole 5 %" in doubt.text
+    short = witnessed(moved=msgspec.structs.replace(moved(steal_ms=10), seconds=0.2))
+    assert noise_of(short).steal_share == pytest.approx(0.025)
+    assert doubt_of(short) is None
+    assert doubt_of(witnessed(moved=msgspec.structs.replace(moved(steal_ms=20), seconds=0.2))) is not None
+
+
+def test_what_a_workers_own_threads_ran_is_nobody_elses() -> None:
+    def share(name: str, ran_ms: int) -> float | None:
+        seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
+        of = plan(a_cell(receive="block"), trials=1)
+        costs = (cost("ping", threads=(ThreadCost(name=name, threads=1, cpu_ns=ran_ms * MS),)),)
+        outcomes = [outcome(trial, noise=seen, costs=costs) for trial in of.trials]
+        [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {})
+        assert result.noise is not None
+        return result.noise.delay_share
+
+    alone = share("ping", 300)
+    assert alone is not None
+    assert alone > 0.1
+    assert share("ZMQbg/IO/0", 300) == pytest.approx(alone / 4)
+    assert share("ZMQbg/IO/0", 500) == 0.0
+
+
+def test_where_the_bench_runs_a_daemon_nobody_knows_who_was_waited_for() -> None:
+    seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
+    of = plan(a_cell(receive="block"), trials=1)
+    outcomes = [outcome(trial, noise=seen) for trial in of.trials]
+    with_daemon = description("dds", msgspec.structs.replace(transport("udp"), companions=True))
+    for described, known in ((DESCRIPTIONS["dds"], True), (with_daemon, False)):
+        [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {"dds": described})
+        assert result.noise is not None
+        assert (result.noise.delay_share is not None) == known
 
 
 def test_several_marked_trials_are_counted_and_the_worst_is_told() -> None:

@@ -60,7 +60,7 @@ def results_of(
         _result(cell, name, trials, limits, descriptions)
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
     ]
-    held = _held_against_floors(with_noise(results, of_cell), descriptions)
+    held = _held_against_floors(with_noise(results, of_cell, descriptions), descriptions)
     return with_doubts_between(held, descriptions, memcpy_bytes_per_s)
 
 

@@ -1,7 +1,7 @@
 """What the machine did while a cell's trials ran: shares of the roles' processors' time, and a doubt about them."""
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -12,6 +12,7 @@ from middlemark.stats.outliers import Stillness, middlewares, stillness
 from middlemark.stats.result import CellResult, Laid, Noise, Taker, TrialNoise
 from middlemark.stats.series import representative
 from middlemark.stats.trials import TrialSummary, figures
+from middlemark.workers.description import Description
 
 TAKEN = 0.01
 """From this part of the time on, what the machine took is in the p99 of the trial, and no longer only in its tail."""
@@ -31,7 +32,13 @@ MOST_TAKERS = 8
 MOST_NAMED = 4
 MOST_DISTURBED = 100
 
+TICK_NS = 10_000_000
+"""In what the kernel counts steal (USER_HZ)."""
+
 DISTURBED = "machine-disturbed"
+
+_ROLES = ("ping", "pong", "publisher", "subscriber", "client", "server")
+"""How the threads of roles are named, a number after some."""
 
 
 class Usual(msgspec.Struct, frozen=True):
@@ -42,21 +49,34 @@ class Usual(msgspec.Struct, frozen=True):
     """What a thread that is woken waits for a processor that nobody else has."""
 
 
-def with_noise(results: Sequence[CellResult], of_cell: Sequence[Sequence[TrialSummary]]) -> list[CellResult]:
+def with_noise(
+    results: Sequence[CellResult],
+    of_cell: Sequence[Sequence[TrialSummary]],
+    descriptions: Mapping[str, Description],
+) -> list[CellResult]:
     """Return the results with what the machine did, and the doubt about the trials in which it did too much."""
     seen = [each.outcome.noise for trials in of_cell for each in trials if each.outcome.noise]
     still = stillness(seen)
     usual = Usual(still_share=_median(map(_restless, seen)), wake_ns=_median(map(_wake_ns, seen)))
     found = []
     for result, trials in zip(results, of_cell, strict=True):
-        noise = noise_of(result.cell, trials, still, usual)
+        noise = noise_of(result.cell, trials, still, usual, has_daemon=_has_daemon(result.cell, descriptions))
         doubt = disturbed(noise) if noise is not None else None
         warnings = (*result.warnings, doubt) if doubt else result.warnings
         found.append(msgspec.structs.replace(result, noise=noise, warnings=warnings))
     return found
 
 
-def noise_of(cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: Usual) -> Noise | None:
+def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
+    """Say whether the bench itself runs a daemon for it, whose time is the middleware's and not another's."""
+    described = descriptions.get(cell.adapter)
+    transport = described.transport(cell.transport) if described else None
+    return transport is not None and transport.companions
+
+
+def noise_of(
+    cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: Usual, *, has_daemon: bool = False
+) -> Noise | None:
     """Return what is known of a cell's measured trials; None: nobody looked during any.
 
     ``still`` is what the probes of the whole run saw.
@@ -65,7 +85,9 @@ def noise_of(cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual
     if not watched:
         return None
     irq = _median(_irq(seen) for _, seen in watched)
-    of_trials = tuple(_trial(each, seen, still, usual, irq if len(watched) > 2 else None) for each, seen in watched)
+    irq = irq if len(watched) > 2 else None
+    usual = msgspec.structs.replace(usual, wake_ns=None) if has_daemon else usual
+    of_trials = tuple(_trial(each, seen, still, usual, irq) for each, seen in watched)
     measured = [each for each in trials if each.outcome.failed is None]
     chosen = representative([each.outcome for each in measured], figures(cell, measured))
     chosen = chosen if chosen is not None and chosen.noise is not None else watched[0][0].outcome
@@ -106,7 +128,8 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
     switches = seen.switches
     delay = None
     if seen.delay_ns is not None and switches is None and usual.wake_ns is not None:
-        delay = max(0.0, seen.delay_ns - usual.wake_ns * (seen.voluntary or 0)) / time_ns
+        own_ns = usual.wake_ns * (seen.voluntary or 0) + _own_threads_ns(summary.outcome)
+        delay = max(0.0, seen.delay_ns - own_ns) / time_ns
     noise = TrialNoise(
         trial=summary.outcome.number,
         others_share=(sum(ns for _, ns in switches.others_ns) - switches.own_ns) / time_ns if switches else None,
@@ -127,7 +150,16 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
     )
     more = None if irq is None else _irq(seen) - irq
     throttled = moved.throttled if moved else None
-    return msgspec.structs.replace(noise, marked=_marks(noise, throttled, usual.still_share, more))
+    # The kernel counts in ticks: one may be no more than where a tick fell.
+    certain = moved is not None and sum(each.steal_ns for each in moved.processors) > TICK_NS
+    steal = (noise.steal_share or 0.0) if certain else 0.0
+    return msgspec.structs.replace(noise, marked=_marks(noise, steal, throttled, usual.still_share, more))
+
+
+def _own_threads_ns(outcome: TrialOutcome) -> int:
+    """Return what the workers' threads ran that are no roles: a role waits for them, and they are the middleware's."""
+    threads = [thread for cost in outcome.costs for thread in cost.threads]
+    return sum(each.cpu_ns for each in threads if each.name.partition(" ")[0] not in _ROLES)
 
 
 def _lay(summary: TrialSummary, seen: Witnessed, still: Stillness) -> Laid | None:
@@ -166,9 +198,10 @@ def _takers(seen: Witnessed, time_ns: float) -> tuple[Taker, ...]:
     return tuple(Taker(name=name, pid=pids.get(name), share=ns / time_ns) for name, ns in ranked)
 
 
-def _marks(noise: TrialNoise, periods: int | None, usual: float | None, more_irq: float | None) -> tuple[str, ...]:
+def _marks(
+    noise: TrialNoise, steal: float, periods: int | None, usual: float | None, more_irq: float | None
+) -> tuple[str, ...]:
     """Return what the machine did that is too much, in words; nothing: it was quiet enough."""
-    steal = noise.steal_share or 0.0
     found = []
     if (noise.others_share or 0.0) + steal > TAKEN and (noise.others_share or 0.0) >= steal:
         found.append(f"other processes had {percent(noise.others_share or 0.0)} of its processors' time{_who(noise)}")

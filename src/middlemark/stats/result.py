@@ -169,7 +169,8 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
     own_share: float | None
     """The bench's own launcher had them."""
     delay_share: float | None
-    """Where the former are not known: the roles' threads could have run and another had the processor."""
+    """Where the former are not known: the roles' threads could have run and another had the processor, and it was none
+    of the workers' own."""
     steal_share: float | None
     irq_share: float | None
     softirq_share: float | None
