@@ -9,11 +9,6 @@ from product import Bench, until
 FEW = ("selftest", "--trials", "6", "--duration", "150ms")
 
 
-QUIET = 0.25
-ONCE = 0.7
-"""Where the trials of one setting scatter by less, a delay nearly as long as the round trip cannot be missed."""
-
-
 @pytest.mark.slow
 def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
     asked = ("selftest", "--trials", "7", "--plant", "100%,1000%", "--duration", "200ms", "--format", "json", "--quiet")
@@ -31,8 +26,8 @@ def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
         assert (once["faster"], tenfold["faster"]) == (0, 0)
         assert tenfold["found"], setting
         assert tenfold["measured"] > 1
-        # The pilot may have met another state of the machine than the run: then the delay is another part of A there.
-        assert once["found"] or p50["scatter"] > QUIET or once["part_in_run"] < ONCE, setting
+        # One trial of seven that went astray hides a delay as long as the round trip from a verdict, not from the shift.
+        assert once["found"] or once["measured"] > once["part_in_run"] / 3 or p50["scatter"] > 1, setting
 
 
 def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
