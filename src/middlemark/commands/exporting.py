@@ -15,12 +15,13 @@ import msgspec
 from middlemark import exits
 from middlemark.commands.comparing import Asked, missed, pairings_of
 from middlemark.commands.facts import run_facts
-from middlemark.commands.stored import readers, stored_run
+from middlemark.commands.measured import summarised
+from middlemark.commands.stored import stored_run
 from middlemark.launch.outcome import TrialOutcome
 from middlemark.plan.cell import Plan
 from middlemark.problems import MeasureError
 from middlemark.report.run_facts import RunFacts
-from middlemark.stats.cells import results_of, samples_by_cell, trials_by_cell
+from middlemark.stats.cells import samples_by_cell
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.trials import TrialSummary
@@ -47,24 +48,22 @@ def material(folder: Path) -> Material:
     if run.damaged_lines:
         click.echo(f"middlemark: {folder}: {run.damaged_lines} damaged lines of trials.jsonl are left out", err=True)
     plan = run.file.plan
-    descriptions = {each.name: each for each in run.file.adapters}
-    samples, kept = readers(folder)
-    trials = trials_by_cell(plan, run.outcomes, samples, kept)
+    measured = summarised(run.file, run.outcomes, folder)
     seconds = sum(each.seconds for each in run.outcomes)
 
     def kept_of(outcome: TrialOutcome) -> Sequence[Kept]:
         if outcome.files:
-            return [kept(each) for each in outcome.files]
-        raw = samples(outcome)
+            return [measured.kept(each) for each in outcome.files]
+        raw = measured.samples(outcome)
         return [] if raw is None else [Kept("ping", 0, raw)]
 
     return Material(
         folder=folder,
         plan=plan,
         facts=run_facts(run.file, run.outcomes, folder, seconds),
-        results=results_of(plan, trials, descriptions),
-        trials=trials,
-        samples_of=samples_by_cell(plan, run.outcomes, samples),
+        results=measured.results,
+        trials=measured.trials,
+        samples_of=samples_by_cell(plan, run.outcomes, measured.samples),
         kept_of=kept_of,
     )
 

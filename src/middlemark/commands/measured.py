@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from middlemark.commands.stored import readers, stored_run
+from middlemark.commands.stored import newest, readers, stored_run
 from middlemark.launch.outcome import TrialOutcome
 from middlemark.report.document import MeasuredRun
 from middlemark.stats.cells import results_of, trials_by_cell
-from middlemark.store import RunFile, list_runs
+from middlemark.store import RunFile
 
 
 def read_measured(folder: Path) -> MeasuredRun:
     """Read a run, or of a folder of runs the newest, and every sample it kept. Raises MeasureError."""
-    if not (folder / "run.json").exists() and (inside := list_runs(folder) if folder.is_dir() else []):
-        folder = inside[-1]
+    folder = newest(folder)
     run = stored_run(folder)
     return summarised(run.file, run.outcomes, folder, running=bool(run.running), damaged_lines=run.damaged_lines)
 

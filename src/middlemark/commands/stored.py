@@ -6,7 +6,7 @@ from middlemark.launch.outcome import SamplesFile, TrialOutcome
 from middlemark.problems import MeasureError
 from middlemark.stats.samples import Kept, Samples, load, load_kept
 from middlemark.stats.trials import KeptOf, SamplesOf
-from middlemark.store import StoredRun, StoreError, read_run
+from middlemark.store import StoredRun, StoreError, list_runs, read_run
 
 
 def stored_run(folder: Path) -> StoredRun:
@@ -17,6 +17,12 @@ def stored_run(folder: Path) -> StoredRun:
         raise MeasureError(
             str(error), "name the folder of a run; `middlemark list runs` shows those in runs/"
         ) from None
+
+
+def newest(folder: Path) -> Path:
+    """Return the folder itself where it is a run's, or of a folder of runs the newest."""
+    inside = list_runs(folder) if folder.is_dir() and not (folder / "run.json").exists() else []
+    return inside[-1] if inside else folder
 
 
 def readers(folder: Path) -> tuple[SamplesOf, KeptOf]:
