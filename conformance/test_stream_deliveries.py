@@ -236,6 +236,8 @@ def test_what_carried_the_stream_is_the_transport_that_was_asked_for(stream: Mea
     carrier = stream.contender.transport.carrier
     if stream.contender.transport.name == "mislabelled":
         carrier = "shared-memory"  # the null adapter's lie is found out
+    if stream.cell.reliability == "best-effort" and not any(each.received for each in stream.outcome.subscribers):
+        carrier = None  # a short flood may lose all of it, and nothing carried what never arrived
     assert stream.outcome.carried_by == carrier, stream.outcome.evidence
 
 
