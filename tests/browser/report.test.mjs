@@ -121,6 +121,7 @@ describe("the report in a browser", () => {
       await drawAll(page);
       for (const id of await ids(page)) {
         const figure = page.locator(`[id="${id}"]`);
+        await page.waitForTimeout(250); // no reader saves some ten files a second, and Chromium drops what goes beyond without a word
         await figure.locator("summary").click();
         await figure.locator("tbody tr").first().waitFor();
         const rows = await figure.locator("tbody tr").count();
