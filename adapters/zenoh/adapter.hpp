@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "meeting.hpp"
 #include "native.hpp"
 #include "pool.hpp"
+#include "turn.hpp"
 #include "words.hpp"
 #include "zenoh_c.hpp"
 
@@ -55,6 +57,8 @@ class Zenoh {
         native_(settings.native),
         pool_(settings.transport == "shm" ? zenoh::pool_bytes(settings, native_) : 0) {
     zenoh::Words words;
+    std::optional<zenoh::Turn> turn;
+    if (pool_ != 0) turn.emplace(settings_);
     const Config config = configuration();
     session_.reset(
         mmz_open(config.get(), settings_.scope.c_str(), pool_ != 0, settings_.loan ? pool_ : 0, words.into()));

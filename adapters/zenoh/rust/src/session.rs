@@ -1,6 +1,7 @@
 //! The session of a worker and the shared memory that it lends.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use zenoh::shm::{PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ShmProviderState};
 use zenoh::{Config, Result, Wait};
@@ -25,6 +26,9 @@ impl Opened {
             0 => None,
             bytes => Some(Arc::new(ShmProviderBuilder::default_backend(bytes).wait()?)),
         };
+        if shared {
+            make_segments(&zenoh, pool.as_deref());
+        }
         let alive = Alive::watch(&zenoh, scope)?;
         Ok(Arc::new(Self {
             zenoh,
@@ -34,17 +38,32 @@ impl Opened {
         }))
     }
 
-    /// zenoh makes the pool that it copies large messages into on a thread of its own, and sends without it until then.
-    /// And it falls back to the link alone, and says nothing, when a peer cannot see its shared memory.
+    /// zenoh falls back to the link alone, and says nothing, when a peer cannot see its shared memory.
     pub fn can_send(&self) -> bool {
-        let initializing = matches!(
-            self.zenoh.get_shm_provider(),
-            ShmProviderState::Initializing(_)
-        );
         let seen = || {
             let mut links = self.zenoh.info().transports().wait();
             links.all(|link| link.is_shm())
         };
-        !initializing && (!self.shared || seen())
+        !self.shared || seen()
+    }
+}
+
+/// Has zenoh make now what segments it would make later: the pool that it copies messages into, on a thread of its own
+/// (until it is there zenoh sends without), and with the first allocation those that tell of what is allocated.
+fn make_segments(zenoh: &zenoh::Session, pool: Option<&Pool>) {
+    const PAUSE: Duration = Duration::from_millis(1);
+    if let Some(pool) = pool {
+        let _ = pool.alloc(1).wait(); // one that fails has made them too
+        return;
+    }
+    loop {
+        match zenoh.get_shm_provider() {
+            ShmProviderState::Initializing(_) => std::thread::sleep(PAUSE),
+            ShmProviderState::Ready(provider) => {
+                let _ = provider.alloc(1).wait();
+                return;
+            }
+            _ => return,
+        }
     }
 }
