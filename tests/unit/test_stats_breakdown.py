@@ -108,6 +108,14 @@ def test_a_kernels_stamp_outside_the_way_is_none() -> None:
     assert "transport" not in found
 
 
+@pytest.mark.parametrize(("strayed", "is_told"), [(5, True), (6, False)])
+def test_a_few_stamps_that_stray_do_not_hide_the_others(strayed: int, is_told: bool) -> None:
+    kept = trips(100)
+    stamped = answers(kept, arrived_ns=2_500)
+    stamped["arrived_ns"][:strayed] = 4_100
+    assert ("transport" in told(of_trips({0: kept}, stamped, [START]))) is is_told
+
+
 def test_what_is_read_while_it_is_written_is_a_part_of_its_own() -> None:
     kept = trips(100, write_ns=3_800)
     found = told(of_trips({0: kept}, answers(kept, take_ns=3_000), [START]))
@@ -150,7 +158,7 @@ def test_messages_that_waited_for_another_to_be_served_are_not_left_out() -> Non
     assert "take" not in found
     assert found["reply take"] == pytest.approx(500)
     stamped = answers(kept)
-    stamped["take_ns"][:1] = NOT_MEASURED
+    stamped["take_ns"][:5] = NOT_MEASURED
     assert told(of_trips({0: kept}, stamped, [START]))["take"] == pytest.approx(300)
 
 

@@ -26,6 +26,13 @@ NEEDED = 20
 BAND = (0.4, 0.6)
 """Of the stamped messages by their time: whose parts are told."""
 
+LACKING = 0.05
+"""Of the messages, whose instant may be unknown.
+
+They are no sample of all: they waited while another client was served, or the kernel's clock was read around a moment
+in which the role did not run. Without so many, the messages in BAND are those within a fortieth of it.
+"""
+
 MOST_ARRIVALS = 200_000
 """Of a stream, spread evenly over its record."""
 
@@ -170,11 +177,8 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
 
 
 def _known_of_all(instants: Ns) -> bool:
-    """Whether no more than a hundredth lack it, which is left out then.
-
-    Those that lack it are no sample of all: they waited while another client was served, say.
-    """
-    return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= 0.01 * len(instants))
+    """Whether no more than LACKING of them lack it, which are left out then."""
+    return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= LACKING * len(instants))
 
 
 def _common(found: Sequence[Parts]) -> Parts:
