@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,8 +56,7 @@ class Zenoh {
         native_(settings.native),
         pool_(settings.transport == "shm" ? zenoh::pool_bytes(settings, native_) : 0) {
     zenoh::Words words;
-    std::optional<zenoh::Turn> turn;
-    if (pool_ != 0) turn.emplace(settings_);
+    const sockets::Descriptor turn = pool_ != 0 ? zenoh::take_turn(settings_) : sockets::Descriptor();
     const Config config = configuration();
     session_.reset(
         mmz_open(config.get(), settings_.scope.c_str(), pool_ != 0, settings_.loan ? pool_ : 0, words.into()));

@@ -5,36 +5,25 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <string>
 
 #include <middlemark/settings.hpp>
 
+#include "sockets/descriptor.hpp"
+
 namespace middlemark::zenoh {
 
-class Turn {
- public:
-  /// Waits for it; a process that ends gives it back, however it ends.
-  explicit Turn(const Settings& settings) {
-    const std::string path = settings.scratch + "/zenoh.turn";
-    file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    int taken = -1;
-    while (file_ >= 0 && (taken = flock(file_, LOCK_EX)) != 0 && errno == EINTR) {
-    }
-    if (taken == 0) return;
-    const int error = errno;
-    if (file_ >= 0) close(file_);
-    throw AdapterError("zenoh: " + path + ": " + std::strerror(error));
+/// Waits for it. It is given back with the descriptor; a process that ends gives it back, however it ends.
+[[nodiscard]] inline sockets::Descriptor take_turn(const Settings& settings) {
+  const std::string path = settings.scratch + "/zenoh.turn";
+  sockets::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) sockets::fail("zenoh: " + path);
+  while (flock(file.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) sockets::fail("zenoh: " + path);
   }
-  ~Turn() { close(file_); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  int file_ = -1;
-};
+  return file;
+}
 
 }  // namespace middlemark::zenoh

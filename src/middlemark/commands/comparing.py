@@ -133,15 +133,14 @@ def sides_of(selection: Selection, asked: Asked | None = None) -> "list[Side]":
     The floors that stand beside the others are compared where they are named, by a selection or as the baseline: else
     each would be one more comparison that all the others pay for.
     """
-    from middlemark.commands.stored import newest, readers, stored_run
+    from middlemark.commands.stored import newest, readers, stored_run, tell_damaged
     from middlemark.stats.comparison_floors import beside_floors
     from middlemark.stats.comparisons import COMPARED_TIMES, level, side
     from middlemark.stats.trials import trial_summary
 
     folder = newest(selection.path)
     run = stored_run(folder)
-    if run.damaged_lines:
-        click.echo(f"middlemark: {folder}: {run.damaged_lines} damaged lines of trials.jsonl are left out", err=True)
+    tell_damaged(folder, run.damaged_lines)
 
     samples, kept = readers(folder)
     descriptions = {each.name: each for each in run.file.adapters}

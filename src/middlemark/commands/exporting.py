@@ -16,7 +16,7 @@ from middlemark import exits
 from middlemark.commands.comparing import Asked, missed, pairings_of
 from middlemark.commands.facts import run_facts
 from middlemark.commands.measured import summarised
-from middlemark.commands.stored import stored_run
+from middlemark.commands.stored import stored_run, tell_damaged
 from middlemark.launch.outcome import TrialOutcome
 from middlemark.plan.cell import Plan
 from middlemark.problems import MeasureError
@@ -45,8 +45,7 @@ class Material(msgspec.Struct, frozen=True):
 def material(folder: Path) -> Material:
     """Read a run. Raises MeasureError with the path."""
     run = stored_run(folder)
-    if run.damaged_lines:
-        click.echo(f"middlemark: {folder}: {run.damaged_lines} damaged lines of trials.jsonl are left out", err=True)
+    tell_damaged(folder, run.damaged_lines)
     plan = run.file.plan
     measured = summarised(run.file, run.outcomes, folder)
     seconds = sum(each.seconds for each in run.outcomes)

@@ -33,14 +33,13 @@ def command(runs: tuple[str, ...], html: str | None, markdown: str | None, step_
     """
     from middlemark.commands import output
     from middlemark.commands.measured import read_measured
+    from middlemark.commands.stored import tell_damaged
     from middlemark.report import markdown as markdown_report
 
     summary = _summary_file(step_summary)
     read = [read_measured(Path(each)) for each in runs]
     for each in read:
-        if each.damaged_lines:
-            text = f"{each.folder}: {each.damaged_lines} damaged lines of trials.jsonl are left out"
-            click.echo(f"middlemark: {text}", err=True)
+        tell_damaged(each.folder, each.damaged_lines)
     document = document_of(*read)
     problems: list[str] = []
     if markdown is not None or summary is not None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import click
+
 from middlemark.launch.outcome import SamplesFile, TrialOutcome
 from middlemark.problems import MeasureError
 from middlemark.stats.samples import Kept, Samples, load, load_kept
@@ -17,6 +19,12 @@ def stored_run(folder: Path) -> StoredRun:
         raise MeasureError(
             str(error), "name the folder of a run; `middlemark list runs` shows those in runs/"
         ) from None
+
+
+def tell_damaged(folder: Path | str, lines: int) -> None:
+    """Say on stderr how many lines of a run's trials could not be read, where there are any."""
+    if lines:
+        click.echo(f"middlemark: {folder}: {lines} damaged lines of trials.jsonl are left out", err=True)
 
 
 def newest(folder: Path) -> Path:

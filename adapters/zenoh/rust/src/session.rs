@@ -40,11 +40,10 @@ impl Opened {
 
     /// zenoh falls back to the link alone, and says nothing, when a peer cannot see its shared memory.
     pub fn can_send(&self) -> bool {
-        let seen = || {
+        !self.shared || {
             let mut links = self.zenoh.info().transports().wait();
             links.all(|link| link.is_shm())
-        };
-        !self.shared || seen()
+        }
     }
 }
 
