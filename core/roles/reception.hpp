@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include <chrono>
+#include <cstddef>
+#include <span>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/roles/drain.hpp>
@@ -27,6 +29,26 @@ void announce_take(Visitor& visitor) noexcept {
   if constexpr (requires { visitor.takes(); }) visitor.takes();
 }
 
+/// What a visitor that tells of what came does after a take that brought something.
+template <class Visitor>
+void conclude_take(Visitor& visitor) noexcept {
+  if constexpr (requires { visitor.taken(); }) visitor.taken();
+}
+
+/// Under `listen` each message is a take of its own.
+template <class Visitor>
+class OneByOne {
+ public:
+  explicit OneByOne(Visitor& visitor) noexcept : visitor_(visitor) {}
+  void operator()(std::span<const std::byte> message) noexcept {
+    visitor_(message);
+    conclude_take(visitor_);
+  }
+
+ private:
+  Visitor& visitor_;
+};
+
 /// Hands every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why it
 /// ended: complete, quiet, limit or stopped.
 template <class Incoming, class Visitor>
@@ -40,11 +62,17 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
                        progress.rehearsed.load(std::memory_order_relaxed));
   };
   const char* why = nullptr;
+  OneByOne<Visitor> each(visitor);
   switch (settings.reception) {
     case Reception::poll:
       for (unsigned nothing = 0; (why = ended()) == nullptr;) {
         announce_take(visitor);
-        nothing = incoming.take(visitor) == 0 ? nothing + 1 : 0;
+        if (incoming.take(visitor) == 0) {
+          ++nothing;
+        } else {
+          nothing = 0;
+          conclude_take(visitor);
+        }
         if (nothing == pause_takes) settle(visitor);
       }
       settle(visitor);
@@ -54,11 +82,12 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
         if (!incoming.wait(std::chrono::milliseconds(50))) continue;
         announce_take(visitor);
         incoming.take(visitor);
+        conclude_take(visitor);
         settle(visitor);  // before it sleeps
       }
       return why;
     case Reception::listen:
-      incoming.listen(Listener(visitor));
+      incoming.listen(Listener(each));
       progress.stop.sleep_until_requested();
       while ((why = ended()) == nullptr) {
         const timespec pause{0, 1'000'000};

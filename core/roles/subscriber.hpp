@@ -58,57 +58,26 @@ class StreamSubscriber {
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
 
   void operator()(std::span<const std::byte> message) noexcept {
-    // Stamped before anything of it is touched, unless its publisher leaves most of them unstamped: then the header says which.
-    std::uint64_t now = some_untimed_ ? 0 : clock_.ticks();
-    if (message.size() != settings_.message_bytes) [[unlikely]] {
-      damaged(is_rehearsal(message) ? 0 : 1);
-      return;
-    }
-    const Header header = read_header(message);
-    const unsigned source = header.source();
-    if (header.rehearsal()) [[unlikely]] {
-      progress_.rehearsed.store(++rehearsed_, std::memory_order_relaxed);
-      return;
-    }
-    if (header.timed()) {
-      if (some_untimed_) now = clock_.ticks();
-    } else {
-      some_untimed_ = true;
-    }
-    if (source >= sources_.size() || !sources_[source].mine || !plausible(sources_[source].tracker, header.sequence()))
-        [[unlikely]] {
-      damaged(1);
-      return;
-    }
-    switch (sources_[source].tracker.see(header.sequence())) {
-      [[likely]] case SequenceTracker::Verdict::fresh:
-        break;
-      case SequenceTracker::Verdict::reordered:
-        progress_.reordered.store(++reordered_, std::memory_order_relaxed);
-        break;
-      case SequenceTracker::Verdict::duplicate:
-        progress_.duplicated.store(++duplicated_, std::memory_order_relaxed);
+    // Most of a flood: the next one of the same publisher, neither stamped nor checked. All else is done out of line, so that
+    // these need no more than a few registers.
+    if (flooding_ != nullptr && message.size() == settings_.message_bytes) {
+      const Header header = read_header(message);
+      if (header.stamp == flooding_stamp_ + flooding_->highest() + 1 && !header.timed()) [[likely]] {
+        flooding_->advance();
+        ++received_;
         return;
+      }
     }
-    if (received_++ == 0) [[unlikely]] {
-      first_ticks_ = now != 0 ? now : clock_.ticks();
-      progress_.begin_to_measure();
-    }
-    unstamped_ = now == 0;
-    if (!unstamped_) last_ticks_ = now;
-    if (checks_ && !payload_intact(message, header)) [[unlikely]] {
-      damaged(1);
-    } else if (header.timed()) {
-      keep(header, now);
-    }
-    // Last: once everything has been counted the role may end.
-    progress_.received.store(received_, std::memory_order_release);
+    receive(message);
   }
+
+  /// Once what a take brought has been visited. Last: once everything has been counted the role may end.
+  void taken() noexcept { progress_.received.store(received_, std::memory_order_release); }
 
   /// In a pause: the last message came just now.
   void settle() noexcept {
-    if (!unstamped_) return;
-    unstamped_ = false;
+    if (received_ == stamped_) return;
+    stamped_ = received_;
     last_ticks_ = clock_.ticks();
   }
 
@@ -117,6 +86,61 @@ class StreamSubscriber {
     SequenceTracker tracker;
     bool mine = false;  ///< its topic is this subscriber's
   };
+
+  [[gnu::noinline]] void receive(std::span<const std::byte> message) noexcept {
+    // Stamped before anything of it is touched, unless its publisher leaves most of them unstamped: then the header says which.
+    std::uint64_t now = some_untimed_ ? 0 : clock_.ticks();
+    if (message.size() != settings_.message_bytes) [[unlikely]] {
+      damaged(is_rehearsal(message) ? 0 : 1);
+      return;
+    }
+    const Header header = read_header(message);
+    if (header.timed() && some_untimed_) now = clock_.ticks();
+    if (!counts(header)) return;
+    if (!header.timed()) some_untimed_ = true;
+    if (some_untimed_ && !checks_) {
+      flooding_ = &sources_[header.source()].tracker;
+      flooding_stamp_ = Header::make(header.source(), false, 0, 0).stamp;
+    }
+    if (++received_ == 1) [[unlikely]] {
+      first_ticks_ = now != 0 ? now : clock_.ticks();
+      progress_.begin_to_measure();
+    }
+    if (now != 0) {
+      last_ticks_ = now;
+      stamped_ = received_;
+    }
+    if (checks_ && !payload_intact(message, header)) [[unlikely]] {
+      damaged(1);
+    } else if (header.timed()) {
+      keep(header, now);
+    }
+  }
+
+  /// Whether it is a measured message that came for the first time.
+  bool counts(const Header& header) noexcept {
+    if (header.rehearsal()) {
+      progress_.rehearsed.store(++rehearsed_, std::memory_order_relaxed);
+      return false;
+    }
+    const unsigned source = header.source();
+    if (source >= sources_.size() || !sources_[source].mine ||
+        !plausible(sources_[source].tracker, header.sequence())) {
+      damaged(1);
+      return false;
+    }
+    switch (sources_[source].tracker.see(header.sequence())) {
+      case SequenceTracker::Verdict::fresh:
+        return true;
+      case SequenceTracker::Verdict::reordered:
+        progress_.reordered.store(++reordered_, std::memory_order_relaxed);
+        return true;
+      case SequenceTracker::Verdict::duplicate:
+        progress_.duplicated.store(++duplicated_, std::memory_order_relaxed);
+        return false;
+    }
+    return false;
+  }
 
   /// In ticks: what can be converted when all is over is not converted now.
   void keep(const Header& header, std::uint64_t now) noexcept {
@@ -176,14 +200,17 @@ class StreamSubscriber {
   Histogram all_;        // made of both at the end
   SubscriberOf<A> incoming_;
   std::uint64_t received_ = 0;
+  std::uint64_t stamped_ = 0;  // the latest whose arrival last_ticks_ is
   std::uint64_t rehearsed_ = 0;
   std::uint64_t duplicated_ = 0;
   std::uint64_t reordered_ = 0;
   std::uint64_t damaged_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  bool some_untimed_ = false;  // a publisher leaves some unstamped
-  bool unstamped_ = false;     // and the last message was one
+  SequenceTracker* flooding_ =
+      nullptr;                        // of whoever sent the last message; none as long as each is stamped, or checked
+  std::uint64_t flooding_stamp_ = 0;  // of that publisher's message number 0
+  bool some_untimed_ = false;         // a publisher leaves some unstamped
   RoleResult result_;
 };
 

@@ -87,9 +87,10 @@ INSTANTIATE_TEST_SUITE_P(Shm, Stream,
 
 TEST(StampStride, is_one_until_stamps_would_be_measured) {
   EXPECT_EQ(stamp_stride(20.0, 1'000'000, 0), 1U) << "nothing was rehearsed";
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'000), 1U) << "a stamp is 4 % of a message";
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'500), 7U) << "5 %";
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 25'000), 61U) << "a half: the longest there is";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'000), 1U) << "460 ns a message: a reading is 4 % of it";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'500), 31U) << "360 ns: 6 %, and 22 % what stamping it takes";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 20'000), 1021U) << "10 ns";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 25'000), 1021U) << "nothing beside the readings: the longest there is";
 }
 
 TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) {

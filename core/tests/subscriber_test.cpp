@@ -42,7 +42,10 @@ RoleResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, 
   request.kept = 100;
   Progress progress;
   StreamSubscriber<Scripted> subscriber(adapter, trial.settings, request, calibrated_clock(), progress);
-  for (const Bytes& each : messages) subscriber(each);
+  for (const Bytes& each : messages) {
+    subscriber(each);
+    subscriber.taken();
+  }
   progress.expected.store(expected);
   progress.stop.request();
   subscriber.run();
@@ -135,6 +138,32 @@ PublisherRequest of(std::uint64_t samples) {
   request.samples = samples;
   request.warmup_s = 0;
   return request;
+}
+
+TEST(Publisher, counts_a_flood_exactly_also_when_some_of_it_is_held_up) {
+  PublisherRequest request;
+  request.duration_s = 0.05;
+  request.warmup_s = 0.01;
+  std::uint64_t sent = 0;
+  std::uint64_t held_up = 0;
+  std::uint64_t out_of_turn = 0;
+  const PublisherEnd end = publish(
+      [&](const Sent& message) {
+        const Header header = message.header();
+        if (header.rehearsal()) return Published::ok;
+        out_of_turn += header.sequence() != sent + held_up + 1 ? 1 : 0;
+        const bool takes = header.sequence() % 100 != 0;
+        ++(takes ? sent : held_up);
+        return takes ? Published::ok : Published::timed_out;
+      },
+      request);
+  EXPECT_EQ(out_of_turn, 0U);
+  EXPECT_GT(sent, 100U);
+  EXPECT_EQ(end.result.sent, sent);
+  EXPECT_EQ(end.result.timed_out, held_up);
+  EXPECT_EQ(end.result.ended, "duration");
+  const std::uint64_t stride = end.result.stamped_every;
+  EXPECT_EQ(end.result.samples + end.result.in_histogram, (sent + held_up + stride - 1) / stride);
 }
 
 TEST(Publisher, what_was_refused_or_held_up_is_neither_sent_nor_forgotten) {
