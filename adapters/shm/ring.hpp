@@ -111,11 +111,32 @@ class Bell {
   Words* words_;
 };
 
+/// Where the slots are, in registers rather than behind the ring: whoever goes from slot to slot keeps a copy.
+struct Slots {
+  std::byte* first;
+  std::uint64_t mask;
+  std::size_t slot_bytes;
+  std::size_t payload_offset;
+  std::size_t message_bytes;
+
+  [[nodiscard]] std::byte* at(std::uint64_t number) const noexcept { return first + (number & mask) * slot_bytes; }
+  /// Message number n (from 0) is there when its slot's sequence is n + 1.
+  [[nodiscard]] static std::atomic<std::uint64_t>& sequence(std::byte* slot) noexcept {
+    return *std::launder(reinterpret_cast<std::atomic<std::uint64_t>*>(slot));
+  }
+  [[nodiscard]] std::span<std::byte> payload(std::byte* slot) const noexcept {
+    return {slot + payload_offset, message_bytes};
+  }
+};
+
 /// A view of the ring; publisher and subscribers each have their own.
 class Ring {
  public:
   Ring(const std::string& name, const RingLayout& layout)
-      : layout_(layout), mask_(layout.slots - 1), segment_(name, layout.total_bytes()) {}
+      : layout_(layout),
+        segment_(name, layout.total_bytes()),
+        slots_{segment_.memory() + layout.slots_offset(), layout.slots - 1, layout.slot_bytes, layout.payload_offset,
+               layout.message_bytes} {}
 
   [[nodiscard]] std::atomic<std::uint32_t>& attached() const noexcept { return at<std::atomic<std::uint32_t>>(0); }
   /// Wakes the publisher when there is room again.
@@ -124,13 +145,7 @@ class Ring {
   [[nodiscard]] std::atomic<std::uint64_t>& cursor(std::size_t index) const noexcept {
     return at<std::atomic<std::uint64_t>>(layout_.cursors_offset() + index * line);
   }
-  /// Message number n (from 0) is there when its slot's sequence is n + 1.
-  [[nodiscard]] std::atomic<std::uint64_t>& sequence(std::uint64_t number) const noexcept {
-    return at<std::atomic<std::uint64_t>>(slot_offset(number));
-  }
-  [[nodiscard]] std::span<std::byte> payload(std::uint64_t number) const noexcept {
-    return {segment_.memory() + slot_offset(number) + layout_.payload_offset, layout_.message_bytes};
-  }
+  [[nodiscard]] const Slots& slots() const noexcept { return slots_; }
   [[nodiscard]] std::uint64_t slowest_cursor() const noexcept {
     std::uint64_t slowest = cursor(0).load(std::memory_order_acquire);
     for (std::size_t i = 1; i < layout_.subscribers; ++i) {
@@ -142,9 +157,6 @@ class Ring {
   void unlink() const noexcept { segment_.unlink(); }
 
  private:
-  [[nodiscard]] std::size_t slot_offset(std::uint64_t number) const noexcept {
-    return layout_.slots_offset() + (number & mask_) * layout_.slot_bytes;
-  }
   template <class T>
   [[nodiscard]] T& at(std::size_t offset) const noexcept {
     static_assert(T::is_always_lock_free);
@@ -152,8 +164,8 @@ class Ring {
   }
 
   RingLayout layout_;
-  std::uint64_t mask_;
   Segment segment_;
+  Slots slots_;
 };
 
 /// What wakes one blocked subscriber, whichever of its publishers has something.

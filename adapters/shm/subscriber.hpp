@@ -58,7 +58,8 @@ class Subscriber {
   };
 
   [[nodiscard]] static bool has_next(const Source& source) noexcept {
-    return source.ring.sequence(source.next).load(std::memory_order_acquire) == source.next + 1;
+    const Slots& slots = source.ring.slots();
+    return Slots::sequence(slots.at(source.next)).load(std::memory_order_acquire) == source.next + 1;
   }
 
   [[nodiscard]] bool anything() const noexcept {
@@ -70,15 +71,19 @@ class Subscriber {
 
   template <class Visitor>
   std::size_t take(Source& source, Visitor& visitor) noexcept {
+    const Slots slots = source.ring.slots();
     const std::uint64_t first = source.next;
-    while (source.next - first < most_at_once_ && has_next(source)) {
-      visitor(std::span<const std::byte>(source.ring.payload(source.next)));
-      ++source.next;
+    std::uint64_t next = first;
+    for (const std::uint64_t end = first + most_at_once_; next != end; ++next) {
+      std::byte* const slot = slots.at(next);
+      if (Slots::sequence(slot).load(std::memory_order_acquire) != next + 1) break;
+      visitor(std::span<const std::byte>(slots.payload(slot)));
     }
-    if (source.next == first) return 0;
-    source.ring.cursor(index_).store(source.next, std::memory_order_release);
+    if (next == first) return 0;
+    source.next = next;
+    source.ring.cursor(index_).store(next, std::memory_order_release);
     if (wakes_publishers_) source.ring.room().ring();
-    return source.next - first;
+    return next - first;
   }
 
   const std::size_t index_;

@@ -1,0 +1,97 @@
+// The stream of this adapter's ring without the bench: nothing is paced, stamped, counted or checked.
+//
+//   ring_alone BYTES MESSAGES [publisher-cpu subscriber-cpu]
+//     A reliable stream that is polled, in two processes. Prints the messages a second that were taken, the first tenth left out.
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
+#include <middlemark/message.hpp>
+#include <middlemark/roles/topics.hpp>
+
+#include "adapter.hpp"
+
+namespace middlemark {
+namespace {
+
+void pin(int cpu) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CPU_SET(static_cast<std::size_t>(cpu), &mask);
+  sched_setaffinity(0, sizeof mask, &mask);
+}
+
+/// Reads the headers, as who only wants to know which message it is would.
+struct Reader {
+  std::uint64_t latest = 0;
+  void operator()(std::span<const std::byte> message) noexcept { latest = read_header(message).sequence(); }
+};
+
+void publish_all(const Settings& settings, std::uint64_t messages) {
+  SharedMemory adapter(settings);
+  auto publisher = adapter.publisher(stream_topic(settings, 0), 0);
+  while (publisher.matched() == 0) sched_yield();
+  for (std::uint64_t n = 1; n <= messages; ++n) {
+    write_header(publisher.loan(settings.message_bytes), Header::make(0, false, n, Header::untimed_ticks));
+    if (publisher.publish() != Published::ok) _exit(1);
+  }
+  // The ring is there until all has been taken: the subscriber kills who published.
+  for (;;) pause();
+}
+
+/// Returns the messages a second.
+double take_all(const Settings& settings, std::uint64_t messages) {
+  SharedMemory adapter(settings);
+  auto subscriber = adapter.subscriber(stream_topic(settings, 0), 0);
+  Reader reader;
+  std::uint64_t begin = 0;
+  std::uint64_t begin_ns = 0;
+  while (reader.latest < messages) {
+    if (subscriber.take(reader) == 0 || begin != 0 || reader.latest < messages / 10) continue;
+    begin = reader.latest;
+    begin_ns = monotonic_ns();
+  }
+  return static_cast<double>(messages - begin) / static_cast<double>(monotonic_ns() - begin_ns) * 1e9;
+}
+
+}  // namespace
+}  // namespace middlemark
+
+int main(int argc, char** argv) {
+  using namespace middlemark;
+  if (argc != 3 && argc != 5) {
+    std::fprintf(stderr, "usage: ring_alone BYTES MESSAGES [publisher-cpu subscriber-cpu]\n");
+    return 2;
+  }
+  alarm(60);
+  Settings settings;
+  settings.pattern = Pattern::stream;
+  settings.transport.assign("shm");
+  settings.reception = Reception::poll;
+  settings.reliability = Reliability::reliable;
+  settings.message_bytes = std::max<std::size_t>(header_bytes, std::strtoull(argv[1], nullptr, 10));
+  settings.scope = std::to_string(getpid());
+  const std::uint64_t messages = std::strtoull(argv[2], nullptr, 10);
+  const pid_t publishing = fork();
+  if (publishing == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pin(argc == 5 ? std::atoi(argv[3]) : 0);
+    publish_all(settings, messages);
+  }
+  pin(argc == 5 ? std::atoi(argv[4]) : 1);
+  std::printf("%.0f\n", take_all(settings, messages));
+  kill(publishing, SIGKILL);
+  waitpid(publishing, nullptr, 0);
+  return 0;
+}
