@@ -1,9 +1,11 @@
 """Messages a second that arrive, as the product measures them, over the same thing done without it, alternating.
 
-Usage: python bench/streams.py BARE_RING [ROUNDS]
+Usage: python bench/streams.py FOLDER [ROUNDS]
 
-The ``shm`` floor at 64 B against the same ring written bare; Cyclone DDS over UDP against ``ddsperf pub`` and
-``ddsperf sub`` (package cyclonedds-tools), both reliable, keep-all, with listeners, batching and one configuration.
+FOLDER holds ``ring_alone`` and ``bare_ring``. The ``shm`` floor at 64 B against its own ring without the roles, and
+against one written by hand for one size and one subscriber, which tells what the adapter's shape costs; Cyclone DDS
+over UDP against ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools), both reliable, keep-all, with
+listeners, batching and one configuration.
 """
 
 import asyncio
@@ -70,8 +72,8 @@ def told(name: str, ours: list[float], theirs: list[float]) -> None:
     )
 
 
-def bare_ring(bare: str, rounds: int, folder: Path) -> None:
-    """Hold the floor's stream against the same ring."""
+def bare_rings(loops: Path, rounds: int, folder: Path) -> None:
+    """Hold the floor's stream against its ring alone and against one written by hand."""
     cell = Cell(
         adapter="shm",
         transport="shm",
@@ -82,12 +84,17 @@ def bare_ring(bare: str, rounds: int, folder: Path) -> None:
         payload="untouched",
         pin=(0, 1),
     )
-    ours, theirs = [], []
-    for number in range(rounds):
-        answer = subprocess.run([bare, "stream", "64", str(MESSAGES)], capture_output=True, check=True, text=True)
-        theirs.append(float(answer.stdout.split()[0]))
-        ours.append(received_hz(measured(cell, Limits(duration_s=0.5, warmup_s=0.05), number, folder)))
-    told("shm stream, 64 B", ours, theirs)
+    bare = {
+        "its ring alone": [str(loops / "ring_alone"), "64", str(MESSAGES)],
+        "a ring by hand": [str(loops / "bare_ring"), "stream", "64", str(MESSAGES)],
+    }
+    for name, command in bare.items():
+        ours, theirs = [], []
+        for number in range(rounds):
+            answer = subprocess.run(command, capture_output=True, check=True, text=True)
+            theirs.append(float(answer.stdout.split()[0]))
+            ours.append(received_hz(measured(cell, Limits(duration_s=0.5, warmup_s=0.05), number, folder)))
+        told(f"shm stream, 64 B, over {name}", ours, theirs)
 
 
 def ddsperf_hz(size: int) -> float:
@@ -140,7 +147,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as name:
         where = Path(name)
         (where / "samples").mkdir()
-        bare_ring(sys.argv[1], times, where)
+        bare_rings(Path(sys.argv[1]), times, where)
         if shutil.which("ddsperf") is None:
             print("ddsperf: not here (Debian and Ubuntu: apt-get install cyclonedds-tools); left out")
         else:
