@@ -1,6 +1,5 @@
 """A stored run, read for export, and files that are whole or not there."""
 
-import contextlib
 import datetime
 import importlib
 import shutil
@@ -15,6 +14,7 @@ import msgspec
 from middlemark import exits
 from middlemark.commands.comparing import Asked, missed, pairings_of
 from middlemark.commands.facts import run_facts
+from middlemark.commands.files import write_whole
 from middlemark.commands.measured import summarised
 from middlemark.commands.stored import stored_run, tell_damaged
 from middlemark.launch.outcome import TrialOutcome
@@ -95,13 +95,9 @@ def compared(
 
 def whole_file(text: str, path: Path) -> int:
     """Write the text in place of what was there, all of it or nothing. Raises MeasureError with the path."""
-    draft = path.with_name(f".{path.name}.new")
     try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        write_whole(path, text)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
         raise _unwritten(path, error) from None
     click.echo(path)
     return exits.OK

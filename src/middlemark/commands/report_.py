@@ -123,15 +123,11 @@ def _summary_file(asked: bool) -> Path | None:
 
 def _written(path: Path, text: str) -> list[str]:
     """Write the text, whole or not at all; return what stood against it."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    from middlemark.commands.files import write_whole
+
     try:
-        if path.exists() and not path.is_file():  # a pipe or a terminal: there is nothing to replace
-            path.write_text(text, encoding="utf-8")
-            return []
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        write_whole(path, text)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         return [f"{path}: {error.strerror or error}"]
     return []
 

@@ -1,0 +1,48 @@
+"""Files that are whole or as they were before."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from middlemark.commands.files import write_whole
+
+
+def test_what_was_there_is_replaced_and_nothing_lies_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    write_whole(path, "grüße")
+    assert path.read_text(encoding="utf-8") == "grüße"
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path: Path) -> None:
+    path, link = tmp_path / "report.html", tmp_path / "latest.html"
+    path.write_text("old")
+    link.symlink_to(path)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    both_ends = os.open(pipe, os.O_RDWR)  # so that neither who writes nor who reads waits for the other
+    try:
+        write_whole(pipe, "text")
+        assert os.read(both_ends, 100) == b"text"
+    finally:
+        os.close(both_ends)
+    assert pipe.is_fifo()
+
+
+def test_what_cannot_be_written_leaves_all_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "\udcff")
+    assert path.read_text() == "old"
+    with pytest.raises(OSError, match="No such file"):
+        write_whole(tmp_path / "missing" / "report.html", "new")
+    assert os.listdir(tmp_path) == ["report.html"]
