@@ -18,19 +18,13 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
 #include <middlemark/message.hpp>
+#include <middlemark/placement.hpp>
 #include <middlemark/roles/topics.hpp>
 
 #include "adapter.hpp"
 
 namespace middlemark {
 namespace {
-
-void pin(int cpu) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  CPU_SET(static_cast<std::size_t>(cpu), &mask);
-  sched_setaffinity(0, sizeof mask, &mask);
-}
 
 /// Reads the headers, as who only wants to know which message it is would.
 struct Reader {
@@ -46,8 +40,6 @@ void publish_all(const Settings& settings, std::uint64_t messages) {
     write_header(publisher.loan(settings.message_bytes), Header::make(0, false, n, Header::untimed_ticks));
     if (publisher.publish() != Published::ok) _exit(1);
   }
-  // The ring is there until all has been taken: the subscriber kills who published.
-  for (;;) pause();
 }
 
 /// Returns the messages a second.
@@ -77,21 +69,20 @@ int main(int argc, char** argv) {
   alarm(60);
   Settings settings;
   settings.pattern = Pattern::stream;
-  settings.transport.assign("shm");
+  settings.transport = "shm";
   settings.reception = Reception::poll;
   settings.reliability = Reliability::reliable;
   settings.message_bytes = std::max<std::size_t>(header_bytes, std::strtoull(argv[1], nullptr, 10));
   settings.scope = std::to_string(getpid());
   const std::uint64_t messages = std::strtoull(argv[2], nullptr, 10);
-  const pid_t publishing = fork();
-  if (publishing == 0) {
+  if (fork() == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pin(argc == 5 ? std::atoi(argv[3]) : 0);
+    pin_thread(argc == 5 ? std::atoi(argv[3]) : 0);
     publish_all(settings, messages);
+    _exit(0);  // what is mapped stays the subscriber's
   }
-  pin(argc == 5 ? std::atoi(argv[4]) : 1);
+  pin_thread(argc == 5 ? std::atoi(argv[4]) : 1);
   std::printf("%.0f\n", take_all(settings, messages));
-  kill(publishing, SIGKILL);
-  waitpid(publishing, nullptr, 0);
+  wait(nullptr);
   return 0;
 }

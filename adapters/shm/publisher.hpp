@@ -29,7 +29,6 @@ class Publisher {
         blocks_when_full_(settings.reliability == Reliability::reliable),
         write_timeout_ns_(static_cast<std::uint64_t>(settings.write_timeout.count())),
         ring_(ring_name, layout),
-        slots_(ring_.slots()),
         planted_delay_ns_(planted_delay_ns(settings)),
         full_at_(layout.depth()),
         look_at_(planted_delay_ns_ == 0 ? full_at_ : 0),
@@ -43,14 +42,14 @@ class Publisher {
   Publisher& operator=(const Publisher&) = delete;
 
   std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
-    return hands_over_ ? slots_.payload(slots_.at(next_)) : own_.span();
+    return hands_over_ ? ring_.slots().payload(ring_.slots().at(next_)) : own_.span();
   }
 
   [[gnu::always_inline]] Published publish() noexcept {
     if (next_ == look_at_ && !ready()) [[unlikely]]
       return blocks_when_full_ ? Published::timed_out : Published::ok;
-    std::byte* const slot = slots_.at(next_);
-    if (!hands_over_) copy(slots_.payload(slot), own_.span());
+    std::byte* const slot = ring_.slots().at(next_);
+    if (!hands_over_) copy(ring_.slots().payload(slot), own_.span());
     Slots::sequence(slot).store(++next_, std::memory_order_release);
     if (sleeps_) ring_doorbells();
     return Published::ok;
@@ -121,7 +120,6 @@ class Publisher {
   const bool blocks_when_full_;
   const std::uint64_t write_timeout_ns_;
   Ring ring_;
-  const Slots slots_;
   std::uint64_t next_ = 0;
   const std::uint64_t planted_delay_ns_;
   std::uint64_t full_at_;  // the number that has no slot as far as is known

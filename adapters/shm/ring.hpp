@@ -120,9 +120,13 @@ struct Slots {
   std::size_t message_bytes;
 
   [[nodiscard]] std::byte* at(std::uint64_t number) const noexcept { return first + (number & mask) * slot_bytes; }
-  /// Message number n (from 0) is there when its slot's sequence is n + 1.
+  /// That of message number n (from 0), once it is there, is n + 1.
   [[nodiscard]] static std::atomic<std::uint64_t>& sequence(std::byte* slot) noexcept {
     return *std::launder(reinterpret_cast<std::atomic<std::uint64_t>*>(slot));
+  }
+  /// Whether the slot of message `number` has it already.
+  [[nodiscard]] static bool holds(std::byte* slot, std::uint64_t number) noexcept {
+    return sequence(slot).load(std::memory_order_acquire) == number + 1;
   }
   [[nodiscard]] std::span<std::byte> payload(std::byte* slot) const noexcept {
     return {slot + payload_offset, message_bytes};

@@ -58,8 +58,7 @@ class Subscriber {
   };
 
   [[nodiscard]] static bool has_next(const Source& source) noexcept {
-    const Slots& slots = source.ring.slots();
-    return Slots::sequence(slots.at(source.next)).load(std::memory_order_acquire) == source.next + 1;
+    return Slots::holds(source.ring.slots().at(source.next), source.next);
   }
 
   [[nodiscard]] bool anything() const noexcept {
@@ -76,7 +75,7 @@ class Subscriber {
     std::uint64_t next = first;
     for (const std::uint64_t end = first + most_at_once_; next != end; ++next) {
       std::byte* const slot = slots.at(next);
-      if (Slots::sequence(slot).load(std::memory_order_acquire) != next + 1) break;
+      if (!Slots::holds(slot, next)) break;
       visitor(std::span<const std::byte>(slots.payload(slot)));
     }
     if (next == first) return 0;

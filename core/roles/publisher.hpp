@@ -129,8 +129,8 @@ class StreamPublisher {
           break;
         }
       }
-      if (const std::uint64_t beyond = attempts_ % stride_; beyond != 0) {
-        const std::uint64_t next = std::min({stride_ - beyond, messages - attempts_, most_untimed});
+      if (stride_ > 1 && attempts_ % stride_ != 0) {
+        const std::uint64_t next = std::min({stride_ - attempts_ % stride_, messages - attempts_, most_untimed});
         fills_ ? send_untimed<true>(next) : send_untimed<false>(next);
         if (ended_ == nullptr && clock_.early_ticks() >= std::min(stop_at, limit))
           ended_ = stop_at <= limit ? "duration" : "limit";
@@ -193,12 +193,13 @@ class StreamPublisher {
       fruitless_ = 0;
       untimed_since_ = true;
     }
-    if (published != Published::ok) {
+    if (published == Published::ok) {
+      tell();
+    } else {
       ++attempts_;
       count(published);
       if (gives_up(published)) return;
     }
-    tell();
     if (stop.requested()) ended_ = "stopped";
   }
 
@@ -256,6 +257,7 @@ class StreamPublisher {
       ++sent_;
     } else {
       ++(published == Published::timed_out ? timed_out_ : publish_failed_);
+      progress_.publish_failed.store(timed_out_ + publish_failed_, std::memory_order_relaxed);
     }
     tell();
   }
@@ -263,7 +265,6 @@ class StreamPublisher {
   /// Of `more` messages, too, that were sent and are not counted yet.
   void tell(std::uint64_t more = 0) noexcept {
     progress_.sent.store(sent_ + more, std::memory_order_relaxed);
-    progress_.publish_failed.store(timed_out_ + publish_failed_, std::memory_order_relaxed);
     progress_.samples.store(attempts_ + more, std::memory_order_relaxed);
   }
 

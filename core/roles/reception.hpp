@@ -62,7 +62,6 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
                        progress.rehearsed.load(std::memory_order_relaxed));
   };
   const char* why = nullptr;
-  OneByOne<Visitor> each(visitor);
   switch (settings.reception) {
     case Reception::poll:
       for (unsigned nothing = 0; (why = ended()) == nullptr;) {
@@ -86,7 +85,8 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
         settle(visitor);  // before it sleeps
       }
       return why;
-    case Reception::listen:
+    case Reception::listen: {
+      OneByOne<Visitor> each(visitor);
       incoming.listen(Listener(each));
       progress.stop.sleep_until_requested();
       while ((why = ended()) == nullptr) {
@@ -95,6 +95,7 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
       }
       incoming.silence();
       return why;
+    }
   }
   return "stopped";
 }

@@ -10,8 +10,8 @@ namespace middlemark {
 /// A stride shares no factor with a ring's slots or a batch's messages: all of their places are met alike.
 inline constexpr std::array<unsigned, 9> stamp_strides{3, 7, 13, 31, 61, 127, 251, 509, 1021};
 
-/// What a stamped message takes longer, in readings of the clock: it has two at either end, and each waits until all that the
-/// processor has under way is done. Between two rings' ends that was 60 ns a stamped message, where a reading takes some 15.
+/// What a stamped message takes longer, in readings of the clock. The publisher has two, and each waits until all that the
+/// processor has under way is done: 60 ns a stamped message where a reading takes 20. The subscriber has one.
 inline constexpr double stamped_message_readings = 4;
 /// Of these, what a message of the rehearsal has, every one of which is stamped.
 inline constexpr double rehearsed_message_readings = 2;

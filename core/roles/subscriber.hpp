@@ -207,10 +207,9 @@ class StreamSubscriber {
   std::uint64_t damaged_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  SequenceTracker* flooding_ =
-      nullptr;                        // of whoever sent the last message; none as long as each is stamped, or checked
-  std::uint64_t flooding_stamp_ = 0;  // of that publisher's message number 0
-  bool some_untimed_ = false;         // a publisher leaves some unstamped
+  SequenceTracker* flooding_ = nullptr;  // the latest sender's; none while each message is stamped, or checked
+  std::uint64_t flooding_stamp_ = 0;     // of that publisher's message number 0
+  bool some_untimed_ = false;            // a publisher leaves some unstamped
   RoleResult result_;
 };
 

@@ -20,7 +20,7 @@ class Segment {
  public:
   Segment() = default;
   /// `name` without a slash; `bytes` the same on every side. Maps and pre-faults. Throws AdapterError with the path.
-  Segment(std::string name, std::size_t bytes) : name_(std::string("/").append(name)), bytes_(bytes) {
+  Segment(const std::string& name, std::size_t bytes) : name_("/" + name), bytes_(bytes) {
     const int descriptor = shm_open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) throw error("cannot be opened");
     if (ftruncate(descriptor, static_cast<off_t>(bytes_)) != 0) {
