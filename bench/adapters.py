@@ -1,9 +1,9 @@
-"""p50 of a 64 B round trip through an adapter, over the same loop written directly against its middleware, alternating.
+"""p50 of a 64 B round trip through an adapter ÷ that of the same loop written directly for its middleware, alternating.
 
 Usage: python bench/adapters.py FOLDER [ROUNDS] [ADAPTER…]
 
-FOLDER holds the loops, ``bench_<adapter>`` of ``adapters/<adapter>/``. Both block, on the same two processors. A daemon
-that the middleware needs is the same for both: the one that the worker declares.
+FOLDER has the loops, ``bench_<adapter>`` of ``adapters/<adapter>/``. Both block, on the same two processors, with
+the same daemon if the middleware needs one: the one that the worker declares.
 """
 
 import asyncio
@@ -18,11 +18,13 @@ from pathlib import Path
 
 from middlemark.launch.companion import Companion, declared
 from middlemark.launch.domains import Domains
-from middlemark.launch.request import settings_of
 from middlemark.launch.trial import Site, run_trial
-from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.launch.worker_request import settings_of
+from middlemark.model.cell import Cell
+from middlemark.model.description import Worker
+from middlemark.model.plan import Limits, Trial
+from middlemark.model.protocol import Settings
 from middlemark.stats.samples import load
-from middlemark.workers.description import Worker
 from middlemark.workers.find import find_workers
 
 BYTES = 64
@@ -31,7 +33,7 @@ CPUS = (0, 1)
 
 
 def cell_of(worker: Worker) -> Cell:
-    """Return the round trip that the loop makes, too: the adapter's first transport, all else by default."""
+    """Return the round trip that the loop makes as well: the adapter's first transport, everything else default."""
     transport = worker.description.transports[0]
     return Cell(
         adapter=worker.description.name,
@@ -59,18 +61,14 @@ def product_ns(worker: Worker, number: int, folder: Path) -> float:
 
 
 def direct_ns(loop: Path, worker: Worker, number: int) -> float:
-    """Return the p50 that the loop prints, beside a daemon of its own where it needs one."""
+    """Return the p50 that the loop prints, with its own daemon if it needs one."""
     with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as scratch:
-        settings = {
-            **settings_of(cell_of(worker)),
-            "scope": f"mm_bench_{number}",
-            "scratch": scratch,
-            "interface": "lo",
-        }
-        return asyncio.run(_beside_companions(loop, worker, {**settings, "domain": 0}))
+        scope = f"mm_bench_{number}"
+        settings = settings_of(cell_of(worker), domain=0, scope=scope, scratch=scratch, interface="lo")
+        return asyncio.run(_beside_companions(loop, worker, settings))
 
 
-async def _beside_companions(loop: Path, worker: Worker, settings: dict[str, object]) -> float:
+async def _beside_companions(loop: Path, worker: Worker, settings: Settings) -> float:
     needed = worker.description.transports[0].companions
     specs = await declared(worker.path, settings) if needed else ()
     running: list[Companion] = []
@@ -82,7 +80,7 @@ async def _beside_companions(loop: Path, worker: Worker, settings: dict[str, obj
         process = await asyncio.create_subprocess_exec(
             loop,
             *map(str, (BYTES, ROUND_TRIPS, *CPUS)),
-            env={**os.environ, **environment, "MIDDLEMARK_BENCH_SCRATCH": str(settings["scratch"])},
+            env={**os.environ, **environment, "MIDDLEMARK_BENCH_SCRATCH": settings.scratch},
             stdout=subprocess.PIPE,
         )
         words, _ = await process.communicate()
@@ -95,7 +93,7 @@ async def _beside_companions(loop: Path, worker: Worker, settings: dict[str, obj
 
 
 def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Iterator[tuple[float, float]]:
-    """Yield p50 of the product and of the loop, in ns; which of them is first changes from pair to pair."""
+    """Yield p50 of the product and of the loop, in ns. Which of them runs first alternates."""
     for number in range(rounds):
         if number % 2:
             theirs = direct_ns(loop, worker, number)

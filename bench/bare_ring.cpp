@@ -1,11 +1,10 @@
-// Shared memory written bare, as one would by hand: two processes, pinned, polling, copied in and read in place. Nothing of the
-// core is used.
+// Shared memory written by hand, without the core: two processes, pinned, polling; messages are copied in and read in place.
 //
 //   bare_ring BYTES ROUND_TRIPS [ping-cpu pong-cpu]
 //     One slot each way. Prints the mean of the middle half of the round trips, in ticks of the TSC.
 //   bare_ring stream BYTES MESSAGES [publisher-cpu subscriber-cpu]
-//     A ring of as many slots as the shm adapter has for a stream, written as the adapter writes it and read at a cursor that
-//     is given back several messages at a time. Prints the messages a second that were taken, the first tenth left out.
+//     A ring with as many slots as the shm adapter has for a stream, written as the adapter writes it. The reader returns its
+//     cursor after several messages. Prints the messages a second that were taken, without the first tenth.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -70,7 +69,7 @@ std::vector<std::uint64_t> ping(Slot& out, Slot& in, std::size_t bytes, std::uin
   return round_trips;
 }
 
-/// A ring as the shm adapter's, for one subscriber.
+/// A ring like the shm adapter's, for one subscriber.
 class Ring {
  public:
   explicit Ring(std::size_t bytes)
@@ -96,7 +95,7 @@ class Ring {
     }
   }
 
-  /// Returns the messages a second, the first tenth left out.
+  /// Returns the messages a second, without the first tenth.
   double take_all(std::uint64_t count) {
     const std::uint64_t most_at_once = std::clamp<std::uint64_t>(slots_ / 4, 1, 64);
     std::vector<std::byte> message(bytes_);
@@ -123,7 +122,7 @@ class Ring {
   static constexpr std::size_t ring_bytes = std::size_t{16} << 10;  // of slots, as in the shm adapter
 
   using TwoWords [[gnu::vector_size(16)]] = std::uint64_t;
-  /// As the adapter's: what was written a moment ago in pieces as it was written.
+  /// As in the adapter: reads what was just written in the same pieces in which it was written.
   void copy(std::byte* to, const std::byte* from) const {
     if (bytes_ > 128 || bytes_ % 16 != 0) {
       std::memcpy(to, from, bytes_);

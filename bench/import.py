@@ -1,4 +1,4 @@
-"""What importing a long ddsperf log costs: a log of 1 GB is made, imported, and time and peak memory are printed.
+"""Cost of importing a long ddsperf log: make a log of 1 GB, import it, print time and peak memory.
 
 Usage: python bench/import.py [MEGABYTES]
 """
@@ -15,9 +15,9 @@ LIMITS = "limits: 60 s and 500 MB for 1,000 MB"
 
 
 def write_log(path: Path, megabytes: int) -> int:
-    """Write seconds of a ping with its costs, as ddsperf prints them, and return how many."""
+    """Write the lines of a ping's seconds, as ddsperf prints them, and return how many."""
     draw = random.Random(1)
-    # Ten thousand different seconds, again and again: making a GB of them all would take longer than reading it.
+    # Ten thousand different seconds, repeated: making a GB of different ones would take longer than reading it.
     seconds = []
     for _ in range(10_000):
         p50 = draw.uniform(8, 12)

@@ -1,11 +1,11 @@
-// How punctual the pacer is: pinned and polling, at 1, 10 and 100 kHz, the time from the intended instant to the one at which
+// How punctual the pacer is: pinned and polling, at 1, 10 and 100 kHz, the time from the intended instant to the instant at which
 // a publish would begin. In turns with it, on the same processor, a loop that only reads the clock records the gaps in which the
-// machine took the processor away: a message due at any moment of a gap of g is late by what is left of it, so these gaps alone
-// would make a share of sum(max(0, g - x)) / T of all messages later than x, whoever sent them.
+// machine took the processor away. A message that is due in a gap of g is late by the rest of the gap. So the gaps alone make a
+// share of sum(max(0, g - x)) / T of all messages later than x, for any sender.
 //
 //   p99          of all messages
-//   of the gaps  p99 of a sender that is late for no other reason than the gaps
-//   outside      the x beyond which lie 1 % of the messages more than the gaps explain
+//   of the gaps  p99 of a sender that is late only because of the gaps
+//   outside      the x that 1 % more messages exceed than the gaps explain
 //
 //   pacer [SECONDS [CPU]]   seconds of pacing (and as many of gaps) a rate
 #include <algorithm>
@@ -26,11 +26,11 @@ using namespace middlemark;
 constexpr double beyond_p99 = 0.01;
 constexpr double goal_us = 5;
 constexpr std::uint64_t shortest_gap_ns = 1'000;
-constexpr double round_s = 0.02;  // short: both shall meet the same of the machine's noise
+constexpr double round_s = 0.02;  // short, so that both meet the same noise of the machine
 
 void pace(const Clock& clock, double rate_hz, std::vector<double>& late_us) {
   Load load;
-  load.kind = Load::Kind::rate;
+  load.kind = LoadKind::rate;
   load.rate_hz = rate_hz;
   const StopSignal stop;
   Pacer pacer(clock, load, true);
@@ -44,7 +44,7 @@ void pace(const Clock& clock, double rate_hz, std::vector<double>& late_us) {
   }
 }
 
-/// Returns the seconds it watched.
+/// Returns the seconds for which it watched.
 double watch(const Clock& clock, std::vector<double>& gaps_us) {
   const std::uint64_t begin = clock.ticks();
   const std::uint64_t end = begin + clock.to_ticks(static_cast<std::uint64_t>(round_s * 1e9));

@@ -1,4 +1,4 @@
-"""How long the report of a large run takes, stage by stage, and how large it is.
+"""Time of each stage of a large run's report, and its size.
 
 Usage: python bench/report.py [CELLS] [TRIALS] [SAMPLES]
 
@@ -18,16 +18,20 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from middlemark.commands.measured import read_measured
-from middlemark.launch.outcome import Clock, Counts, Second, TrialOutcome, WorkerCost
-from middlemark.plan.cell import Cell, Limits, Plan, Trial
+from middlemark.document import document_of, with_verdicts
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description, Transport
+from middlemark.model.outcome import Second, TrialCounts, TrialOutcome, WorkerCost
+from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.model.protocol import Clock
+from middlemark.model.run import Machine, RunFile
+from middlemark.model.samples import NOT_MEASURED, SAMPLE
 from middlemark.problems import MeasureError
-from middlemark.report import markdown
-from middlemark.report.document import make_document
-from middlemark.report.html import render_html
-from middlemark.stats.samples import NOT_MEASURED, SAMPLE
-from middlemark.store import Machine, RunFile, open_run
-from middlemark.workers.description import Description, Transport
+from middlemark.runs.read import read_measured
+from middlemark.show import View, markdown
+from middlemark.show.html import render_html
+from middlemark.show.html.data import data_of
+from middlemark.store import open_run
 
 ADAPTERS = ("floor", "cyclonedds", "fastdds", "zenoh", "zeromq")
 TRANSPORTS = ("udp", "shm")
@@ -35,20 +39,17 @@ SIZES = [16 << each for each in range(25)]
 
 
 def main() -> None:
-    """Print a line a stage."""
+    """Print a line for each stage."""
     cells, trials, samples = (int(each) for each in [*sys.argv[1:], "1000", "10", "200"][:3])
     with tempfile.TemporaryDirectory() as root:
         folder = _run(Path(root), cells, trials, samples)
         begin = time.perf_counter()
         run = _timed("read and summarise", lambda: read_measured(folder))
-        document = _timed(
-            "make the document", lambda: make_document([run], generated="2026-01-01T00:00:00Z", middlemark="0")
-        )
-        block = _timed("encode", lambda: msgspec.json.encode(document))
-        print(
-            f"{len(document.cells)} cells, {len(document.comparisons)} comparisons, {len(block) / 1e6:.2f} MB of data"
-        )
-        text = _timed("Markdown", lambda: markdown.render(document))
+        document = _timed("gather", lambda: document_of([run], generated="2026-01-01T00:00:00Z", middlemark="0"))
+        document = _timed("judge", lambda: with_verdicts(document, [run]))
+        block = _timed("encode", lambda: msgspec.json.encode(data_of(document)))
+        print(f"{len(document.rows)} cells, {len(document.comparisons)} comparisons, {len(block) / 1e6:.2f} MB of data")
+        text = _timed("Markdown", lambda: markdown.render(document, View()))
         print(f"{len(text) / 1e6:.2f} MB of Markdown")
         try:
             page = _timed("HTML", lambda: render_html(document))
@@ -117,7 +118,7 @@ def _outcome(folder: Path, trial: Trial, cell: Cell, samples: int, draw: np.rand
     )  # fmt: skip
     return TrialOutcome(
         cell=trial.cell, number=trial.number, order=trial.order, started="2026-01-01T00:00:00+00:00", seconds=0.5,
-        samples=samples, samples_file=path, measured_s=0.5, counts=Counts(sent=samples, received=samples),
+        samples=samples, samples_file=path, measured_s=0.5, counts=TrialCounts(sent=samples, received=samples),
         clock=Clock(source="tsc", ticks_per_second=2.5e9, cost_ns=9.0, resolution_ns=0.4),
         carried_by={"udp": "udp", "shm": "shared-memory"}[cell.transport], costs=(cost,),
         series=(Second(at_s=0.5, seconds=0.5, who="ping", sent=samples, received=samples),),

@@ -1,6 +1,6 @@
 // report_browser.mjs [PAGE…]: how fast a report of a thousand cells is in headless Chromium. Without a PAGE it makes one
-// (tests/browser/documents.py). Prints, of five loads, the time from navigation to the first figure on the screen, and of ten filters the
-// time from the choice to the frame that shows it; ms, the median and the longest.
+// (tests/browser/documents.py). Prints the median and the longest time, in ms, from navigation to the first figure on the screen (five loads)
+// and from the choice of a filter to the frame that shows it (ten filters).
 import { join } from "node:path";
 import { launch, open, pages } from "../tests/browser/browser.mjs";
 
@@ -10,7 +10,7 @@ const FILTERS = 10;
 const sorted = (values) => [...values].sort((a, b) => a - b);
 const told = (values) => `${sorted(values)[Math.floor(values.length / 2)].toFixed(0)} ms, longest ${Math.max(...values).toFixed(0)} ms`;
 
-// Until the figure was drawn, and until the frame after it was shown.
+// Waits until the figure was drawn and the next frame was shown.
 const firstFigure = (page) =>
   page.evaluate(
     () =>
@@ -20,7 +20,7 @@ const firstFigure = (page) =>
       }),
   );
 
-// A level of a factor is chosen while the latency figures are in sight, another every time.
+// Chooses another level of a factor each time, while the latency figures are in sight.
 const filtered = (page, times) =>
   page.evaluate(async (times) => {
     document.getElementById("latency-by-size").scrollIntoView({ behavior: "instant" });

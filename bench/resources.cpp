@@ -1,6 +1,6 @@
-// What counting the resources costs a stream. Once a second it drowns in the noise, so it is done a thousand times a second, in
-// turns with a control thread that wakes as often and reads nothing; the cost of one reading a second is a thousandth of that.
-// Both processors carry a role of the stream, so that every reading takes one away. Prints the ratio and the cost.
+// Cost of counting the resources during a stream. Once a second is lost in the noise, so they are read a thousand times a second,
+// in turns with a control thread that wakes as often and reads nothing. One reading a second costs a thousandth of that. Both
+// processors have a role of the stream, so every reading takes one away. Prints the ratio and the cost.
 #include <time.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 
 #include <middlemark/clock.hpp>
 #include <middlemark/placement.hpp>
+#include <middlemark/json.hpp>
 #include <middlemark/resources.hpp>
 
 namespace {
@@ -75,7 +76,7 @@ Turn turn(const Ring& ring, ResourceReader* reader) {
   for (; monotonic_ns() - began < turn_ns; ++wake_ups) {
     const timespec pause{0, 1'000'000};
     nanosleep(&pause, nullptr);
-    if (reader != nullptr) bytes += to_json(reader->read()).dump().size();
+    if (reader != nullptr) bytes += json_of(reader->read()).dump().size();
   }
   const double seconds = static_cast<double>(monotonic_ns() - began) / 1e9;
   if (reader != nullptr && bytes == 0) std::abort();

@@ -1,4 +1,4 @@
-"""A polling round trip through ``shm`` as the product measures it, over the same loop written bare, alternating.
+"""A polling round trip through ``shm`` as the product measures it ÷ the same loop written bare, alternating.
 
 Usage: python bench/round_trip.py BARE_RING [ROUNDS]
 """
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from middlemark.launch.domains import Domains
 from middlemark.launch.trial import Site, run_trial
-from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.model.cell import Cell
+from middlemark.model.plan import Limits, Trial
 from middlemark.stats.samples import load
 from middlemark.workers.find import find_workers
 

@@ -1,8 +1,8 @@
-"""What the pong's stamps cost a round trip: with them over without them, alternating, or over another build.
+"""Cost of the pong's stamps: round trips with them ÷ without them, alternating, or ÷ those of another build.
 
 Usage: python bench/stamps.py [ROUNDS] [FOLDER]
 
-FOLDER holds the other build's workers; without it both are ours, and one of them is not asked to stamp.
+FOLDER has the other build's workers. Without it both are ours, and one of them is not asked to stamp.
 """
 
 import asyncio
@@ -14,17 +14,18 @@ from pathlib import Path
 
 import msgspec
 
-from middlemark.launch import stamps
+from middlemark.launch import round_trips
 from middlemark.launch.domains import Domains
 from middlemark.launch.trial import Site, run_trial
-from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.model.cell import Cell
+from middlemark.model.description import Worker
+from middlemark.model.plan import Limits, Trial
 from middlemark.stats.samples import load
-from middlemark.workers.description import Worker
 from middlemark.workers.find import find_workers
 
 EXPERIMENTS = (("shm", "poll", 64), ("shm", "poll", 65536), ("shm", "block", 64), ("udp", "block", 64))
 SECONDS = 0.3
-ASKED = stamps.asked_of
+ASKED = round_trips.asked_of
 
 
 def middle_mean(values: list[int]) -> float:
@@ -36,7 +37,7 @@ def middle_mean(values: list[int]) -> float:
 
 def typical_ns(worker: Worker, cell: Cell, order: int, folder: Path, *, stamped: bool) -> float:
     """Return the typical round trip of one trial, all of its messages taken together."""
-    stamps.asked_of = ASKED if stamped else lambda *_: {}
+    round_trips.asked_of = ASKED if stamped else lambda *_: {}
     trial = Trial(order=order, cell=0, number=1, limits=Limits(duration_s=SECONDS, warmup_s=0.1))
     outcome = asyncio.run(run_trial(cell, trial, worker, Site(str(folder), "bench", Domains(0)), lambda _: None))
     if outcome.failed or outcome.samples_file is None:
@@ -48,7 +49,7 @@ def typical_ns(worker: Worker, cell: Cell, order: int, folder: Path, *, stamped:
 
 
 def main(rounds: int, other: Path | None) -> None:
-    """Print a ratio an experiment."""
+    """Print a ratio for each experiment."""
     workers = {each.description.name: each for each in find_workers()[0]}
     for name, receive, size in EXPERIMENTS:
         worker = workers[name]

@@ -1,4 +1,4 @@
-"""What starting costs: the command over a bare interpreter, and a trial's way to its first sample.
+"""Cost of starting: the command ÷ a bare interpreter, and a trial's time to its first sample.
 
 Usage: python bench/start.py [ROUNDS]
 """
@@ -13,7 +13,8 @@ from pathlib import Path
 
 from middlemark.launch.domains import Domains
 from middlemark.launch.trial import Site, run_trial
-from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.model.cell import Cell
+from middlemark.model.plan import Limits, Trial
 from middlemark.workers.find import find_workers
 
 COMMANDS = {

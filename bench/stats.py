@@ -1,9 +1,9 @@
-"""What the statistics cost: 10^8 samples to doubts and intervals, a plan of 10,000 cells, a comparison of 1,000.
+"""Cost of the statistics: 10^8 samples to warnings and intervals, a plan of 10,000 cells, a comparison of 1,000.
 
 Usage: python bench/stats.py [FOLDER [SAMPLES]]
 
-FOLDER must have room for 6.4 GB (64 bytes a sample); they are read once before the time begins, so that it is not the
-disk's. The samples are of 10 trials of one cell, each in a file of its own, as a run keeps them.
+FOLDER needs room for 6.4 GB (64 bytes a sample). They are read once before the timing, so the disk is not measured.
+The samples are 10 trials of one cell, each in its own file, as in a run.
 """
 
 import resource
@@ -16,12 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from middlemark.launch.outcome import Counts, SamplesFile, TrialOutcome
-from middlemark.plan.cell import Cell, Limits, Plan, Trial
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import SamplesFile, TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.model.samples import NOT_MEASURED, SAMPLE
 from middlemark.plan.make import make_plan
 from middlemark.stats.cells import cell_results
 from middlemark.stats.comparisons import Side, by_factor, compare, side
-from middlemark.stats.samples import NOT_MEASURED, SAMPLE, Kept, Samples, load
+from middlemark.stats.samples import Kept, Samples, load
 from middlemark.stats.trials import trial_summary
 from middlemark.suite.read import parse_toml, read_suite
 from middlemark.workers.find import find_workers
@@ -31,7 +33,7 @@ CELL = Cell(adapter="shm", transport="shm", size=1024, receive="poll")
 
 
 def outcome(number: int, samples: int, file: str, cell: int = 0, order: int = 0) -> TrialOutcome:
-    """Return what a trial of so many round trips came to."""
+    """Return the outcome of a trial with that many round trips."""
     return TrialOutcome(
         cell=cell,
         number=number,
@@ -41,12 +43,12 @@ def outcome(number: int, samples: int, file: str, cell: int = 0, order: int = 0)
         samples_file=file,
         samples=samples,
         measured_s=samples * 13e-6,
-        counts=Counts(sent=samples, received=samples),
+        counts=TrialCounts(sent=samples, received=samples),
     )
 
 
 def write(path: Path, samples: int, seed: int) -> None:
-    """Write a trial's samples: a level that wanders, a heavy tail, and what a ping records beside its round trips."""
+    """Write a trial's samples: a level that drifts, a heavy tail, and the other fields of a ping's record."""
     rng = np.random.default_rng(seed)
     kept = np.lib.format.open_memmap(path, mode="w+", dtype=SAMPLE, shape=(samples,), version=(1, 0))
     for begin in range(0, samples, 1 << 20):
@@ -64,7 +66,7 @@ def write(path: Path, samples: int, seed: int) -> None:
 
 
 class Took(NamedTuple):
-    """How long something took, s: passed, and of a processor. They differ where others want the processors too."""
+    """How long something took, s: time passed and processor time. They differ on a busy machine."""
 
     passed: float
     cpu: float
@@ -82,12 +84,12 @@ def took(what: Callable[[], object]) -> Took:
 
 
 def unread(file: SamplesFile) -> Kept:
-    """Refuse: a ping's trial has no files of roles."""
+    """Raise: a ping's trial has no files of roles."""
     raise SystemExit(f"bench: {file.path} is not to be read")
 
 
 def many_samples(folder: Path, samples: int) -> None:
-    """Print the time and the memory that the figures, doubts and intervals of so many samples take."""
+    """Print the time and the memory for the figures, warnings and intervals of that many samples."""
     each = samples // TRIALS
     for number in range(TRIALS):
         write(folder / f"{number}.npy", each, number)
@@ -108,7 +110,7 @@ def many_samples(folder: Path, samples: int) -> None:
     whole = took(lambda: cell_results(plan, outcomes, read, {}))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(
-        f"{samples:.0e} samples to figures, doubts and interval: {whole}, {whole.passed / 10:.2f} of the aim of 10 s; "
+        f"{samples:.0e} samples to figures, warnings, interval: {whole}, {whole.passed / 10:.2f} of the aim of 10 s; "
         f"peak memory {peak / 2**20:.2f} GiB, mapped files included, {peak / 2**21:.2f} of the aim of 2 GiB"
     )
 
@@ -131,7 +133,7 @@ def planning() -> None:
 
 
 def comparing(folder: Path) -> None:
-    """Print the time that verdicts on 1,000 cells of 20 trials take, without and with reading 1,000 samples a trial."""
+    """Print the time of verdicts on 1,000 cells of 20 trials, without and with reading 1,000 samples a trial."""
     trials = 20
     for number in range(trials):
         write(folder / f"short-{number}.npy", 1_000, number)  # twenty files stand for the 20,000

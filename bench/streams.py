@@ -1,11 +1,11 @@
-"""Messages a second that arrive, as the product measures them, over the same thing done without it, alternating.
+"""Messages a second that arrive, as the product measures them ÷ the same without the product, alternating.
 
 Usage: python bench/streams.py FOLDER [ROUNDS]
 
-FOLDER holds ``ring_alone`` and ``bare_ring``. The ``shm`` floor at 64 B against its own ring without the roles, and
-against one written by hand for one size and one subscriber, which tells what the adapter's shape costs; Cyclone DDS
-over UDP against ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools), both reliable, keep-all, with
-listeners, batching and one configuration.
+FOLDER has ``ring_alone`` and ``bare_ring``. The ``shm`` floor at 64 B is compared with its own ring without the roles,
+and with a ring written by hand for one size and one subscriber, which shows the cost of the adapter's form. Cyclone DDS
+over UDP is compared with ``ddsperf pub`` and ``ddsperf sub`` (package cyclonedds-tools), both reliable, keep-all, with
+listeners, batching and the same configuration.
 """
 
 import asyncio
@@ -20,10 +20,11 @@ import time
 from pathlib import Path
 
 from middlemark.launch.domains import Domains
-from middlemark.launch.outcome import TrialOutcome
 from middlemark.launch.trial import Site, run_trial
-from middlemark.plan.cell import Cell, Limits, Trial
-from middlemark.stats.series import received_by_second
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Limits, Trial
+from middlemark.stats.rates import received_by_second
 from middlemark.workers.find import find_workers
 
 MESSAGES = 20_000_000
@@ -49,13 +50,13 @@ def measured(cell: Cell, limits: Limits, order: int, folder: Path) -> TrialOutco
 
 
 def received_hz(outcome: TrialOutcome) -> float:
-    """Return the messages a second that arrived at the one subscriber, the damaged ones not among them."""
+    """Return the messages a second that arrived intact at the one subscriber."""
     (arrived,), (sent,) = outcome.subscribers, outcome.publishers
     return (arrived.received - arrived.damaged) / ((arrived.last_received_ns - sent.first_sent_ns) / 1e9)
 
 
 def median_second_hz(outcome: TrialOutcome) -> float:
-    """Return the median of the seconds between the first and the last: what is taken of ddsperf, too."""
+    """Return the median of the seconds without the first and the last, as for ddsperf."""
     seconds = received_by_second(outcome.series)
     if len(seconds) < SECONDS:
         raise SystemExit(f"bench: {len(seconds)} seconds were told, not {SECONDS}")
@@ -73,7 +74,7 @@ def told(name: str, ours: list[float], theirs: list[float]) -> None:
 
 
 def bare_rings(loops: Path, rounds: int, folder: Path) -> None:
-    """Hold the floor's stream against its ring alone and against one written by hand."""
+    """Compare the floor's stream with its ring alone and with one written by hand."""
     cell = Cell(
         adapter="shm",
         transport="shm",
@@ -98,7 +99,7 @@ def bare_rings(loops: Path, rounds: int, folder: Path) -> None:
 
 
 def ddsperf_hz(size: int) -> float:
-    """Return the median of the rates that ddsperf's subscriber told of its full seconds."""
+    """Return the median of the rates that ddsperf's subscriber printed for its full seconds."""
     environment = {**os.environ, "CYCLONEDDS_URI": CONFIGURATION}
     pinned = ["taskset", "-c"]
     begin = ["ddsperf", "-D", str(SECONDS + 2)]
@@ -121,7 +122,7 @@ def ddsperf_hz(size: int) -> float:
 
 
 def ddsperf(rounds: int, folder: Path) -> None:
-    """Hold Cyclone's stream against ddsperf's."""
+    """Compare Cyclone's stream with ddsperf's."""
     for size in SIZES:
         cell = Cell(
             adapter="cyclonedds",

@@ -1,16 +1,22 @@
 # middlemark_adapter(<name> [SOURCES file…] [LINK target…] [INCLUDE dir…])
 #
 # Makes the executable middlemark-worker-<name> out of main.cpp (or SOURCES) in this folder, linked with the core. Used by the
-# adapters of this project and, through find_package(middlemark), by those that live elsewhere.
+# adapters of this project and, through find_package(middlemark), by those that live elsewhere. Builds Release unless told otherwise: the
+# core's roles are templates that are compiled here, and at -O0 they would be measured instead of the middleware.
 function(middlemark_adapter name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;INCLUDE" ${ARGN})
   if(NOT ARG_SOURCES)
     set(ARG_SOURCES main.cpp)
   endif()
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    message(STATUS "adapter ${name}: CMAKE_BUILD_TYPE is not set, Release is taken")
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+  endif()
   set(worker middlemark-worker-${name})
   file(REMOVE ${CMAKE_BINARY_DIR}/workers/middlemark-left-out-${name})
   add_executable(${worker} ${ARG_SOURCES})
   target_link_libraries(${worker} PRIVATE middlemark::core ${ARG_LINK})
+  target_compile_options(${worker} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fconcepts-diagnostics-depth=3>)
   if(ARG_INCLUDE)
     target_include_directories(${worker} SYSTEM PRIVATE ${ARG_INCLUDE})
   endif()

@@ -8,7 +8,7 @@ set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/middlemark)
 install(TARGETS core EXPORT middlemark ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT middlemark NAMESPACE middlemark:: FILE middlemarkTargets.cmake DESTINATION ${destination})
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION include/middlemark
-        FILES_MATCHING PATTERN *.hpp PATTERN tests EXCLUDE)
+        FILES_MATCHING PATTERN *.hpp PATTERN tests EXCLUDE PATTERN rust EXCLUDE)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/middlemarkConfig.cmake.in ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake
                               INSTALL_DESTINATION ${destination})
@@ -17,6 +17,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/middlemarkConfigVersion.c
 install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake
         DESTINATION ${destination})
+# The crate that adapters in Rust are written with.
+install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/kit/rust/ DESTINATION ${destination}/rust
+        FILES_MATCHING PATTERN *.rs PATTERN Cargo.toml PATTERN worker.cpp PATTERN *_tests.rs EXCLUDE PATTERN target EXCLUDE)
 
 if(MIDDLEMARK_SUITE_DESTINATION)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/suites/ DESTINATION ${MIDDLEMARK_SUITE_DESTINATION})

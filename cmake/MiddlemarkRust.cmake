@@ -1,35 +1,73 @@
-# middlemark_rust_library(<target> FOUND <variable> CARGO <least version>)
+# middlemark_rust_adapter(<name> CARGO <least version>)
 #
-# Makes the static library <target> out of the crate in rust/ of this folder, whose library must be called <target>. What it depends on is pinned by its Cargo.lock.
-# <variable> is false, with the reason in <variable>_REASON, where there is no cargo of that version.
-function(middlemark_rust_library target)
-  cmake_parse_arguments(ARG "" "FOUND;CARGO" "" ${ARGN})
-  set(${ARG_FOUND} OFF PARENT_SCOPE)
+# Makes the executable middlemark-worker-<name> out of the crate middlemark_<name> (with _ for -) in this folder, as docs/add-an-adapter.md
+# says. Where there is no cargo of that version the adapter is left out, and says so.
+function(middlemark_rust_adapter name)
+  string(REPLACE "-" "_" crate ${name})
+  middlemark_rust_library(${crate} LACKS lacks ${ARGN})
+  if(lacks)
+    middlemark_left_out(${name} "${lacks}")
+    return()
+  endif()
+  # The worker's own code is the same for all of them.
+  if(NOT TARGET middlemark_rust_worker)
+    add_library(middlemark_rust_worker OBJECT ${MIDDLEMARK_RUST}/worker.cpp)
+    target_link_libraries(middlemark_rust_worker PRIVATE middlemark::core)
+  endif()
+  middlemark_adapter(${name} SOURCES $<TARGET_OBJECTS:middlemark_rust_worker> LINK middlemark_${crate})
+endfunction()
+
+# The crate middlemark-adapter: installed beside this file, or in the house.
+get_filename_component(MIDDLEMARK_RUST ${CMAKE_CURRENT_LIST_DIR}/rust ABSOLUTE)
+if(NOT EXISTS ${MIDDLEMARK_RUST})
+  get_filename_component(MIDDLEMARK_RUST ${CMAKE_CURRENT_LIST_DIR}/../core/kit/rust ABSOLUTE)
+endif()
+
+# middlemark_rust_library(<name> LACKS <variable> CARGO <least version>)
+#
+# Makes the static library middlemark_<name>, which a crate of that name in this folder must build; what it depends on is pinned by its
+# Cargo.lock. With MIDDLEMARK_BENCH also the crate's example bench_<name>, where there is a bench.rs. <variable> is what is missing.
+function(middlemark_rust_library name)
+  cmake_parse_arguments(ARG "" "LACKS;CARGO" "" ${ARGN})
+  set(${ARG_LACKS} "" PARENT_SCOPE)
   find_program(MIDDLEMARK_CARGO cargo HINTS $ENV{CARGO_HOME}/bin $ENV{HOME}/.cargo/bin)
   if(NOT MIDDLEMARK_CARGO)
-    set(${ARG_FOUND}_REASON "there is no cargo (it needs ${ARG_CARGO} or newer)" PARENT_SCOPE)
+    set(${ARG_LACKS} "there is no cargo (it needs ${ARG_CARGO} or newer)" PARENT_SCOPE)
     return()
   endif()
   execute_process(COMMAND ${MIDDLEMARK_CARGO} --version OUTPUT_VARIABLE said ERROR_QUIET)
   string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" version "${said}")
   if(NOT version OR version VERSION_LESS ARG_CARGO)
-    set(${ARG_FOUND}_REASON "cargo ${version} is older than ${ARG_CARGO}" PARENT_SCOPE)
+    set(${ARG_LACKS} "cargo ${version} is older than ${ARG_CARGO}" PARENT_SCOPE)
     return()
   endif()
 
-  set(crate ${CMAKE_CURRENT_SOURCE_DIR}/rust)
-  set(built ${CMAKE_BINARY_DIR}/cargo/${target})
-  set(library ${built}/release/lib${target}.a)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${crate}/src/*.rs)
+  set(crate ${CMAKE_CURRENT_SOURCE_DIR})
+  set(built ${CMAKE_BINARY_DIR}/cargo)  # one folder for all: what crates share is compiled once
+  set(results ${built}/release/libmiddlemark_${name}.a)
+  set(what --lib)
+  if(MIDDLEMARK_BENCH AND EXISTS ${crate}/bench.rs)
+    set(bench ${CMAKE_BINARY_DIR}/bin/bench_${name})
+    list(APPEND results ${bench})
+    list(APPEND what --example bench_${name})
+    set(keep_bench COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/bin
+                   COMMAND ${CMAKE_COMMAND} -E copy ${built}/release/examples/bench_${name} ${bench})
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${crate}/src/*.rs ${MIDDLEMARK_RUST}/src/*.rs)
+  list(APPEND sources ${crate}/Cargo.toml ${crate}/Cargo.lock ${MIDDLEMARK_RUST}/Cargo.toml)
+  file(GLOB loop ${crate}/bench.rs ${PROJECT_SOURCE_DIR}/bench/rust/direct.rs)
   add_custom_command(
-    OUTPUT ${library}
-    COMMAND ${MIDDLEMARK_CARGO} build --release --locked --quiet --manifest-path ${crate}/Cargo.toml --target-dir ${built}
-    DEPENDS ${crate}/Cargo.toml ${crate}/Cargo.lock ${sources}
-    COMMENT "Building the Rust library ${target} (cargo; some minutes the first time)"
+    OUTPUT ${results}
+    COMMAND ${MIDDLEMARK_CARGO} build --release --locked --quiet ${what} --manifest-path ${crate}/Cargo.toml --target-dir ${built}
+            --config "patch.crates-io.middlemark-adapter.path='${MIDDLEMARK_RUST}'"
+    ${keep_bench}
+    DEPENDS ${sources} ${loop}
+    COMMENT "Building the Rust library middlemark_${name} (cargo; some minutes the first time)"
     USES_TERMINAL VERBATIM)
-  add_custom_target(${target}_cargo DEPENDS ${library})
-  add_library(${target} STATIC IMPORTED)
-  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${library} INTERFACE_LINK_LIBRARIES "pthread;dl;m")
-  add_dependencies(${target} ${target}_cargo)
-  set(${ARG_FOUND} ON PARENT_SCOPE)
+  add_custom_target(middlemark_${name}_cargo DEPENDS ${results})
+  add_library(middlemark_${name} STATIC IMPORTED)
+  set_target_properties(middlemark_${name} PROPERTIES IMPORTED_LOCATION ${built}/release/libmiddlemark_${name}.a
+                                                      INTERFACE_LINK_LIBRARIES "pthread;dl;m"
+                                                      INTERFACE_LINK_OPTIONS "LINKER:-z,noexecstack")  # as rustc links: assembly in a crate may not say that it needs no executable stack
+  add_dependencies(middlemark_${name} middlemark_${name}_cargo)
 endfunction()

@@ -5,44 +5,58 @@ from pathlib import Path
 import pytest
 from contender import contenders, found
 from course import Course, Measured
-from variants import CALLS, ROUND_TRIPS, STREAMS, Variant, offered
+from variants import CALLS, ROUND_TRIPS, STREAM, variants_of
 
 from middlemark.launch import residue
-from middlemark.plan.cell import Cell
-
-
-def _of(variants: Mapping[str, Variant], wanted: Callable[[Cell], bool] = lambda _: True) -> list[object]:
-    """Return each contender with each variant that it offers, of those wanted."""
-    return [
-        pytest.param((who, name), id=f"{who.name}-{name}")
-        for who in contenders()
-        for name, cell in offered(variants, who).items()
-        if wanted(cell)
-    ]
+from middlemark.model.cell import Cell
 
 
 def _loses_nothing(cell: Cell) -> bool:
     return cell.reliability == "reliable" and cell.depth is None
 
 
-TRIALS: Mapping[str, Callable[[], list[object]]] = {
-    "trial": lambda: _of(ROUND_TRIPS),
-    "any_stream": lambda: _of(STREAMS),
-    "lossless": lambda: _of(STREAMS, _loses_nothing),
-    "lossy": lambda: _of(STREAMS, lambda cell: not _loses_nothing(cell)),
-    "paced": lambda: _of(STREAMS, lambda cell: cell.rate != "max"),
-    "any_call": lambda: _of(CALLS),
+TRIALS: Mapping[str, Callable[[Cell], bool]] = {
+    "trial": lambda cell: cell.pattern == ROUND_TRIPS,
+    "any_stream": lambda cell: cell.pattern == STREAM,
+    "lossless": lambda cell: cell.pattern == STREAM and _loses_nothing(cell),
+    "lossy": lambda cell: cell.pattern == STREAM and not _loses_nothing(cell),
+    "paced": lambda cell: cell.pattern == STREAM and cell.rate != "max",
+    "any_call": lambda cell: cell.pattern == CALLS,
 }
-"""By fixture: what it is parametrised with."""
+"""By fixture: of which cells it has a trial."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("conformance")
+    group.addoption("--every-level", action="store_true", help="each level by itself, too, not only in pairs")
+    group.addoption("--one-trial", action="store_true", help="one trial of every worker, and nothing else")
+
+
+def _trials(wanted: Callable[[Cell], bool], config: pytest.Config) -> list[object]:
+    """Return each contender with each of its variants that are wanted."""
+    found = [
+        (who, name)
+        for who in contenders()
+        for name, variant in variants_of(who.name, config.getoption("every_level")).items()
+        if wanted(variant.cell)
+    ]
+    if config.getoption("one_trial"):
+        found = list({who.worker.path: (who, name) for who, name in reversed(found)}.values())
+    return [pytest.param((who, name), id=f"{who.name}-{name}") for who, name in found]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for fixture in TRIALS.keys() & set(metafunc.fixturenames):
-        metafunc.parametrize(fixture, TRIALS[fixture](), indirect=True)
+        metafunc.parametrize(fixture, _trials(TRIALS[fixture], metafunc.config), indirect=True)
     if "contender" in metafunc.fixturenames:
         metafunc.parametrize("contender", contenders(), ids=lambda who: who.name)
     if "worker" in metafunc.fixturenames:
         metafunc.parametrize("worker", found()[0], ids=lambda worker: worker.description.name)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
+    if config.getoption("one_trial"):
+        items[:] = [item for item in items if "trial" in item.fixturenames]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,9 +5,9 @@ import os
 
 import msgspec
 
-from middlemark.plan.cell import Cell
-from middlemark.plan.placing import count_roles
-from middlemark.workers.description import BrokenWorker, Transport, Worker
+from middlemark.model.cell import Cell
+from middlemark.model.description import BrokenWorker, Transport, Worker
+from middlemark.plan.pinning import count_roles
 from middlemark.workers.find import find_workers
 
 KIB = 1 << 10

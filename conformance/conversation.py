@@ -9,6 +9,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from middlemark.model.protocol import (
+    AnyRoleRequest,
+    ConfigureCommand,
+    PingRequest,
+    Placement,
+    PongRequest,
+    Settings,
+)
+
 PATIENCE_S = 30.0
 
 
@@ -83,44 +94,44 @@ class Conversation:
 
 def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **changed: Any) -> dict[str, Any]:
     """Make a configure command that holds ping and pong (if it has one) in one process."""
-    settings = {
-        "transport": cell["transport"],
-        "reliability": cell["reliability"],
-        "reception": cell["receive"],
-        "depth": cell["depth"],
-        "loan": cell["loan"],
-        "one_process": True,
-        "message_bytes": cell["size"],
-        "pattern": "ping-pong",
-        "publishers": 1,
-        "subscribers": cell["subscribers"],
-        "topics": 1,
-        "workers": 1,
-        "domain": 77,
-        "scope": f"mm_direct_{os.urandom(3).hex()}",
-        "scratch": str(scratch),
-        "interface": "lo",
-        "write_timeout_s": 1.0,
-        "native": {},
-        **changed,
-    }
-    ping = {
-        "role": "ping",
-        "samples": samples,
-        "duration_s": None,
-        "warmup_s": 0.01,
-        "reply_timeout_s": 10.0,
-        "limit_s": 30.0,
-        "payload": "filled",
-        "echo": "all",
-        "echoing": 1,
-        "samples_path": str(scratch / "samples.npy"),
-        "cpu": None,
-    }
-    pong = {"role": "pong", "index": 0, "echoes": True, "echoing": 1, "payload": "filled", "cpu": None}
-    return {
-        "settings": settings,
-        "placement": {"cpus": None, "policy": "other", "priority": 0, "mlock": False, "rt_limit_s": 60},
-        "match_timeout_s": 20,
-        "roles": [ping, pong] if cell["subscribers"] else [ping],
-    }
+    settings = Settings(
+        pattern="ping-pong",
+        transport=cell["transport"],
+        reliability=cell["reliability"],
+        reception=cell["receive"],
+        depth=cell["depth"],
+        loan=cell["loan"],
+        one_process=True,
+        message_bytes=cell["size"],
+        publishers=1,
+        subscribers=cell["subscribers"],
+        topics=1,
+        workers=1,
+        domain=77,
+        scope=f"mm_direct_{os.urandom(3).hex()}",
+        scratch=str(scratch),
+    )
+    ping = PingRequest(
+        index=0,
+        samples=samples,
+        duration_s=None,
+        warmup_s=0.01,
+        reply_timeout_s=10.0,
+        limit_s=30.0,
+        payload="filled",
+        echoing=1,
+        samples_path=str(scratch / "samples.npy"),
+    )
+    pong = PongRequest(index=0, echoes=True, echoing=1, payload="filled")
+    command = configure(settings, ping, *([pong] if cell["subscribers"] else []))
+    return {**command, "settings": command["settings"] | changed}
+
+
+def configure(settings: Settings, *roles: AnyRoleRequest) -> dict[str, Any]:
+    """Return a configure command's fields, free to be spoilt."""
+    placement = Placement(cpus=(), policy="other", priority=0, mlock=False, rt_limit_s=60.0)
+    command: dict[str, Any] = msgspec.to_builtins(
+        ConfigureCommand(settings=settings, placement=placement, match_timeout_s=20.0, roles=roles)
+    )
+    del command["command"]
+    return {**command, "roles": list(command["roles"])}

@@ -9,14 +9,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 from contender import Contender
-from variants import VARIANTS
+from variants import variants_of
 
 from middlemark.launch.domains import Domains
-from middlemark.launch.outcome import Arrived, Sent, TrialOutcome
 from middlemark.launch.patterns import Heard
 from middlemark.launch.trial import Observed, Site, observe_trial
-from middlemark.plan.cell import Cell, Limits, Trial
-from middlemark.stats.samples import SEQUENCE_BITS, load, load_kept
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Arrived, Sent, TrialOutcome
+from middlemark.model.plan import Limits, Trial
+from middlemark.model.samples import SEQUENCE_BITS
+from middlemark.stats.samples import load, load_kept
 
 Records = npt.NDArray[np.void]
 
@@ -52,15 +54,15 @@ class Measured(msgspec.Struct, frozen=True):
         assert self.heard is not None
         reasons: dict[str, set[str]] = {}
         for result in (*self.heard.senders, *self.heard.receivers):
-            reasons.setdefault(result["role"], set()).add(result["ended"])
+            reasons.setdefault(result.role, set()).add(result.ended)
         return reasons
 
     @property
-    def doubts(self) -> dict[str, str]:
-        return {doubt.code: doubt.text for doubt in self.outcome.warnings}
+    def warnings(self) -> dict[str, str]:
+        return {warning.code: warning.text for warning in self.outcome.warnings}
 
 
-def by_source(arrivals: Records) -> dict[int, npt.NDArray[np.uint64]]:
+def by_publisher(arrivals: Records) -> dict[int, npt.NDArray[np.uint64]]:
     """Return the sequences that a subscriber kept of each publisher, in order of arrival."""
     sources = (arrivals["stamp"] >> np.uint64(SEQUENCE_BITS)).astype(int)
     sequences = arrivals["stamp"] & np.uint64((1 << SEQUENCE_BITS) - 1)
@@ -81,10 +83,8 @@ class Course:
         """Return that variant's trial; the contender must offer it."""
         key = (contender.name, variant)
         if key not in self._measured:
-            asked = VARIANTS[variant]
-            cell = asked.cell(contender)
-            assert cell is not None
-            self._measured[key] = self.measure(contender, cell, asked.limits(cell))
+            asked = variants_of(contender.name, every=True)[variant]
+            self._measured[key] = self.measure(contender, asked.cell, asked.limits)
         return self._measured[key]
 
     def measure(self, contender: Contender, cell: Cell, limits: Limits) -> Measured:

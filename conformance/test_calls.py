@@ -4,8 +4,10 @@ import numpy as np
 from course import Measured
 from variants import REPLY_TIMEOUT_S
 
+from middlemark.launch.patterns import results_of
 from middlemark.launch.patterns.request_reply import TWO_TOPICS
-from middlemark.stats.samples import NOT_MEASURED
+from middlemark.model.protocol import ClientResult, ServerResult
+from middlemark.model.samples import NOT_MEASURED
 
 
 def test_every_call_is_answered(any_call: Measured) -> None:
@@ -34,14 +36,14 @@ def test_a_client_asks_again_when_it_has_its_reply(calls: Measured) -> None:
 
 def test_both_ends_count_every_call_once(calls: Measured) -> None:
     assert calls.heard is not None
-    [server] = calls.heard.receivers
+    [server] = results_of(ServerResult, calls.heard.receivers)
     every = calls.cell.publishers * (calls.limits.samples or 0)
-    for client in calls.heard.senders:
-        assert client["sent"] == client["received"] == client["samples"] == calls.limits.samples
-        assert client["ended"] == "samples"
-    assert (server["received"], server["echoed"]) == (every, every)
+    for client in results_of(ClientResult, calls.heard.senders):
+        assert client.sent == client.received == client.samples == calls.limits.samples
+        assert client.ended == "samples"
+    assert (server.received, server.echoed) == (every, every)
     wrong = ("lost", "duplicated", "reordered", "damaged", "publish_failed")
-    assert {name: server[name] for name in wrong} == dict.fromkeys(wrong, 0)
+    assert {name: getattr(server, name) for name in wrong} == dict.fromkeys(wrong, 0)
     counts = calls.outcome.counts
     assert counts is not None
     assert (counts.sent, counts.received, calls.outcome.samples) == (every, every, every)
@@ -54,8 +56,8 @@ def test_it_says_whether_request_and_reply_were_the_middlewares_own(calls: Measu
     assert (TWO_TOPICS in calls.outcome.notes) is not native
 
 
-def test_calls_leave_no_doubt(calls: Measured) -> None:
-    assert calls.doubts == {}
+def test_calls_leave_no_warning(calls: Measured) -> None:
+    assert calls.warnings == {}
 
 
 def test_what_carried_the_calls_is_the_transport_that_was_asked_for(calls: Measured) -> None:

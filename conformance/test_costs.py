@@ -6,8 +6,8 @@ import pytest
 from contender import Contender, scripted
 from course import Course, Measured
 
-from middlemark.launch.outcome import WorkerCost
-from middlemark.plan.cell import Limits
+from middlemark.model.outcome import WorkerCost
+from middlemark.model.plan import Limits
 
 MIB = 1 << 20
 

@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contender import Contender
+from contender import Contender, scripted
 from conversation import Conversation
-from course import by_source
+from course import by_publisher
 from floods import KEPT, flood, together
 
-from middlemark.stats.samples import ARRIVAL, SENDING, load, load_histogram
+from middlemark.model.cell import Cell
+from middlemark.model.samples import ARRIVAL, SENDING
+from middlemark.stats.samples import load, load_histogram
 
 
 @pytest.fixture(params=["poll", "block", "listen"])
@@ -37,6 +39,17 @@ def under_way(talk: Conversation, role: str) -> None:
     counts: dict[str, Any] = {}
     while not counts.get("sent" if role == "publisher" else "received"):
         [counts] = [each for each in talk.hear("tick", "measuring")["roles"] if each["role"] == role]
+
+
+def stopped_in_mid_flood(talk: Conversation, cell: Cell, folder: Path) -> dict[str, dict[str, Any]]:
+    """Let one worker send and receive, and stop it; return the results of its two roles."""
+    talk.hear("hello")
+    talk.say(command="configure", **together(*flood(cell, folder)))
+    talk.hear("ready")
+    talk.say(command="start")
+    under_way(talk, "subscriber")
+    talk.say(command="stop")
+    return {event["role"]: event for event in (talk.hear("result"), talk.hear("result"))}
 
 
 def test_a_stop_in_mid_flood_ends_either_role_at_once(
@@ -77,13 +90,7 @@ def test_a_flood_within_one_process_ends_when_it_is_stopped_and_has_drained(
         pytest.skip("nobody receives what it sends")
     cell = contender.cell(**{**flooded, "processes": 1})
     with Conversation(contender.worker.path) as talk:
-        talk.hear("hello")
-        talk.say(command="configure", **together(*flood(cell, tmp_path)))
-        talk.hear("ready")
-        talk.say(command="start")
-        under_way(talk, "subscriber")
-        talk.say(command="stop")
-        results = {event["role"]: event for event in (talk.hear("result"), talk.hear("result"))}
+        results = stopped_in_mid_flood(talk, cell, tmp_path)
         talk.say(command="quit")
         assert results["publisher"]["ended"] == "stopped"
         if cell.reliability == "reliable" and cell.depth is None:
@@ -93,6 +100,16 @@ def test_a_flood_within_one_process_ends_when_it_is_stopped_and_has_drained(
             assert results["subscriber"]["received"] <= results["publisher"]["sent"]
         assert talk.status() == 0
     whole(results["publisher"], results["subscriber"], tmp_path)
+
+
+def test_a_subscriber_that_is_slow_within_one_process_has_the_time_of_a_drain(tmp_path: Path) -> None:
+    null = scripted()
+    cell = null.cell(pattern="stream", size=64, depth=None, processes=1, native=(("stall", "100:6000"),))
+    with Conversation(null.worker.path) as talk:
+        results = stopped_in_mid_flood(talk, cell, tmp_path)
+        assert results["subscriber"]["received"] > 100
+        talk.say(command="quit")
+        assert talk.status() == 0
 
 
 def whole(sent: dict[str, Any], received: dict[str, Any], folder: Path) -> None:
@@ -115,4 +132,4 @@ def whole(sent: dict[str, Any], received: dict[str, Any], folder: Path) -> None:
         if histogram.exists():
             assert load_histogram(histogram)["count"].sum() == result["in_histogram"]
         if dtype is ARRIVAL:
-            assert by_source(records).keys() == {0}
+            assert by_publisher(records).keys() == {0}

@@ -10,15 +10,17 @@ import pytest
 from contender import Contender, contenders
 from course import Course, Measured
 
+from middlemark.launch import residue
 from middlemark.launch.channel import WorkerProcess
 from middlemark.launch.companion import Companion, CompanionSpec
-from middlemark.launch.outcome import TrialOutcome
-from middlemark.launch.residue import mapped_or_open
-from middlemark.plan.cell import Limits
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Limits
 
 
-def shared_memory() -> set[str]:
-    return {entry.path for entry in os.scandir("/dev/shm")}
+def left_by(course: Course) -> set[str]:
+    """Return what lies in shared memory under the names of this course's trials, or of what its middlewares leave."""
+    patterns = {pattern for who in contenders() for pattern in who.worker.description.residue}
+    return set(residue.snapshot((*patterns, f"/dev/shm/*{course.site.token}*"), f"mm_{course.site.token}_*"))
 
 
 class Started:
@@ -47,12 +49,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 
 
 @pytest.fixture
-def nothing_left(scratch: Path) -> Iterator[None]:
-    """Hold that the test leaves no file in shared memory or scratch, save what a neighbour is using."""
-    before = shared_memory()
+def nothing_left(course: Course, scratch: Path) -> Iterator[None]:
+    """Hold that the test leaves nothing of its own in shared memory or scratch; a neighbour's files are not counted."""
+    before = left_by(course)
     yield
-    left = shared_memory() - before
-    assert left - mapped_or_open(left) == set()
+    left = left_by(course) - before
+    assert left - residue.mapped_or_open(left) == set()
     assert list(scratch.iterdir()) == []
 
 

@@ -10,9 +10,9 @@ import pytest
 from contender import Contender
 from conversation import Conversation, one_process
 
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.description import Worker
 from middlemark.stats.samples import load
-from middlemark.workers.description import Worker
 
 
 def whole(contender: Contender) -> dict[str, Any]:

@@ -4,10 +4,14 @@ import numpy as np
 from course import Measured
 from variants import DURATION_S, REPLY_TIMEOUT_S
 
-from middlemark.stats.samples import NOT_MEASURED
+from middlemark.launch.patterns import results_of
+from middlemark.model.protocol import PongResult
+from middlemark.model.samples import NOT_MEASURED
 
 TOLERANCE_NS = 1_000
 """The stamp of a polling take is read early; a stamp may be that much off."""
+MOST_LATE_NS = NOT_MEASURED - 1
+"""What is later than a record can say is said to be this late."""
 ROUNDING_NS = 3
 """Instants are kept in the clock's ticks, and differences of them are rounded to ns."""
 
@@ -67,7 +71,8 @@ def test_messages_at_a_rate_are_due_at_instants_of_one_schedule(measured: Measur
         return
     intended = samples["begin_ns"].astype(np.int64) - samples["late_ns"].astype(np.int64)
     due = np.arange(len(samples)) * 1e9 / rate
-    assert (np.abs(intended - due) <= ROUNDING_NS).all()
+    told = samples["late_ns"] < MOST_LATE_NS
+    assert (np.abs(intended - due) <= ROUNDING_NS)[told].all()
 
 
 def test_a_round_trip_holds_its_first_reply(measured: Measured) -> None:
@@ -115,18 +120,20 @@ def test_it_ends_on_time(measured: Measured) -> None:
     assert took <= DURATION_S + REPLY_TIMEOUT_S
 
 
-def test_it_exits_cleanly_and_nothing_is_doubted(measured: Measured) -> None:
+def test_it_exits_cleanly_and_nothing_is_warned_about(measured: Measured) -> None:
     # Whether a schedule is kept is for the machine to say, and how crowded it is.
-    assert measured.doubts.keys() <= (set() if measured.cell.rate == "max" else {"missed-instants"}), measured.doubts
+    assert measured.warnings.keys() <= (set() if measured.cell.rate == "max" else {"missed-instants"}), (
+        measured.warnings
+    )
 
 
 def test_every_pong_receives_every_message_also_one_that_does_not_echo(measured: Measured) -> None:
     assert measured.heard is not None
     counts = measured.outcome.counts
     assert counts is not None
-    pongs = measured.heard.receivers
-    assert [pong["received"] for pong in pongs] == [counts.sent] * measured.cell.subscribers
-    assert sum(pong["echoed"] for pong in pongs) == (0 if measured.contender.transport.alone else counts.received)
+    pongs = results_of(PongResult, measured.heard.receivers)
+    assert [pong.received for pong in pongs] == [counts.sent] * measured.cell.subscribers
+    assert sum(pong.echoed for pong in pongs) == (0 if measured.contender.transport.alone else counts.received)
 
 
 def test_discovery_and_the_clock_are_reported(measured: Measured) -> None:

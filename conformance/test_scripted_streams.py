@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from contender import Contender, scripted
-from course import Course, Measured, by_source
+from course import Course, Measured, by_publisher
 
 from middlemark.launch.channel import WorkerProcess
-from middlemark.launch.outcome import Arrived, TrialOutcome
-from middlemark.plan.cell import Cell, Limits
+from middlemark.launch.patterns import results_of
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Arrived, TrialOutcome
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import ClientResult
+from middlemark.model.samples import NOT_MEASURED
 from middlemark.stats.one_way import one_way
-from middlemark.stats.samples import NOT_MEASURED, load_kept
+from middlemark.stats.samples import load_kept
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +71,9 @@ def test_what_one_subscriber_suffers_is_counted_at_that_one_alone(measure: Scrip
     measured = measure(factors={"subscribers": 3}, only_subscriber=1, **{fault: sequences})
     assert measured.outcome.failed is None
     assert [wrong(each) for each in measured.outcome.subscribers] == [{}, counted, {}]
-    assert measured.doubts.keys() == {{"lost": "loss"}.get(name, name) for name in counted}
+    assert measured.warnings.keys() == {{"lost": "loss"}.get(name, name) for name in counted}
     for index, records in measured.kept("subscriber").items():
-        found = set(by_source(records)[0].tolist())
+        found = set(by_publisher(records)[0].tolist())
         assert found == set(range(1, 101)) - (absent if index == 1 else set())
 
 
@@ -79,7 +83,7 @@ def test_what_one_of_two_publishers_does_is_counted_at_every_subscriber(measure:
     each = {"lost": 1, "duplicated": 1, "reordered": 1, "damaged": 1}
     assert [wrong(arrived) for arrived in measured.outcome.subscribers] == [each, each]
     for records in measured.kept("subscriber").values():
-        found = by_source(records)
+        found = by_publisher(records)
         assert np.array_equal(found[0], np.arange(1, 101, dtype=np.uint64)), "the other one's are all there"
         assert set(found[1].tolist()) == set(range(1, 101)) - {3, 20}
 
@@ -94,7 +98,7 @@ def test_a_refused_publish_is_neither_sent_nor_lost(measure: Scripted) -> None:
     [publisher], [subscriber] = measured.outcome.publishers, measured.outcome.subscribers
     assert (publisher.sent, publisher.publish_failed, publisher.timed_out) == (98, 2, 0)
     assert (subscriber.expected, subscriber.received, wrong(subscriber)) == (98, 98, {})
-    assert measured.doubts.keys() == {"publish-failed"}
+    assert measured.warnings.keys() == {"publish-failed"}
     records = measured.kept("publisher")[0]
     assert np.flatnonzero(records["write_ns"] == NOT_MEASURED).tolist() == [1, 49]
 
@@ -109,12 +113,14 @@ def test_a_publish_that_back_pressure_holds_too_long_is_counted_as_such(measure:
     assert publisher.timed_out >= 1
     assert publisher.sent == 40 - publisher.timed_out
     assert (subscriber.received, wrong(subscriber)) == (publisher.sent, {})
-    assert measured.doubts.keys() == {"back-pressure"}
+    assert measured.warnings.keys() == {"back-pressure"}
     records = measured.kept("publisher")[0]
     assert (records["write_ns"] == NOT_MEASURED).sum() == publisher.timed_out
     assert (publisher.writing_ns or 0) >= WRITE_TIMEOUT_NS
-    # It sleeps between two looks at a full queue, and what it waits for a processor is no back-pressure.
-    assert publisher.blocked_ns is None or publisher.blocked_ns >= WRITE_TIMEOUT_NS / 2
+    # It sleeps between two looks at a full queue. What it then waits for a processor is no back-pressure.
+    waited_ns = measured.outcome.noise.delay_ns if measured.outcome.noise else None
+    least_ns = WRITE_TIMEOUT_NS / (10 if waited_ns is None else 2)
+    assert publisher.blocked_ns is None or publisher.blocked_ns + (waited_ns or 0) >= least_ns
 
 
 # A stall of 100 ms in a stream of 1 kHz: about 100 messages are 100 ms late or less.
@@ -127,7 +133,7 @@ def from_both(measured: Measured) -> tuple[np.ndarray, np.ndarray]:
     """Return each message's one-way latency from its intended instant and from when it was sent."""
     arrivals, sent = measured.kept("subscriber")[0], measured.kept("publisher")[0]
     intended = arrivals["one_way_ns"].astype(np.int64)
-    late = sent["late_ns"][by_source(arrivals)[0].astype(np.int64) - 1]
+    late = sent["late_ns"][by_publisher(arrivals)[0].astype(np.int64) - 1]
     return intended, intended - late.astype(np.int64)
 
 
@@ -160,7 +166,7 @@ def test_a_stall_in_publishing_shows_from_the_intended_instant_and_not_from_when
     assert (publisher.scheduled, publisher.unsent) == (PLANTED, 0)
     assert publisher.late_sends is not None
     assert publisher.late_sends >= 90
-    assert "missed-instants" in measured.doubts
+    assert "missed-instants" in measured.warnings
 
 
 # Workers that die or hang
@@ -246,7 +252,7 @@ def test_a_lost_reply_is_the_clients_whose_it_was(null: Contender, course: Cours
     asked = Limits(samples=50, warmup_s=0.02, reply_timeout_s=0.1, limit_s=60.0)
     measured = course.measure(null, cell, asked)
     assert measured.heard is not None
-    assert [client["lost"] for client in measured.heard.senders] == [0, 2]
+    assert [client.lost for client in results_of(ClientResult, measured.heard.senders)] == [0, 2]
     kept = measured.kept("client")
     assert set(kept[0]["sequence"].tolist()) == set(range(1, 51))
     assert set(kept[1]["sequence"].tolist()) == set(range(1, 51)) - {3, 7}

@@ -1,12 +1,16 @@
 """What must be true of every stream: over every transport, in every way to receive, from several to several."""
 
 import numpy as np
-from course import Measured, by_source
+from course import Measured, by_publisher
 
-from middlemark.stats.samples import NOT_MEASURED
+from middlemark.launch.patterns import results_of
+from middlemark.model.protocol import SubscriberResult
+from middlemark.model.samples import NOT_MEASURED
 
 TOLERANCE_NS = 20_000
 """Clocks of two processes agree to well under this once both are told as CLOCK_MONOTONIC."""
+MOST_LATE_NS = NOT_MEASURED - 1
+"""What is later than a record can say is said to be this late."""
 ROUNDING_NS = 3
 """Instants are kept in the clock's ticks, and differences of them are rounded to ns."""
 MAY_DIFFER_NS = 2_000
@@ -35,9 +39,9 @@ def test_every_subscriber_expects_what_the_publishers_of_its_topic_sent(stream: 
         assert each.expected == sum(publisher.sent for publisher in stream.senders_to(each)) > 0
 
 
-def doubted(stream: Measured) -> set[str]:
-    """Return what is doubted, but for a schedule that a crowded machine did not keep: nobody here can help that."""
-    return stream.doubts.keys() - {"missed-instants"}
+def warned_of(stream: Measured) -> set[str]:
+    """Return what is warned of, but for a schedule that a crowded machine did not keep: nobody here can help that."""
+    return stream.warnings.keys() - {"missed-instants"}
 
 
 def test_every_reliable_message_arrives_at_every_subscriber_exactly_once_and_whole(lossless: Measured) -> None:
@@ -49,7 +53,7 @@ def test_every_reliable_message_arrives_at_every_subscriber_exactly_once_and_who
 def test_every_reliable_message_is_kept_in_the_order_of_its_publisher(lossless: Measured) -> None:
     kept = lossless.kept("subscriber")
     for each in lossless.outcome.subscribers:
-        found = by_source(kept[each.index])
+        found = by_publisher(kept[each.index])
         assert set(found) == {publisher.index for publisher in lossless.senders_to(each)}
         for publisher in lossless.senders_to(each):
             assert np.array_equal(found[publisher.index], np.arange(1, publisher.sent + 1, dtype=np.uint64))
@@ -57,13 +61,13 @@ def test_every_reliable_message_is_kept_in_the_order_of_its_publisher(lossless: 
 
 def test_a_reliable_stream_ends_when_everything_has_come(lossless: Measured) -> None:
     assert lossless.ended["subscriber"] == {"complete"}
-    assert doubted(lossless) == set(), lossless.doubts
+    assert warned_of(lossless) == set(), lossless.warnings
 
 
 def test_of_what_nobody_promised_to_deliver_all_that_is_missing_is_counted_and_no_more(lossy: Measured) -> None:
     kept = lossy.kept("subscriber")
     for each in lossy.outcome.subscribers:
-        found = by_source(kept[each.index])
+        found = by_publisher(kept[each.index])
         missing = 0
         for publisher in lossy.senders_to(each):
             arrived = found.get(publisher.index, np.empty(0, dtype=np.uint64))
@@ -79,11 +83,11 @@ def test_of_what_nobody_promised_to_deliver_all_that_is_missing_is_counted_and_n
         assert each.received > 0 or lossy.cell.rate == "max"
 
 
-def test_a_stream_that_loses_is_doubted_for_its_loss_and_nothing_else(lossy: Measured) -> None:
+def test_a_stream_that_loses_is_warned_about_for_its_loss_and_nothing_else(lossy: Measured) -> None:
     subscribers = lossy.outcome.subscribers
     lost, missed_all = any(each.lost for each in subscribers), any(not each.received for each in subscribers)
     told = {"loss": lost, "received-nothing": missed_all}
-    assert doubted(lossy) == {code for code, true in told.items() if true}, lossy.doubts
+    assert warned_of(lossy) == {code for code, true in told.items() if true}, lossy.warnings
     assert lossy.ended["subscriber"] <= ({"quiet", "complete"} if lost else {"complete"})
 
 
@@ -101,9 +105,9 @@ def test_the_records_agree_with_the_counts(stream: Measured) -> None:
 def test_every_source_is_counted_apart(stream: Measured) -> None:
     assert stream.heard is not None
     kept = stream.kept("subscriber")
-    for result in stream.heard.receivers:
-        found = by_source(kept[result["index"]])
-        counted = {source: count for source, count in enumerate(result["by_source"]) if count}
+    for result in results_of(SubscriberResult, stream.heard.receivers):
+        found = by_publisher(kept[result.index])
+        counted = {source: count for source, count in enumerate(result.by_publisher) if count}
         assert counted == {source: len(sequences) for source, sequences in found.items()}
 
 
@@ -144,7 +148,7 @@ def test_one_way_counts_from_the_intended_instant(stream: Measured) -> None:
     published, kept = stream.kept("publisher"), stream.kept("subscriber")
     for each in stream.outcome.subscribers:
         arrivals = kept[each.index]
-        sources = by_source(arrivals)
+        sources = by_publisher(arrivals)
         for publisher in stream.senders_to(each):
             if publisher.index not in sources:
                 continue  # all of it was lost
@@ -160,7 +164,7 @@ def test_one_way_counts_from_the_intended_instant(stream: Measured) -> None:
 def test_nothing_arrives_before_it_was_sent(stream: Measured) -> None:
     published, kept = stream.kept("publisher"), stream.kept("subscriber")
     for arrivals in kept.values():
-        for source, sequences in by_source(arrivals).items():
+        for source, sequences in by_publisher(arrivals).items():
             mine = arrivals[(arrivals["stamp"] >> np.uint64(48)) == source]
             late = published[source]["late_ns"][sequences.astype(np.int64) - 1]
             from_sent = mine["one_way_ns"].astype(np.int64) - late.astype(np.int64)
@@ -186,9 +190,11 @@ def test_a_rate_is_kept_to_an_even_schedule(paced: Measured) -> None:
         mine = records[each.index]
         intended = mine["begin_ns"].astype(np.int64) - mine["late_ns"].astype(np.int64)
         due = np.arange(len(mine)) * 1e9 / rate
-        assert (np.abs(intended - due) <= ROUNDING_NS).all()
+        told = mine["late_ns"] < MOST_LATE_NS
+        assert (np.abs(intended - due) <= ROUNDING_NS)[told].all()
         assert each.late_sends == (mine["late_ns"] > 1e9 / rate).sum()
-        assert each.pacing_ns > 0
+        # Who is late for every instant but the first waits for none.
+        assert each.pacing_ns > 0 or (mine["late_ns"][1:] > 0).all()
 
 
 def workers_of(stream: Measured) -> list[str]:

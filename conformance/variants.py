@@ -1,22 +1,193 @@
-"""What every contender is put through, if it offers it: cells and how long each is measured."""
+"""What every contender is put through, and how long each trial is measured.
 
-from collections.abc import Callable, Mapping
+A fault seldom needs more than two levels to show. So as few cells are measured as hold every two levels that the
+contender offers together in one of them. With ``every`` (``./check full``) each level is measured by itself as well.
+"""
+
+import functools
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
 
 import msgspec
-from contender import KIB, MIB, Contender
+import numpy as np
+from contender import KIB, MIB, Contender, contenders
 
-from middlemark.plan.cell import Cell, Limits
+from middlemark.model.cell import Cell, cannot
+from middlemark.model.plan import Limits
 
 DURATION_S = 0.25
 REPLY_TIMEOUT_S = 10.0
 """Whether a message arrives is asked here, not how soon: a crowded machine must not turn patience into loss."""
+ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
+ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
+
+
+class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Trials that no promise covers: a ``leave_out`` in the adapter's ``conformance.toml``. What is not said is any."""
+
+    because: str
+    transports: tuple[str, ...] = ()
+    pattern: str | None = None
+    reliability: str | None = None
+    larger_than: int | None = None
+    """Bytes of a message."""
+    together_larger_than_max: bool = False
+    """A message and all that is sent in answer to it, together larger than the largest message."""
+
+    def largest(self, who: Contender) -> int:
+        """Return the largest message that it lets through whatever else varies."""
+        if self.transports and who.transport.name not in self.transports:
+            return who.transport.max_bytes
+        if self.together_larger_than_max:
+            return who.transport.max_bytes // 2
+        return who.transport.max_bytes if self.larger_than is None else self.larger_than
+
+    def covers(self, who: Contender, factors: Mapping[str, Any]) -> bool:
+        """Return whether a trial of these factors is left out."""
+        together = factors["size"] * (1 + factors.get("subscribers", 1))
+        return (
+            (not self.transports or who.transport.name in self.transports)
+            and self.pattern in (None, factors["pattern"])
+            and self.reliability in (None, factors["reliability"])
+            and (self.larger_than is None or factors["size"] > self.larger_than)
+            and (not self.together_larger_than_max or together > who.transport.max_bytes)
+        )
+
+
+@functools.cache
+def left_out(adapter: str) -> tuple[LeftOut, ...]:
+    """Return what the adapter's own folder says."""
+    path = ADAPTERS / adapter / "conformance.toml"
+    said = msgspec.toml.decode(path.read_bytes(), type=dict[str, tuple[LeftOut, ...]]) if path.is_file() else {}
+    return said.get("leave_out", ())
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """``cell`` returns None where the contender does not offer it."""
+    """A trial of one combination of levels."""
 
-    cell: Callable[[Contender], Cell | None]
-    limits: Callable[[Cell], Limits]
+    cell: Cell
+    limits: Limits
+
+
+class Level(msgspec.Struct, frozen=True):
+    """One way of something that varies. ``name`` is empty for the usual way."""
+
+    name: str
+    meaning: Mapping[str, Mapping[str, Any]]
+    """By pattern, where there is one: the factors of the cell and the trial's ``samples``."""
+
+
+Row = tuple[Level, ...]
+
+
+def always(name: str, **factors: Any) -> Level:
+    """Return a level that means the same under every pattern."""
+    return Level(name, dict.fromkeys(PATTERNS, factors))
+
+
+def _levels(who: Contender, every: bool) -> list[list[Level]]:
+    small = [KIB, 16, 17, 64 * KIB, 70001, MIB] if every else [16, 70001]
+    whole = min(_whole_bytes(who), 8 * MIB + 3)
+    largest = {ROUND_TRIPS: {"size": whole}, STREAM: {"size": min(100 * KIB, whole)}, CALLS: {"size": min(MIB, whole)}}
+    several = {"subscribers": 0 if who.transport.alone else 3}
+    return [
+        [Level(pattern, {pattern: {"pattern": pattern}}) for pattern in PATTERNS],
+        [always("block", receive="block"), always("poll", receive="poll"), always("listen", receive="listen")],
+        [*(always(f"{size}B", size=size) for size in small if size <= whole), Level("largest", largest)],
+        [always("", loan=False), always("loan", loan=True)],
+        [always("", processes=2), always("one-process", processes=1)],
+        [always("", reliability="reliable"), always("best-effort", reliability="best-effort")],
+        [
+            # Apart, though both are the usual ones: a pair with the one is none with the other.
+            Level("", {STREAM: {}}),
+            Level("depth-1", {ROUND_TRIPS: {"depth": 1}, CALLS: {"depth": 1}}),
+            Level("depth-10", {ROUND_TRIPS: {"depth": 10}}),
+            Level("deepest", {ROUND_TRIPS: {"depth": _deepest(who)}}),
+        ],
+        [
+            always(""),
+            Level("three-receive", {ROUND_TRIPS: several, STREAM: several}),
+            Level("one-of-three-echoes", {ROUND_TRIPS: several | {"echo": "first"}}),
+            Level("several-send", {STREAM: {"publishers": 2}, CALLS: {"publishers": 3}}),
+            Level("two-topics", {STREAM: {"publishers": 2, "subscribers": 3, "topics": 2}}),
+        ],
+        [always(""), always("untouched", payload="untouched")],
+        [
+            always(""),
+            Level("for-a-while", {ROUND_TRIPS: {"samples": None}}),
+            Level("at-a-rate", {ROUND_TRIPS: {"rate": 100.0, "samples": 30}, STREAM: {"rate": 500.0, "samples": 150}}),
+        ],
+    ]
+
+
+def _whole_bytes(who: Contender) -> int:
+    return min((each.largest(who) for each in left_out(who.worker.description.name)), default=who.transport.max_bytes)
+
+
+def _deepest(who: Contender, writers: int = 1) -> int | None:
+    """Return keep-all, or the deepest history that it has for each of a topic's writers."""
+    return None if who.transport.keep_all else (who.transport.max_depth or 1) // writers
+
+
+def rows_of(who: Contender, every: bool) -> list[Row]:
+    """Return all combinations of levels that the contender offers, the usual ones of a pattern first."""
+    rows: list[Row] = []
+    for pattern in PATTERNS:
+        offered = [
+            [each for each in levels if pattern in each.meaning and _offers(who, each.meaning[pattern])]
+            for levels in _levels(who, every)
+        ]
+        rows += [row for row in product(*offered) if _wise(who, _factors(row))]
+    return rows
+
+
+def _offers(who: Contender, factors: Mapping[str, Any]) -> bool:
+    return all(name == "samples" or cannot(who.transport, name, level) is None for name, level in factors.items())
+
+
+def _factors(row: Row) -> dict[str, Any]:
+    factors: dict[str, Any] = {}
+    for level in row:
+        factors |= level.meaning[row[0].name]
+    return factors
+
+
+def _wise(who: Contender, factors: Mapping[str, Any]) -> bool:
+    pattern, several = factors["pattern"], factors.get("subscribers", 1) + factors.get("publishers", 1) > 2
+    if who.transport.alone:
+        return pattern == ROUND_TRIPS and factors.get("subscribers") == 0
+    size, paced, lossy = factors["size"], "rate" in factors, factors["reliability"] == "best-effort"
+    depth, goes_on = factors.get("depth"), factors.get("samples", 0) is None
+    bounded = not who.transport.keep_all and who.transport.max_depth is not None
+    refused = (
+        # Pollers never sleep: each wants a processor.
+        factors["receive"] == "poll" and several,
+        # A pong that does not echo holds nobody up. It may miss what is overwritten or, at full rate, may be lost.
+        "echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (bounded and goes_on)),
+        # Of a history for everything that three pongs send, the ping's has a third for each.
+        bounded and depth == who.transport.max_depth and pattern == ROUND_TRIPS and several and "echo" not in factors,
+        # Where a transport could be asked to lose nothing, or many datagrams go to several, large messages may be lost:
+        # zenoh drops one of which a fragment has waited for a millisecond (its README), even when it is alone.
+        pattern != STREAM and lossy and size > KIB and (several or "reliable" in who.transport.reliability),
+        # A history that is set aside in advance.
+        size * (depth or 1) > 256 * MIB,
+        # Discovery alone moves as many bytes over the network: they would not tell what carried the messages.
+        size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)),
+        any(each.covers(who, factors) for each in left_out(who.worker.description.name)),
+    )
+    return not any(refused)
+
+
+def _variant(who: Contender, row: Row) -> Variant:
+    factors = _factors(row)
+    pattern, size = factors["pattern"], factors["size"]
+    if pattern == STREAM:
+        factors["depth"] = _deepest(who, -(-factors.get("publishers", 1) // factors.get("topics", 1)))
+    most = {ROUND_TRIPS: 200, STREAM: 300, CALLS: 100}[pattern]
+    samples = factors.pop("samples", most if size <= 64 * KIB else 60 if size <= 100 * KIB else 10)
+    return Variant(who.cell(**factors), lasting(samples))
 
 
 def lasting(samples: int | None) -> Limits:
@@ -31,192 +202,38 @@ def lasting(samples: int | None) -> Limits:
     )
 
 
-# Round trips
+@functools.cache
+def variants_of(name: str, every: bool) -> Mapping[str, Variant]:
+    """Return what the contender of that name is put through, by the names of its levels."""
+    [who] = [each for each in contenders() if each.name == name]
+    chosen = every_pair(rows_of(who, every=False))
+    if who.transport.name == "mislabelled":
+        # The scripted adapter's lie about its transport is found in one of a pattern as well as in all.
+        chosen = list({row[0].name: row for row in reversed(chosen)}.values())
+    elif every:
+        chosen += each_alone(rows_of(who, every=True))
+    return {"-".join(filter(None, (level.name for level in row))): _variant(who, row) for row in chosen}
 
 
-def _round_trips(
-    *, samples: int | None = 200, needs: Callable[[Contender], bool] = lambda _: True, **factors: object
-) -> Variant:
-    def limits(cell: Cell) -> Limits:
-        few = 40 if cell.size <= MIB else 10
-        return lasting(samples if samples is None or cell.size <= 64 * KIB else min(samples, few))
-
-    return Variant(lambda who: who.cell(**factors) if needs(who) else None, limits)
-
-
-def _size(size: int) -> Variant:
-    return _round_trips(size=size, needs=lambda who: size <= _whole_bytes(who))
-
-
-def _whole_bytes(who: Contender) -> int:
-    """Return the largest message of which nothing is lost, one at a time.
-
-    ROS 1's UDPROS and LCM (see their READMEs) send a message as many datagrams at once and lose all of it with any of
-    them. With LCM everybody hears everybody: a socket that is read late holds the message and its echo.
-    """
-    return {"ros1-udpros": 100 * KIB, "lcm-udp": who.transport.max_bytes // 2}.get(who.name, who.transport.max_bytes)
+def every_pair(rows: list[Row]) -> list[Row]:
+    """Return a few of the rows that hold every two levels that any of them holds: each time that with the most new."""
+    number: dict[tuple[int, str], int] = {}
+    levels = np.array(
+        [[number.setdefault((place, level.name), len(number)) for place, level in enumerate(row)] for row in rows]
+    )
+    left, right = np.triu_indices(levels.shape[1], 1)
+    pairs = levels[:, left] * len(number) + levels[:, right]
+    missing = np.zeros(len(number) ** 2, dtype=bool)
+    missing[pairs] = True
+    chosen = []
+    while missing.any():
+        best = missing[pairs].sum(axis=1).argmax()
+        missing[pairs[best]] = False
+        chosen.append(rows[best])
+    return chosen
 
 
-def _receive(mode: str) -> Variant:
-    return _round_trips(receive=mode, needs=lambda who: mode in who.transport.receive)
-
-
-def _depth(depth: int | None) -> Variant:
-    def honoured(who: Contender) -> bool:
-        offered = who.transport
-        return offered.keep_all if depth is None else offered.max_depth is None or depth <= offered.max_depth
-
-    return _round_trips(depth=depth, size=64, needs=honoured)
-
-
-def _from(cell: Callable[[Contender], Cell | None]) -> Variant:
-    return Variant(cell, _round_trips().limits)
-
-
-def _meets(who: Contender) -> bool:
-    """Somebody receives what it sends."""
-    return not who.transport.alone
-
-
-def _several(echo: str) -> Variant:
-    # A pong that does not echo holds nobody up: without a history to fall behind in, it may miss what is overwritten.
-    def cell(who: Contender) -> Cell | None:
-        depth = deepest(who) if echo == "first" else 1
-        return who.cell(subscribers=3, echo=echo, depth=depth) if _meets(who) else None
-
-    return _from(cell)
-
-
-def _other_loan(who: Contender) -> Cell | None:
-    return who.cell(loan=who.transport.loan[1], size=_no_more(who, 64 * KIB)) if len(who.transport.loan) > 1 else None
-
-
-def _no_more(who: Contender, size: int) -> int:
-    return min(size, who.transport.max_bytes)
-
-
-def _other_reliability(who: Contender) -> Cell | None:
-    return who.cell(reliability=who.transport.reliability[1], size=64) if len(who.transport.reliability) > 1 else None
-
-
-def either_way(who: Contender) -> bool:
-    """It works between processes and within one."""
-    return set(who.transport.processes) == {1, 2}
-
-
-def deepest(who: Contender, writers: int = 1) -> int | None:
-    """Return keep-all, or the deepest history that it has for each of a topic's writers."""
-    return None if who.transport.keep_all else (who.transport.max_depth or 1) // writers
-
-
-ROUND_TRIPS: Mapping[str, Variant] = {
-    "block": _receive("block"),
-    "poll": _receive("poll"),
-    "listen": _receive("listen"),
-    "16B": _size(16),
-    "17B": _size(17),
-    "70001B": _size(70001),
-    "64KiB": _size(64 * KIB),
-    "1MiB": _size(MIB),
-    "largest": _from(lambda who: who.cell(size=min(_whole_bytes(who), 8 * MIB + 3))),
-    "loan": _from(_other_loan),
-    "one-process": _round_trips(processes=1, needs=either_way),
-    "other-reliability": _from(_other_reliability),
-    "three-echo-all": _several("all"),
-    "three-echo-first": _several("first"),
-    "keep-all": _depth(None),
-    "depth-10": _depth(10),
-    "untouched": _round_trips(payload="untouched"),
-    "for-a-while": _round_trips(samples=None, size=64),
-    "50Hz": _round_trips(samples=15, size=64, rate=50.0),
-}
-
-
-# Streams
-
-
-def _stream(
-    *, samples: int = 300, needs: Callable[[Contender], bool] = lambda _: True, reliable: bool = True, **factors: object
-) -> Variant:
-    """A stream that loses nothing, where the transport can be asked for that; ``reliable`` false: that may lose."""
-    publishers, topics = int(str(factors.get("publishers", 1))), int(str(factors.get("topics", 1)))
-    writers = -(-publishers // topics)
-    size = int(str(factors.get("size", KIB)))
-
-    def cell(who: Contender) -> Cell | None:
-        if not _meets(who) or not needs(who):
-            return None
-        wanted = "reliable" if reliable else "best-effort"
-        offered = who.transport.reliability
-        return who.cell(
-            pattern="stream",
-            reliability=wanted if wanted in offered else offered[0],
-            depth=deepest(who, writers),
-            **{**factors, "size": _no_more(who, size)},
-        )
-
-    return Variant(cell, lambda _: lasting(samples))
-
-
-def _plain(who: Contender) -> bool:
-    """The scripted adapter's lie about its transport is found in one variant as well as in all."""
-    return who.transport.name != "mislabelled"
-
-
-def _laps(who: Contender) -> bool:
-    """A known trap of the middleware (its README): a reader that is overtaken reads what it should not, or hangs."""
-    return who.name == "fastdds-data-sharing"
-
-
-STREAMS: Mapping[str, Variant] = {
-    "stream-block": _stream(),
-    "stream-poll": _stream(size=16, receive="poll", needs=lambda who: _plain(who) and "poll" in who.transport.receive),
-    "stream-listen": _stream(receive="listen", needs=lambda who: _plain(who) and "listen" in who.transport.receive),
-    "stream-loan": _stream(size=64 * KIB, samples=60, loan=True, needs=lambda who: set(who.transport.loan) > {True}),
-    "fan-out": _stream(subscribers=3, needs=_plain),
-    "fan-in": _stream(publishers=2, size=100 * KIB, samples=60, needs=_plain),
-    "two-topics": _stream(publishers=2, subscribers=2, topics=2, size=16, needs=_plain),
-    "all-in-one-process": _stream(
-        publishers=2, subscribers=3, topics=2, processes=1, needs=lambda who: _plain(who) and either_way(who)
-    ),
-    "best-effort": _stream(
-        subscribers=2,
-        reliable=False,
-        needs=lambda who: _plain(who) and not _laps(who) and "best-effort" in who.transport.reliability,
-    ),
-    "500Hz": _stream(samples=150, rate=500.0, needs=_plain),
-}
-
-
-# Calls: requests and their replies
-
-
-def _only_over_tcp(who: Contender) -> bool:
-    """A service of ROS 1 is carried by TCP whatever carries the topics: over such a transport it is refused."""
-    return who.worker.description.name == "ros1" and who.transport.carrier != "tcp"
-
-
-def _calls(*, needs: Callable[[Contender], bool] = _plain, **factors: object) -> Variant:
-    def cell(who: Contender) -> Cell | None:
-        able = _meets(who) and needs(who) and not _only_over_tcp(who)
-        return who.cell(**{"pattern": "request-reply", **factors}) if able else None
-
-    return Variant(cell, lambda _: lasting(100))
-
-
-CALLS: Mapping[str, Variant] = {
-    "call-block": _calls(needs=lambda _: True),
-    "call-poll": _calls(receive="poll", needs=lambda who: _plain(who) and "poll" in who.transport.receive),
-    "call-listen": _calls(receive="listen", needs=lambda who: _plain(who) and "listen" in who.transport.receive),
-    "three-clients": _calls(publishers=3),
-    "three-clients-in-one-process": _calls(
-        publishers=3, processes=1, needs=lambda who: _plain(who) and either_way(who)
-    ),
-}
-
-VARIANTS: Mapping[str, Variant] = {**ROUND_TRIPS, **STREAMS, **CALLS}
-
-
-def offered(variants: Mapping[str, Variant], who: Contender) -> dict[str, Cell]:
-    """Return the cells of those variants that the contender offers."""
-    return {name: cell for name, variant in variants.items() if (cell := variant.cell(who)) is not None}
+def each_alone(rows: list[Row]) -> list[Row]:
+    """Return of each pattern the usual row and those that differ from it in one level."""
+    usual = {row[0].name: row for row in reversed(rows)}
+    return [row for row in rows if sum(mine != its for mine, its in zip(row, usual[row[0].name], strict=True)) <= 1]

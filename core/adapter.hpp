@@ -1,4 +1,5 @@
-// The contract an adapter fulfils: concepts, and nothing else. An adapter sees no timestamp of ours, no statistic, no rate and
+// The contract an adapter fulfils: concepts, and nothing else. kit/contract.hpp says in words what one lacks, kit/ has what adapters
+// have in common. An adapter sees no timestamp of ours, no statistic, no rate and
 // no sequence number; it moves bytes. Templates, not virtual calls: see docs/decisions/.
 //
 // Life of a worker: Adapter{settings} → publisher()/subscriber() for each topic → (start) → loan/publish/take/wait on the
@@ -27,11 +28,13 @@ enum class Published {
   failed,     ///< the middleware refused; see last_error()
 };
 
-/// A non-owning callback for messages received on the middleware's own thread. The object must outlive the listening.
+/// A non-owning callback for messages received on the middleware's own thread. The object must outlive the listening. One that
+/// was made of nothing is empty: converts to false, and does nothing when it is called.
 class Listener {
  public:
   using Function = void (*)(void* object, std::span<const std::byte> message) noexcept;
 
+  Listener() noexcept = default;
   template <class Object>
     requires(!std::same_as<std::remove_cv_t<Object>, Listener> &&
              std::is_nothrow_invocable_v<Object&, std::span<const std::byte>>)
@@ -41,10 +44,11 @@ class Listener {
         }) {}
 
   void operator()(std::span<const std::byte> message) const noexcept { function_(object_, message); }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
 
  private:
-  void* object_;
-  Function function_;
+  void* object_ = nullptr;
+  Function function_ = [](void* /*object*/, std::span<const std::byte> /*message*/) noexcept {};
 };
 
 /// Stands for the roles' visitors in the concepts below.
@@ -77,15 +81,21 @@ concept Publisher = requires(P& publisher, std::size_t bytes) {
 /// wait(timeout)  blocks the way the middleware wants it (waitset, condition, futex, socket) until something may be there or
 ///                `timeout` (> 0) has passed. True: take() is worth calling. May be spurious. Must return at once when messages arrived
 ///                before the call and have not been taken.
-/// listen(l)      (only when the transport lists "listen") calls `l` for each message on the middleware's own thread, never
-///                for two messages at a time, from now until silence() returns. take() and wait() are not called meanwhile.
-/// silence()      ends the listening. When it returns no call is under way and none will follow.
 template <class S>
-concept Subscriber = requires(S& subscriber, AnyVisitor& visitor, std::chrono::nanoseconds timeout, Listener listener) {
+concept Subscriber = requires(S& subscriber, AnyVisitor& visitor, std::chrono::nanoseconds timeout) {
   { subscriber.take(visitor) } noexcept -> std::convertible_to<std::size_t>;
   { subscriber.wait(timeout) } noexcept -> std::same_as<bool>;
-  { subscriber.listen(listener) };
-  { subscriber.silence() };
+};
+
+/// Optional on subscribers; required when a transport lists "listen".
+///
+/// listen(l)  calls `l` for each message on the middleware's own thread, never for two messages at a time, from now until
+///            silence() returns. take() and wait() are not called meanwhile.
+/// silence()  ends the listening. When it returns no call is under way and none will follow.
+template <class S>
+concept Listens = Subscriber<S> && requires(S& subscriber, Listener listener) {
+  subscriber.listen(listener);
+  subscriber.silence();
 };
 
 /// Opens the middleware for this process, once. `describe()` must not open anything: it is asked on every `list`.
@@ -100,6 +110,11 @@ concept Adapter =
       requires Subscriber<decltype(adapter.subscriber(topic, index))>;
     };
 
+template <Adapter A>
+using PublisherOf = decltype(std::declval<A&>().publisher(std::declval<const Topic&>(), 0U));
+template <Adapter A>
+using SubscriberOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
+
 /// Both ends of an exchange in one object: see HasRequestReply.
 template <class E>
 concept Exchange = Publisher<E> && Subscriber<E>;
@@ -109,7 +124,9 @@ concept Exchange = Publisher<E> && Subscriber<E>;
 /// subscribers, on the main thread before the start, and used by one thread (or, under `listen`, the middleware's).
 ///
 /// client(service, index)  publish() sends a request; take(), wait() and listen() bring the replies to its own requests.
-///                         matched() counts the servers it has found (0 or 1).
+///                         matched() counts the servers it has found (0 or 1). A client has one request under way: publish()
+///                         comes again when its reply was taken or has been given up, and a reply after that may be dropped.
+///                         A wait() that times out gives nothing up.
 /// server(service, index)  take(), wait() and listen() bring requests. During the visit of a request loan() and publish()
 ///                         answer that very request, at most once; outside of visits neither is called. matched() counts
 ///                         the clients it has found.
@@ -126,8 +143,8 @@ concept HasCompanions = requires(const Settings& settings) {
   { A::companions(settings) } -> std::same_as<std::vector<Companion>>;
 };
 
-/// Optional on adapters, publishers and subscribers, asked once after the end: the middleware's own words for the last
-/// failure (empty: none).
+/// Optional on publishers and subscribers, asked once after the end: the middleware's own words for the last failure (empty:
+/// none).
 template <class T>
 concept HasLastError = requires(const T& object) {
   { object.last_error() } -> std::convertible_to<std::string>;
@@ -147,6 +164,13 @@ concept CountsPublishers = requires(S& subscriber) {
 template <class S>
 concept HasArrivalStamp = requires(const S& subscriber) {
   { subscriber.arrived_ns() } noexcept -> std::same_as<std::uint64_t>;
+};
+
+/// Optional: refuses by an AdapterError what neither a transport's description nor the table of native settings can tell, as
+/// two settings that exclude each other. A pure function that opens nothing: also a plan may ask.
+template <class A>
+concept HasCheck = requires(const Settings& settings) {
+  { A::check(settings) } -> std::same_as<void>;
 };
 
 /// Optional on adapters, asked once, after matching: what the engineer should know of how the settings were carried out.

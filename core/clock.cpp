@@ -28,14 +28,14 @@ bool tsc_is_the_kernels_clock() {
 }
 #endif
 
-struct Pair {
+struct BothClocks {
   std::uint64_t ticks = 0;
   std::uint64_t ns = 0;
 };
 
 /// Both clocks at one instant: of several bracketed readings the tightest, which an interruption cannot have widened.
-Pair read_both(const Clock& clock) {
-  Pair best;
+BothClocks read_both(const Clock& clock) {
+  BothClocks best;
   std::uint64_t tightest = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < 64; ++i) {
     const std::uint64_t before = clock.ticks();
@@ -64,10 +64,10 @@ Clock Clock::calibrate(unsigned calibration_ms, bool force_monotonic) {
     clock.source_ = ClockSource::cntvct;
   }
 #endif
-  const Pair begin = read_both(clock);
+  const BothClocks begin = read_both(clock);
   if (clock.counter_) {
     std::this_thread::sleep_for(std::chrono::milliseconds(std::max(1U, calibration_ms)));
-    const Pair end = read_both(clock);
+    const BothClocks end = read_both(clock);
     const auto ticks = static_cast<long double>(end.ticks - begin.ticks);
     const auto ns = static_cast<long double>(end.ns - begin.ns);
     clock.ticks_per_second_ = static_cast<double>(ticks / ns * 1e9L);

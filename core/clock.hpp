@@ -27,7 +27,7 @@ enum class ClockSource { tsc, cntvct, monotonic };
 class Clock {
  public:
   /// Chooses the source and calibrates it against CLOCK_MONOTONIC; takes about `calibration_ms` (>= 1).
-  /// `force_monotonic` is for tests and for machines whose TSC is doubted (MIDDLEMARK_CLOCK=monotonic).
+  /// `force_monotonic` is for tests and for machines whose TSC is not trusted (MIDDLEMARK_CLOCK=monotonic).
   [[nodiscard]] static Clock calibrate(unsigned calibration_ms, bool force_monotonic);
 
   /// The present, in ticks. Loads before it have completed (a stamp of an arrival is never early): lfence on x86.

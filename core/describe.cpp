@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <middlemark/kit/native.hpp>
+
 namespace middlemark {
 namespace {
 
@@ -23,6 +25,42 @@ Json transport_json(const Transport& transport) {
           {"alone", transport.alone}};
 }
 
+const char* name_of(NativeType type) {
+  switch (type) {
+    case NativeType::boolean:
+      return "boolean";
+    case NativeType::integer:
+      return "integer";
+    case NativeType::bytes:
+      return "bytes";
+    case NativeType::duration:
+      return "duration";
+    case NativeType::choice:
+      return "choice";
+    case NativeType::text:
+      break;
+  }
+  return "text";
+}
+
+Json native_json(const std::vector<NativeSetting>& table) {
+  Json all = Json::object();
+  for (const NativeSetting& each : table) {
+    Json patterns = Json::array();
+    for (const Pattern pattern : each.patterns) patterns.push_back(kit::name_of(pattern));
+    all[each.key] = {{"type", name_of(each.type)},
+                     {"least", each.least ? Json(*each.least) : Json()},
+                     {"most", each.most ? Json(*each.most) : Json()},
+                     {"choices", each.choices},
+                     {"allowed", kit::native_domain(each)},
+                     {"default", each.otherwise},
+                     {"transports", each.transports},
+                     {"patterns", patterns},
+                     {"help", each.help}};
+  }
+  return all;
+}
+
 }  // namespace
 
 Json describe_json(const Description& about) {
@@ -34,7 +72,7 @@ Json describe_json(const Description& about) {
           {"floor", about.floor},         {"bench_only", about.bench_only},
           {"transports", transports},     {"request_reply", about.request_reply},
           {"security", about.security},   {"own_threads", about.own_threads},
-          {"residue", about.residue},     {"native", about.native}};
+          {"residue", about.residue},     {"native", native_json(about.native)}};
 }
 
 Json companions_json(const std::vector<Companion>& companions) {

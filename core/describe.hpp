@@ -9,9 +9,6 @@
 
 namespace middlemark {
 
-/// Of the control protocol and of the description; raised when either changes incompatibly.
-inline constexpr int protocol_version = 1;
-
 [[nodiscard]] nlohmann::json describe_json(const Description& description);
 [[nodiscard]] nlohmann::json companions_json(const std::vector<Companion>& companions);
 

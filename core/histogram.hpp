@@ -9,7 +9,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <middlemark/recorder.hpp>
@@ -27,16 +26,6 @@ class Histogram {
   static constexpr unsigned octave_bits = 7;  ///< log2 of the buckets an octave
   static constexpr std::uint64_t exact_below = std::uint64_t{2} << octave_bits;
   static constexpr std::uint64_t largest = (std::uint64_t{1} << 63) - 1;
-
-  /// One bucket, as it stands in the file: values v with lower <= v < upper.
-  struct Bucket {
-    static constexpr std::string_view npy_descr = "[('lower_ns', '<u8'), ('upper_ns', '<u8'), ('count', '<u8')]";
-
-    std::uint64_t lower = 0;
-    std::uint64_t upper = 0;
-    std::uint64_t count = 0;
-  };
-  static_assert(sizeof(Bucket) == 24);
 
   Histogram() : counts_(index_of(largest) + 1) {}
 

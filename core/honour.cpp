@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <middlemark/kit/native.hpp>
+
 namespace middlemark {
 namespace {
 
@@ -55,17 +57,24 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
 }  // namespace
 
 void refuse_what_is_not_listed(const Description& about, const Settings& settings) {
-  std::vector<std::string> names;
-  for (const Transport& transport : about.transports) {
-    names.push_back(transport.name);
-    if (transport.name != settings.transport) continue;
-    const std::vector<std::string> problems = unlisted(transport, settings);
-    if (problems.empty()) return;
-    throw AdapterError(fmt::format("{}: {}: cannot do {}", about.name, transport.name, fmt::join(problems, "; ")),
-                       transport.max_bytes_advice);
+  const auto transport = std::ranges::find(about.transports, settings.transport, &Transport::name);
+  if (transport == about.transports.end()) {
+    std::vector<std::string> names;
+    for (const Transport& each : about.transports) names.push_back(each.name);
+    throw AdapterError(
+        fmt::format("{}: there is no transport \"{}\"; there is {}", about.name, settings.transport, names));
   }
-  throw AdapterError(
-      fmt::format("{}: there is no transport \"{}\"; there is {}", about.name, settings.transport, names));
+  std::vector<std::string> problems;
+  std::string advice;
+  if (const std::vector<std::string> missing = unlisted(*transport, settings); !missing.empty()) {
+    problems.push_back(fmt::format("{}: cannot do {}", transport->name, fmt::join(missing, "; ")));
+    advice = transport->max_bytes_advice;
+  }
+  for (std::string& each : kit::native_problems(about.native, settings)) {
+    problems.push_back(std::move(each));
+    if (advice.empty()) advice = "`middlemark list adapters --verbose` names the settings of an adapter";
+  }
+  if (!problems.empty()) throw AdapterError(fmt::format("{}: {}", about.name, fmt::join(problems, "; ")), advice);
 }
 
 }  // namespace middlemark

@@ -5,7 +5,7 @@
 
 namespace middlemark {
 
-/// Throws AdapterError naming every setting that `about` does not list, and what it does list.
+/// Throws AdapterError naming every setting that `about` does not list, native ones too, and what it does list. Opens nothing.
 void refuse_what_is_not_listed(const Description& about, const Settings& settings);
 
 }  // namespace middlemark

@@ -10,32 +10,34 @@
 namespace middlemark {
 
 /// 16 bytes in host order: both ends are one machine's (workers on other hosts are refused across byte orders).
-///   word 0   source (16 bits) | rehearsal (1 bit) | sequence (47 bits)
+///   word 0   publisher id (16 bits) | warm-up (1 bit) | sequence (47 bits)
 ///   word 1   intended send time, in ticks of the sender's clock; untimed_ticks: nobody stamps this message
-/// `source` tells the publishers of one topic apart (pongs that reply to the same ping). A rehearsal message (probe or
-/// warm-up) is never counted, however late it comes. Measured sequences begin at 1.
+/// The publisher id tells the publishers of one topic apart (and the pongs that reply to the same ping). A warm-up message is
+/// never counted, however late it comes. Measured sequences begin at 1.
 struct Header {
   std::uint64_t stamp = 0;
   std::uint64_t intended_ticks = 0;
 
-  static constexpr unsigned source_shift = 48;
-  static constexpr std::uint64_t rehearsal_bit = std::uint64_t{1} << 47;
-  static constexpr std::uint64_t sequence_mask = rehearsal_bit - 1;
+  static constexpr unsigned publisher_shift = 48;
+  static constexpr std::uint64_t warm_up_bit = std::uint64_t{1} << 47;
+  static constexpr std::uint64_t sequence_mask = warm_up_bit - 1;
   static constexpr std::uint64_t untimed_ticks = ~std::uint64_t{0};
 
-  [[nodiscard]] static constexpr Header make(unsigned source, bool rehearsal, std::uint64_t sequence,
+  [[nodiscard]] static constexpr Header make(unsigned publisher_id, bool warm_up, std::uint64_t sequence,
                                              std::uint64_t intended_ticks) noexcept {
-    return {(static_cast<std::uint64_t>(source) << source_shift) | (rehearsal ? rehearsal_bit : 0) |
+    return {(static_cast<std::uint64_t>(publisher_id) << publisher_shift) | (warm_up ? warm_up_bit : 0) |
                 (sequence & sequence_mask),
             intended_ticks};
   }
-  [[nodiscard]] constexpr unsigned source() const noexcept { return static_cast<unsigned>(stamp >> source_shift); }
-  [[nodiscard]] constexpr bool rehearsal() const noexcept { return (stamp & rehearsal_bit) != 0; }
+  [[nodiscard]] constexpr unsigned publisher_id() const noexcept {
+    return static_cast<unsigned>(stamp >> publisher_shift);
+  }
+  [[nodiscard]] constexpr bool warm_up() const noexcept { return (stamp & warm_up_bit) != 0; }
   [[nodiscard]] constexpr bool timed() const noexcept { return intended_ticks != untimed_ticks; }
   [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return stamp & sequence_mask; }
   /// The same message from another publisher: what a pong sends back.
-  [[nodiscard]] constexpr Header from(unsigned source) const noexcept {
-    return {(stamp & (rehearsal_bit | sequence_mask)) | (static_cast<std::uint64_t>(source) << source_shift),
+  [[nodiscard]] constexpr Header from(unsigned publisher_id) const noexcept {
+    return {(stamp & (warm_up_bit | sequence_mask)) | (static_cast<std::uint64_t>(publisher_id) << publisher_shift),
             intended_ticks};
   }
 };
@@ -54,9 +56,9 @@ using TwoWords [[gnu::vector_size(16)]] = std::uint64_t;
   return header;
 }
 
-/// Whether a message of an unexpected size was a rehearsal, which is never counted. For the unlikely branches.
-[[nodiscard]] inline bool is_rehearsal(std::span<const std::byte> message) noexcept {
-  return message.size() >= header_bytes && read_header(message).rehearsal();
+/// Whether a message of an unexpected size is a warm-up message, which is never counted. For the unlikely branches.
+[[nodiscard]] inline bool is_warm_up(std::span<const std::byte> message) noexcept {
+  return message.size() >= header_bytes && read_header(message).warm_up();
 }
 
 inline void write_header(std::span<std::byte> message, const Header& header) noexcept {
@@ -71,9 +73,9 @@ namespace pattern {
 
 inline constexpr std::uint64_t step = 0x9E3779B97F4A7C15ULL;
 
-/// Depends on sequence and rehearsal, not on the source: a reply carries its request's payload.
+/// Depends on sequence and warm-up, not on the publisher id: a reply carries its request's payload.
 [[nodiscard]] constexpr std::uint64_t base(const Header& header) noexcept {
-  return (header.stamp & (Header::rehearsal_bit | Header::sequence_mask)) * 0xD1B54A32D192ED03ULL + 1;
+  return (header.stamp & (Header::warm_up_bit | Header::sequence_mask)) * 0xD1B54A32D192ED03ULL + 1;
 }
 
 }  // namespace pattern

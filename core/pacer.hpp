@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <middlemark/clock.hpp>
-#include <middlemark/load.hpp>
+#include <middlemark/protocol.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/schedule.hpp>
 
@@ -53,7 +53,7 @@ class Pacer {
 
   /// The intended instant of the next message, in ticks: see Schedule::next(). Under max it is now.
   [[nodiscard]] std::uint64_t next() noexcept {
-    return schedule_.next(schedule_.kind() == Load::Kind::max ? clock_.ticks() : returned_);
+    return schedule_.next(schedule_.kind() == LoadKind::max ? clock_.ticks() : returned_);
   }
 
   /// The last publish returned at `ticks`: what the bursts need, and nothing else.

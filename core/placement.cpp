@@ -32,11 +32,8 @@ cpu_set_t mask_of(const std::vector<int>& cpus) {
   return mask;
 }
 
-int policy_of(const std::string& name) {
-  if (name == "fifo") return SCHED_FIFO;
-  if (name == "rr") return SCHED_RR;
-  if (name == "other") return SCHED_OTHER;
-  throw AdapterError(fmt::format("placement: policy {}: it is other, fifo or rr", name));
+int policy_of(Policy policy) {
+  return policy == Policy::fifo ? SCHED_FIFO : policy == Policy::rr ? SCHED_RR : SCHED_OTHER;
 }
 
 void set_policy(int policy, int priority) {
@@ -111,8 +108,8 @@ void raise_priority(const Placement& placement, int by) {
   if (policy != SCHED_OTHER) set_policy(policy, std::clamp(placement.priority + by, 1, 99));
 }
 
-Placed placed(const Placement& asked) {
-  Placed found;
+InForce placed(const Placement& asked) {
+  InForce found;
   cpu_set_t mask;
   CPU_ZERO(&mask);
   if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
@@ -121,7 +118,7 @@ Placed placed(const Placement& asked) {
     }
   }
   const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-  found.policy = policy == SCHED_FIFO ? "fifo" : policy == SCHED_RR ? "rr" : "other";
+  found.policy = policy == SCHED_FIFO ? Policy::fifo : policy == SCHED_RR ? Policy::rr : Policy::other;
   sched_param parameters{};
   if (sched_getparam(0, &parameters) == 0) found.priority = parameters.sched_priority;
   if (asked.mlock) {

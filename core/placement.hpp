@@ -2,27 +2,9 @@
 // real-time thread from taking the machine with it.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <middlemark/protocol.hpp>
 
 namespace middlemark {
-
-/// What is asked for.
-struct Placement {
-  std::vector<int> cpus;         ///< processors of the whole process; empty: leave as it is
-  std::string policy = "other";  ///< other, fifo or rr
-  int priority = 0;              ///< 1..99 for fifo and rr
-  bool mlock = false;            ///< mlockall(MCL_CURRENT | MCL_FUTURE)
-  double rt_limit_s = 30;        ///< RLIMIT_RTTIME: processor seconds a real-time thread may spend without blocking
-};
-
-/// What is in force, read back from the kernel for the calling thread.
-struct Placed {
-  std::vector<int> cpus;
-  std::string policy;
-  int priority = 0;
-  bool mlocked = false;
-};
 
 /// Dies with the parent, goes first when memory runs out, ignores SIGPIPE, and sets the timer slack of this thread and its
 /// children to 1 ns. Call first thing in main.
@@ -39,6 +21,6 @@ void pin_thread(int cpu);
 /// The control thread goes one above the roles: a spinning role must not keep it from stopping the role.
 void raise_priority(const Placement& placement, int by);
 
-[[nodiscard]] Placed placed(const Placement& asked);
+[[nodiscard]] InForce placed(const Placement& asked);
 
 }  // namespace middlemark

@@ -17,8 +17,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include <middlemark/settings.hpp>
 
 namespace middlemark {
@@ -77,10 +75,10 @@ bool vanished(int error) noexcept { return error == ENOENT || error == ESRCH; }
 
 }  // namespace
 
-std::uint64_t Resources::ended_threads_ns() const noexcept {
+std::uint64_t ended_threads_ns(const Resources& resources) noexcept {
   std::uint64_t living = 0;
-  for (const ThreadUse& thread : threads) living += thread.cpu_ns;
-  const std::uint64_t all = user_ns + system_ns;
+  for (const ThreadUse& thread : resources.threads) living += thread.cpu_ns;
+  const std::uint64_t all = resources.user_ns + resources.system_ns;
   return all > living ? all - living : 0;  // getrusage cuts to whole microseconds
 }
 
@@ -217,25 +215,6 @@ std::optional<ThreadTimes> thread_times(pid_t tid) noexcept {
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/schedstat", thread);
   std::array<char, 128> text{};
   return parse_schedstat(ProcFile(AT_FDCWD, path.data()).read(text));
-}
-
-nlohmann::json to_json(const Resources& resources) {
-  nlohmann::json threads = nlohmann::json::array();
-  for (const ThreadUse& thread : resources.threads) {
-    threads.push_back({{"tid", thread.tid},
-                       {"name", thread.name},
-                       {"cpu_ns", thread.cpu_ns},
-                       {"waiting_ns", thread.waiting_ns ? nlohmann::json(*thread.waiting_ns) : nlohmann::json()}});
-  }
-  return {{"rss_bytes", resources.rss_bytes},
-          {"peak_rss_bytes", resources.peak_rss_bytes},
-          {"user_ns", resources.user_ns},
-          {"system_ns", resources.system_ns},
-          {"voluntary", resources.voluntary},
-          {"involuntary", resources.involuntary},
-          {"minor_faults", resources.minor_faults},
-          {"major_faults", resources.major_faults},
-          {"threads", threads}};
 }
 
 }  // namespace middlemark

@@ -13,35 +13,13 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <middlemark/protocol.hpp>
 
 namespace middlemark {
 
-struct ThreadUse {
-  pid_t tid = 0;
-  std::string name;
-  std::uint64_t cpu_ns = 0;
-  /// Runnable, but another had the processor. nullopt: the kernel does not tell.
-  std::optional<std::uint64_t> waiting_ns;
-};
-
-/// Cumulative since the process began; take two and subtract. user_ns and system_ns together are exact to the microsecond; the
-/// kernel divides them by where its ticks fell.
-struct Resources {
-  std::uint64_t rss_bytes = 0;
-  std::uint64_t peak_rss_bytes = 0;
-  std::uint64_t user_ns = 0;
-  std::uint64_t system_ns = 0;
-  std::uint64_t voluntary = 0;    ///< context switches of threads that had to wait for something
-  std::uint64_t involuntary = 0;  ///< of threads that were pushed off their processor
-  std::uint64_t minor_faults = 0;
-  std::uint64_t major_faults = 0;
-  std::vector<ThreadUse> threads;  ///< those alive, the process's first one first
-
-  /// Processor time of the threads that have ended: user and system less what the living account for, so that all of it adds up.
-  /// True to the duration of a reading (threads run on meanwhile), and so between two readings it may shrink by as much.
-  [[nodiscard]] std::uint64_t ended_threads_ns() const noexcept;
-};
+/// Processor time of the threads that have ended: user and system less what the living account for, so that all of it adds up.
+/// True to the duration of a reading (threads run on meanwhile), and so between two readings it may shrink by as much.
+[[nodiscard]] std::uint64_t ended_threads_ns(const Resources& resources) noexcept;
 
 /// A file of /proc, kept open: opening one costs four times what reading it does.
 class ProcFile {
@@ -101,8 +79,5 @@ struct ThreadTimes {
 /// Of the calling thread (0) or another by its id. Exact for the calling thread; another one's present wait for a processor is
 /// not in it yet. nullopt: the kernel does not tell (no schedstat), or there is no such thread in this process.
 [[nodiscard]] std::optional<ThreadTimes> thread_times(pid_t tid = 0) noexcept;
-
-/// With the names of docs/protocol.md.
-[[nodiscard]] nlohmann::json to_json(const Resources& resources);
 
 }  // namespace middlemark

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include <middlemark/load.hpp>
+#include <middlemark/protocol.hpp>
 
 namespace middlemark {
 
@@ -20,7 +20,7 @@ class Schedule {
   Schedule(const Load& load, double ticks_per_second) noexcept
       : load_(load),
         recovery_(static_cast<std::uint64_t>(std::clamp(load.recovery_s * ticks_per_second, 0.0, longest))) {
-    if (load_.kind != Load::Kind::rate) return;
+    if (load_.kind != LoadKind::rate) return;
     // long double: its 64 digits (112 on ARM) divide more precisely than any schedule is long.
     const long double period = static_cast<long double>(ticks_per_second) / static_cast<long double>(load_.rate_hz);
     const long double possible = period > 0 ? std::min<long double>(period, longest) : 0.0L;
@@ -41,17 +41,17 @@ class Schedule {
   /// every other `recovery` after `now`, and the rest of a burst `now`, which is when the publish before returned.
   [[nodiscard]] std::uint64_t next(std::uint64_t now) noexcept {
     switch (load_.kind) {
-      case Load::Kind::max:
+      case LoadKind::max:
         break;
-      case Load::Kind::rate:
-        if (load_.poisson) {
+      case LoadKind::rate:
+        if (load_.arrivals == Arrivals::poisson) {
           offset_ += gap();
         } else if (!first_) {
           offset_ += period_;
         }
         first_ = false;
         return start_ + rounded(offset_);
-      case Load::Kind::burst: {
+      case LoadKind::burst: {
         const bool begins = in_burst_ == 0;
         if (++in_burst_ >= load_.burst) in_burst_ = 0;
         if (!begins) break;
@@ -61,7 +61,7 @@ class Schedule {
     return now;
   }
 
-  [[nodiscard]] Load::Kind kind() const noexcept { return load_.kind; }
+  [[nodiscard]] LoadKind kind() const noexcept { return load_.kind; }
   /// The mean of a rate's periods; 0 for max and burst.
   [[nodiscard]] std::uint64_t period_ticks() const noexcept { return static_cast<std::uint64_t>(mean_ticks_); }
 
@@ -69,9 +69,9 @@ class Schedule {
   /// follow the publishing. Exact: divided out for periodic arrivals, and drawn again for a Poisson process, which takes
   /// some 20 ns an instant.
   [[nodiscard]] std::optional<std::uint64_t> scheduled_until(std::uint64_t end) const noexcept {
-    if (load_.kind != Load::Kind::rate) return std::nullopt;
+    if (load_.kind != LoadKind::rate) return std::nullopt;
     if (end <= start_) return 0;
-    if (!load_.poisson) {
+    if (load_.arrivals != Arrivals::poisson) {
       const Fixed before =
           (static_cast<Fixed>(end - start_) << point) - half;  // offsets below it round to less than end
       return static_cast<std::uint64_t>((before - 1) / period_ + 1);

@@ -1,5 +1,7 @@
 #include <middlemark/session.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace middlemark {
@@ -81,8 +83,9 @@ void Session::stop_receivers() noexcept {
     if (receiver->sends()) continue;
     std::uint64_t expected = nothing_expected;
     for (const auto& sender : roles_) {
-      const bool same_topic = sender->kind != "publisher" || sender->index % configuration_.settings.topics ==
-                                                                 receiver->index % configuration_.settings.topics;
+      const bool same_topic =
+          sender->kind != RoleKind::publisher ||
+          sender->index % configuration_.settings.topics == receiver->index % configuration_.settings.topics;
       if (sender->sends() && same_topic) expected += sender->progress.sent.load(std::memory_order_relaxed);
     }
     if (receiver->part != Role::Part::drains) expected = nothing_expected;
@@ -117,15 +120,22 @@ bool Session::measures() const noexcept {
   return false;
 }
 
-std::vector<RoleResult> Session::conclude() {
+bool Session::draining() const noexcept {
+  return std::ranges::any_of(roles_, [](const auto& role) {
+    return role->part == Role::Part::drains && role->progress.phase.load() != Phase::ended &&
+           role->progress.expected.load(std::memory_order_relaxed) != nothing_expected;
+  });
+}
+
+std::vector<Concluded> Session::conclude() {
   join();
   if (failure_) std::rethrow_exception(failure_);
-  std::vector<RoleResult> results;
+  std::vector<Concluded> results;
   for (const bool senders : {true, false}) {
     for (const auto& role : roles_) {
       if (role->sends() != senders) continue;
       role->keep();
-      results.push_back(role->result());
+      results.push_back({role->result(), role->failure()});
     }
   }
   return results;

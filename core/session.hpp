@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,6 +27,12 @@
 #include <middlemark/roles/topics.hpp>
 
 namespace middlemark {
+
+/// What a role says at its end; nothing failed where it did its work.
+struct Concluded {
+  AnyRoleResult result;
+  std::optional<ErrorEvent> failure;
+};
 
 /// What the control thread does with a worker's roles. One thread calls everything here.
 class Session {
@@ -47,9 +54,11 @@ class Session {
   void drain_wake() const noexcept;
   [[nodiscard]] bool measures() const noexcept;
   [[nodiscard]] bool ended() const noexcept { return running_.load() == 0; }
+  /// Somebody has been told how many messages it can expect, and still receives.
+  [[nodiscard]] bool draining() const noexcept;
   /// After the end: each role's result, the senders' first; the samples have been written. Throws std::system_error with the
   /// path, or what kept a role from running.
-  [[nodiscard]] std::vector<RoleResult> conclude();
+  [[nodiscard]] std::vector<Concluded> conclude();
   /// The role that leads: the first that sends, otherwise the first.
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }

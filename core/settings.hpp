@@ -1,7 +1,6 @@
 // What one trial asks of an adapter, and what an adapter says of itself. Plain values; no middleware is named here.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,87 +9,105 @@
 #include <string>
 #include <vector>
 
+#include <middlemark/protocol.hpp>
+
 namespace middlemark {
 
-enum class Reliability { reliable, best_effort };
-enum class Reception { poll, block, listen };
-enum class Payload { filled, untouched };
-enum class Pattern { ping_pong, stream, request_reply };
-
-/// One trial's request. Frozen: an adapter reads it once, when it opens.
-struct Settings {
-  Pattern pattern = Pattern::ping_pong;
-  std::string transport;  ///< one of the names in Description::transports
-  Reliability reliability = Reliability::reliable;
-  Reception reception = Reception::block;  ///< how the roles will receive; some middlewares must know when they open
+/// A topic, or a service, of the trial. All counts are known when the trial starts.
+struct Topic {
+  std::string name;  ///< [a-z0-9_]+, at most 63 characters; begins with Settings::scope, unique within the trial
+  std::size_t message_bytes = 16;
+  unsigned publishers = 1;                 ///< of the whole trial, in every process; of a service: its clients
+  unsigned subscribers = 1;                ///< likewise; of a service: 1, its server
   std::optional<std::uint32_t> depth = 1;  ///< keep-last history depth in messages (>= 1); nullopt is keep-all
-  bool loan = false;                       ///< write into the middleware's own memory instead of the adapter's
-  bool one_process = false;                ///< all roles of the trial live in this process
-  std::size_t message_bytes = 16;          ///< size of every message of the trial, the core's header included (>= 16)
-  unsigned publishers = 1;                 ///< publishers of a stream, clients of request/reply; 1 under ping-pong
-  unsigned subscribers = 1;                ///< of a stream, pongs of a ping-pong (0 if alone); 1 under request/reply
-  unsigned topics = 1;                     ///< of a stream; its roles are dealt out over them
-  unsigned workers = 2;                    ///< processes of the trial that open the middleware
-  int domain = 0;                          ///< 0..232: a DDS domain, or anything else that separates trials
-  std::string scope;    ///< unique for the trial, [a-z0-9_]+: every name of topic, segment or port file begins with it
-  std::string scratch;  ///< absolute path of a folder of the trial's own, shared by its workers, removed afterwards
-  std::string interface = "lo";                           ///< network interface the traffic keeps to
-  std::chrono::nanoseconds write_timeout{1'000'000'000};  ///< the longest a publish() may block
-  std::map<std::string, std::string>
-      native;  ///< the middleware's own settings; an unknown key must be refused by throwing
+  bool service = false;                    ///< request and reply of the middleware's own: see HasRequestReply
+  unsigned publishers_here = 0;            ///< of those, in this process
+  unsigned subscribers_here = 0;
+
+  /// Messages that wait for a subscriber when each publisher has filled its history; nullopt: without a bound. Where a
+  /// middleware has one queue for all publishers, a shallower one would let them push each other's messages out.
+  [[nodiscard]] std::optional<std::uint64_t> capacity() const {
+    if (!depth) return std::nullopt;
+    return std::uint64_t{*depth} * publishers;
+  }
 };
 
-/// A topic of the trial. Both counts are known when the trial starts and include every process.
-struct Topic {
-  std::string name;  ///< begins with Settings::scope, unique within the trial
-  std::size_t message_bytes = 16;
-  unsigned publishers = 1;
-  unsigned subscribers = 1;
+/// One trial's request. Frozen: an adapter reads it once, when it opens. What is not here is in RequestedSettings (protocol.hpp).
+struct Settings : RequestedSettings {
+  /// Every topic and service of the trial, also those that this process has no part in: what to size queues and pools by,
+  /// instead of deriving it from the pattern and the counts. Asked for companions, which start first, `…_here` is 0.
+  std::vector<Topic> endpoints{};
+
+  /// Whether the trial is request and reply of the middleware's own.
+  [[nodiscard]] bool calls_service() const { return !endpoints.empty() && endpoints.front().service; }
 };
 
 /// What one transport of an adapter can carry. Everything not listed is refused before anything runs.
 struct Transport {
-  std::string name;     ///< "udp", "shm", "data-sharing", …: unique within the adapter
-  std::string carrier;  ///< what must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "process-memory"
+  std::string name{};     ///< "udp", "shm", "data-sharing", …: unique within the adapter
+  std::string carrier{};  ///< what must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "process-memory"
   std::vector<std::string>
-      segments;  ///< for shared memory: globs of file names under /dev/shm, one of which must be mapped
+      segments{};  ///< of shared memory: globs of names under /dev/shm, one of which must be mapped; of System V: "SYSV*"
   std::vector<int> processes{1, 2};  ///< 1: both roles in one process; 2: each role in its own
   std::vector<std::string> receive{"poll", "block", "listen"};
   std::vector<std::string> reliability{"reliable", "best-effort"};
   std::vector<bool> loan{false};                  ///< {false}, {true} or {false, true}
   std::size_t max_bytes = std::size_t{64} << 20;  ///< the largest message_bytes
-  std::string max_bytes_advice;                   ///< how to lift max_bytes; empty when it cannot be lifted
-  std::optional<std::uint32_t> max_depth;         ///< nullopt: no bound
+  std::string max_bytes_advice{};                 ///< how to lift max_bytes; empty when it cannot be lifted
+  std::optional<std::uint32_t> max_depth{};       ///< nullopt: no bound
   bool keep_all = true;                           ///< keep-all history can be honoured
   bool companions = false;                        ///< a daemon is needed: ask Adapter::companions(settings)
   bool alone = false;  ///< nobody else takes part: a ping without pongs, whose own take() brings back what it published
 };
 
+/// What the text of a native setting is read as.
+enum class NativeType {
+  boolean,   ///< true or false (also 1 and 0, on and off)
+  integer,   ///< a whole number
+  bytes,     ///< a whole number, or one with a unit: 65536, 64KiB
+  duration,  ///< a number with a unit: 500us, 1.5ms
+  choice,    ///< one of a few words
+  text,      ///< anything; the adapter looks at it
+};
+
+/// One of the middleware's own settings. The core refuses what does not fit before the middleware is opened.
+struct NativeSetting {
+  std::string key{};  ///< one that ends in '*' stands for every key that begins so
+  NativeType type = NativeType::text;
+  std::optional<std::int64_t> least{};    ///< of a number; of a duration in ns
+  std::optional<std::int64_t> most{};     ///< likewise
+  std::vector<std::string> choices{};     ///< of a choice; of a number: words that it may be instead
+  std::string otherwise{};                ///< the default, in words
+  std::vector<std::string> transports{};  ///< that it has an effect on; empty: all
+  std::vector<Pattern> patterns{};        ///< likewise
+  std::string help{};                     ///< what it does
+};
+
 /// What an adapter says of itself without opening the middleware.
 struct Description {
-  std::string name;                   ///< the folder's name
-  std::string title;                  ///< as people call it: "Eclipse Cyclone DDS"
-  std::string version;                ///< of the library that is loaded, not of the headers
-  std::string library;                ///< path of that library; empty when there is none
-  std::string licence;                ///< SPDX
-  bool floor = false;                 ///< it is what the machine can do, not a middleware
-  bool bench_only = false;            ///< it tests the bench itself and is never part of "all"
-  std::vector<Transport> transports;  ///< the first is the default
+  std::string name{};                   ///< the folder's name
+  std::string title{};                  ///< as people call it: "Eclipse Cyclone DDS"
+  std::string version{};                ///< of the library that is loaded, not of the headers
+  std::string library{};                ///< path of that library; empty when there is none
+  std::string licence{};                ///< SPDX
+  bool floor = false;                   ///< it is what the machine can do, not a middleware
+  bool bench_only = false;              ///< it tests the bench itself and is never part of "all"
+  std::vector<Transport> transports{};  ///< the first is the default
   bool request_reply = false;
   bool security = false;
   bool own_threads =
       false;  ///< the middleware receives on threads of its own, which need a processor beside a polling role
-  std::vector<std::string> residue;  ///< absolute globs ({scope} is replaced) of what a killed worker may leave behind
-  /// Accepted native keys and what they do. A key that ends in '*' stands for every key that begins so.
-  std::map<std::string, std::string> native;
+  std::vector<std::string>
+      residue{};  ///< what a killed worker may leave: absolute globs ({scope} is replaced); of System V: "sysv:*"
+  std::vector<NativeSetting> native{};  ///< all that it accepts: of a kit/native.hpp table
 };
 
 /// A daemon that has to run while workers do.
 struct Companion {
-  std::string name;
-  std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;  ///< for the companion and for every worker of the trial
-  std::string ready_pattern;  ///< regular expression over a line of its stdout or stderr that says it is ready
+  std::string name{};
+  std::vector<std::string> argv{};
+  std::map<std::string, std::string> environment{};  ///< for the companion and for every worker of the trial
+  std::string ready_pattern{};  ///< regular expression over a line of its stdout or stderr that says it is ready
   double ready_timeout_s = 10;
 };
 

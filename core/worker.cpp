@@ -13,12 +13,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include <middlemark/account.hpp>
 #include <middlemark/control.hpp>
 #include <middlemark/describe.hpp>
-#include <middlemark/events.hpp>
+#include <middlemark/endpoints.hpp>
 #include <middlemark/honour.hpp>
+#include <middlemark/json.hpp>
 
 namespace middlemark {
 namespace {
@@ -37,12 +37,32 @@ std::string command_name(const Json& command) {
   return named ? command["command"].get<std::string>() : std::string();
 }
 
-/// A described key that ends in '*' stands for all that begin so.
-bool accepts(const Description& about, const std::string& key) {
-  return about.native.contains(key) || std::ranges::any_of(about.native, [&key](const auto& described) {
-           const std::string& name = described.first;
-           return name.ends_with('*') && key.starts_with(name.substr(0, name.size() - 1));
-         });
+/// What the adapter says of itself, which must be what its types say.
+Description described(const WorkerParts& parts) {
+  const Description about = parts.describe();
+  const auto contradicts = [&about](const std::string& what) {
+    throw std::logic_error(fmt::format("{}: describe() {}", about.name, what));
+  };
+  if (about.request_reply != parts.request_reply) {
+    contradicts(parts.request_reply ? "does not say request_reply, but there are client() and server()"
+                                    : "says request_reply, but there are no client() and server()");
+  }
+  for (const Transport& transport : about.transports) {
+    if (!parts.listens && std::ranges::find(transport.receive, "listen") != transport.receive.end()) {
+      contradicts(
+          fmt::format("lists listen for {}, but not every subscriber has listen() and silence()", transport.name));
+    }
+    if (transport.companions && !parts.companions) {
+      contradicts(fmt::format("says that {} needs companions, but there is no companions()", transport.name));
+    }
+  }
+  return about;
+}
+
+/// Refuses what this adapter cannot do, before anything is opened.
+void refuse_what_cannot_be_done(const Description& about, const WorkerParts& parts, const Settings& settings) {
+  refuse_what_is_not_listed(about, settings);
+  if (parts.check) parts.check(settings);
 }
 
 /// What the person at the launcher can mend: the place for the samples.
@@ -66,6 +86,51 @@ bool concerns_the_disk(const std::error_code& code) {
   }
 }
 
+/// The roles that have not ended, and how far those that receive have come.
+std::string still_running(const Session& session) {
+  std::string names;
+  for (const auto& role : session.roles()) {
+    const Progress& progress = role->progress;
+    if (progress.phase.load() == Phase::ended) continue;
+    names += (names.empty() ? "" : ", ") + role->name();
+    if (role->part != Role::Part::drains) continue;
+    const std::uint64_t expected = progress.expected.load();
+    names += fmt::format(" (received {}", progress.received.load());
+    names += expected == nothing_expected ? ")" : fmt::format(" of {})", expected);
+  }
+  return names;
+}
+
+std::uint64_t received(const Session& session) {
+  std::uint64_t messages = 0;
+  for (const auto& role : session.roles()) messages += role->progress.received.load();
+  return messages;
+}
+
+ErrorEvent error_event(ErrorCode code, const std::string& text, const std::string& advice = {}) {
+  ErrorEvent event;
+  event.code = code;
+  event.text = text;
+  event.advice = advice;
+  return event;
+}
+
+/// What a worker that cannot go on says of `error`.
+ErrorEvent error_event(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const ConfigurationError& wrong) {
+    return error_event(ErrorCode::configure, wrong.what(),
+                       "launcher and worker are of different versions: build both anew");
+  } catch (const AdapterError& refused) {
+    return error_event(ErrorCode::refused, refused.what(), refused.advice());
+  } catch (const std::system_error& failed) {
+    return error_event(concerns_the_disk(failed.code()) ? ErrorCode::disk : ErrorCode::internal, failed.what());
+  } catch (const std::exception& failed) {
+    return error_event(ErrorCode::internal, failed.what());
+  }
+}
+
 /// The worker under the control protocol, one state after the other.
 class ControlledWorker {
  public:
@@ -73,28 +138,18 @@ class ControlledWorker {
       : parts_(parts), clock_(Clock::calibrate(20, forced_monotonic())) {}
 
   int run() {
-    const Description about = parts_.describe();
-    control_.send({{"event", "hello"},
-                   {"protocol", protocol_version},
-                   {"adapter", about.name},
-                   {"version", about.version},
-                   {"pid", getpid()},
-                   {"clock",
-                    {{"source", clock_.source_name()},
-                     {"ticks_per_second", clock_.ticks_per_second()},
-                     {"cost_ns", clock_.cost_ns()},
-                     {"resolution_ns", clock_.resolution_ns()}}}});
+    const Description about = described(parts_);
+    HelloEvent hello;
+    hello.protocol = protocol_version;
+    hello.adapter = about.name;
+    hello.version = about.version;
+    hello.pid = getpid();
+    hello.clock = {clock_.source_name(), clock_.ticks_per_second(), clock_.cost_ns(), clock_.resolution_ns()};
+    send(hello);
     try {
       return converse();
-    } catch (const ConfigurationError& error) {
-      control_.send(
-          error_event("configure", error.what(), "launcher and worker are of different versions: build both anew"));
-    } catch (const AdapterError& error) {
-      control_.send(error_event("refused", error.what(), error.advice()));
-    } catch (const std::system_error& error) {
-      control_.send(error_event(concerns_the_disk(error.code()) ? "disk" : "internal", error.what()));
-    } catch (const std::exception& error) {
-      control_.send(error_event("internal", error.what()));
+    } catch (const std::exception& /*error*/) {
+      send(error_event(std::current_exception()));
     }
     return exit_failed;
   }
@@ -105,22 +160,22 @@ class ControlledWorker {
     return forced != nullptr && std::string_view(forced) == "monotonic";
   }
 
+  template <class Event>
+  void send(const Event& event) {
+    control_.send(json_of(event));
+  }
+
   int converse() {
     const auto line = control_.receive(1h);
     if (!line) return exit_abandoned;
     const Json command = Json::parse(*line, nullptr, false);
-    if (command_name(command) != "configure") {
+    if (command_name(command) != ConfigureCommand::tag) {
       throw ConfigurationError("expected a configure command");
     }
-    const Configuration configuration = parse_configuration(command);
+    Configuration configuration = parse_configuration(command);
+    configuration.settings.endpoints = endpoints_of(configuration, parts_.request_reply);
     const Description about = parts_.describe();
-    refuse_what_is_not_listed(about, configuration.settings);
-    for (const auto& [key, value] : configuration.settings.native) {
-      if (!accepts(about, key)) {
-        throw AdapterError(fmt::format("{}: native.{} is not a setting of this adapter", about.name, key),
-                           "`middlemark list adapters --verbose` names them");
-      }
-    }
+    refuse_what_cannot_be_done(about, parts_, configuration.settings);
     place_process(configuration.placement);
     // A role that polls never yields to an equal: the threads the middleware starts now must stand above it.
     if (configuration.settings.reception == Reception::poll) raise_priority(configuration.placement, 1);
@@ -143,20 +198,18 @@ class ControlledWorker {
       const std::string missing = session_->waiting_for();
       if (missing.empty()) break;
       if (monotonic_ns() - begin > timeout) {
-        control_.send(error_event("unmatched", fmt::format("{} within {} s", missing, timeout_s)));
+        send(error_event(ErrorCode::unmatched, fmt::format("{} within {} s", missing, timeout_s)));
         return exit_failed;
       }
       if (control_.receive(1ms)) return exit_failed;  // quit before ready
       if (control_.closed()) return exit_abandoned;
     }
     raise_priority(placement, 0);  // what is read back is the roles' own
-    const Placed where = placed(placement);
-    control_.send(
-        {{"event", "ready"},
-         {"discovery_ns", monotonic_ns() - begin},
-         {"placement",
-          {{"cpus", where.cpus}, {"policy", where.policy}, {"priority", where.priority}, {"mlocked", where.mlocked}}},
-         {"notes", session_->notes()}});
+    ReadyEvent ready;
+    ready.discovery_ns = monotonic_ns() - begin;
+    ready.placement = placed(placement);
+    ready.notes = session_->notes();
+    send(ready);
     return 0;
   }
 
@@ -167,7 +220,7 @@ class ControlledWorker {
     std::uint64_t ticked = no_start;
     bool measuring = false;
     bool concluded = false;
-    std::uint64_t stop_by = 0;
+    std::uint64_t stopped = 0;
     for (;;) {
       const int also = concluded || started == no_start ? -1 : session_->wake_descriptor();
       const auto line = control_.receive(until_tick(started, ticked, concluded), also);
@@ -176,18 +229,17 @@ class ControlledWorker {
       if (line) {
         const Json command = Json::parse(*line, nullptr, false);
         const std::string name = command_name(command);
-        if (name == "start" && started == no_start) {
+        if (name == StartCommand::tag && started == no_start) {
           session_->start();
           started = monotonic_ns();
-        } else if (name == "stop") {
-          const std::uint64_t expected = expected_of(command);
-          session_->request_stop(expected);
-          stop_by = monotonic_ns() + stop_patience_ns + (expected == nothing_expected ? 0 : Drain::limit_ns);
-        } else if (name == "quit") {
+        } else if (name == StopCommand::tag) {
+          session_->request_stop(read_message<StopCommand>(command).expected);
+          stopped = monotonic_ns();
+        } else if (name == QuitCommand::tag) {
           if (started != no_start && !concluded) {
             session_->request_stop();
-            stop_by = monotonic_ns() + stop_patience_ns;
-            while (!session_->ended()) abandon_if_stuck(stop_by);
+            stopped = monotonic_ns();
+            while (!session_->ended()) abandon_if_stuck(stopped, stop_patience_s);
           }
           return;
         } else {
@@ -202,19 +254,17 @@ class ControlledWorker {
       }
       if (!measuring && session_->measures()) {
         measuring = true;
-        Json event = account_.read(*session_);
-        event["event"] = "measuring";
-        control_.send(event);
+        send(MeasuringEvent{account_.read(*session_)});
       }
       if (ticked == no_start || monotonic_ns() - ticked >= tick_ns) {
         ticked = monotonic_ns();
         tick(started);
       }
-      if (stop_by != 0) abandon_if_stuck(stop_by);
+      if (stopped != 0) abandon_if_stuck(stopped, stop_patience_s + (session_->draining() ? Drain::limit_s : 0));
     }
   }
 
-  static constexpr std::uint64_t stop_patience_ns = 3'000'000'000;
+  static constexpr std::uint64_t stop_patience_s = 3;
   static constexpr std::uint64_t tick_ns = 1'000'000'000;
 
   static std::chrono::milliseconds until_tick(std::uint64_t started, std::uint64_t ticked, bool concluded) {
@@ -225,19 +275,20 @@ class ControlledWorker {
     return std::chrono::milliseconds(due > now ? (due - now) / 1'000'000 + 1 : 0);
   }
 
-  static std::uint64_t expected_of(const Json& command) {
-    if (!command.contains("expected") || command["expected"].is_null()) return nothing_expected;
-    if (!command["expected"].is_number_unsigned())
-      throw ConfigurationError("stop.expected: must be a number of messages");
-    return command["expected"].get<std::uint64_t>();
-  }
-
   /// A role that does not come back from the middleware cannot be joined; the process ends without it.
-  void abandon_if_stuck(std::uint64_t stop_by) {
-    if (monotonic_ns() > stop_by) {
-      control_.send(
-          error_event("hung", fmt::format("{}: the role did not return from the middleware within 3 s of its stop",
-                                          session_->leading().name())));
+  void abandon_if_stuck(std::uint64_t stopped, std::uint64_t patience_s) {
+    if (monotonic_ns() > stopped + patience_s * 1'000'000'000) {
+      const std::uint64_t before = received(*session_);
+      const timespec tenth{0, 100'000'000};
+      nanosleep(&tenth, nullptr);
+      if (received(*session_) != before) {
+        send(error_event(ErrorCode::hung,
+                         fmt::format("{} still received {} s after the stop", still_running(*session_), patience_s),
+                         "a history that is received faster: a smaller --depth, or an adapter that bounds its queue"));
+      } else {
+        send(error_event(ErrorCode::hung, fmt::format("{} did not return from the middleware within {} s of the stop",
+                                                      still_running(*session_), patience_s)));
+      }
       _exit(exit_stuck);
     }
     const timespec pause{0, 1'000'000};
@@ -245,31 +296,29 @@ class ControlledWorker {
   }
 
   void tick(std::uint64_t started) {
-    const Progress& progress = session_->leading().progress;
-    Json event = account_.read(*session_);
-    event.update({{"event", "tick"},
-                  {"role", session_->leading().kind},
-                  {"phase", phase_name(progress.phase.load(std::memory_order_relaxed))},
-                  {"samples", progress.samples.load(std::memory_order_relaxed)},
-                  {"elapsed_s", static_cast<double>(monotonic_ns() - started) / 1e9}});
-    control_.send(event);
+    const Role& leading = session_->leading();
+    TickEvent tick{account_.read(*session_)};
+    tick.role = leading.kind;
+    tick.phase = leading.progress.phase.load(std::memory_order_relaxed);
+    tick.samples = leading.progress.samples.load(std::memory_order_relaxed);
+    tick.elapsed_s = static_cast<double>(monotonic_ns() - started) / 1e9;
+    send(tick);
   }
 
   void conclude() {
-    Json done = account_.read(*session_);
-    done.update({{"event", "done"}, {"role", session_->leading().kind}});
-    control_.send(done);
-    for (const RoleResult& result : session_->conclude()) {
-      if (!result.error_code.empty())
-        control_.send(error_event(result.error_code, result.error_text, result.last_error));
-      control_.send(result_event(result));
+    DoneEvent done{account_.read(*session_)};
+    done.role = session_->leading().kind;
+    send(done);
+    for (const Concluded& role : session_->conclude()) {
+      if (role.failure) send(*role.failure);
+      std::visit([this](const auto& result) { send(result); }, role.result);
     }
   }
 
   const WorkerParts& parts_;
   Control control_;
   Clock clock_;
-  Account account_;
+  AccountReader account_;
   std::unique_ptr<Session> session_;
 };
 
@@ -279,12 +328,15 @@ int print_companions(const WorkerParts& parts) {
   const Json request = Json::parse(line, nullptr, false);
   Json answer;
   try {
-    const Settings settings = parse_settings(request.is_object() ? request.value("settings", Json()) : Json());
+    Configuration whole;
+    whole.settings = parse_settings(request);
+    whole.settings.endpoints = endpoints_of(whole, parts.request_reply);
+    const Settings& settings = whole.settings;
+    // Not parts.check(): which pongs echo is not known yet, and the workers ask it.
+    refuse_what_is_not_listed(parts.describe(), settings);
     answer = companions_json(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
-  } catch (const AdapterError& error) {
-    answer = error_event("refused", error.what(), error.advice());
-  } catch (const std::exception& error) {
-    answer = error_event("internal", error.what());
+  } catch (const std::exception& /*error*/) {
+    answer = json_of(error_event(std::current_exception()));
   }
   std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
   return answer.contains("companions") ? 0 : exit_failed;
@@ -296,7 +348,12 @@ int worker_main(int argc, char** argv, const WorkerParts& parts) {
   guard_process();
   const std::string_view argument = argc > 1 ? argv[1] : "";
   if (argument == "--describe") {
-    std::cout << describe_json(parts.describe()).dump() << '\n';
+    try {
+      std::cout << describe_json(described(parts)).dump() << '\n';
+    } catch (const std::exception& error) {
+      std::cerr << error.what() << '\n';
+      return exit_failed;
+    }
     return 0;
   }
   if (argument == "--companions") return print_companions(parts);

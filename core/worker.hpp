@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
 #include <middlemark/session.hpp>
 
 namespace middlemark {
@@ -13,22 +14,41 @@ namespace middlemark {
 struct WorkerParts {
   std::function<Description()> describe;
   std::function<std::vector<Companion>(const Settings&)> companions;  ///< empty: the adapter has none
+  std::function<void(const Settings&)> check;                         ///< empty: nothing beyond the description
   std::function<std::unique_ptr<Session>(const Configuration&, const Clock&)> open;
+  bool listens = false;        ///< every subscriber, client and server has a thread that calls back
+  bool request_reply = false;  ///< it has clients and servers
 };
+
+template <class A>
+[[nodiscard]] consteval bool listens() {
+  if constexpr (HasRequestReply<A>) {
+    using Client = decltype(std::declval<A&>().client(std::declval<const Topic&>(), 0U));
+    using Server = decltype(std::declval<A&>().server(std::declval<const Topic&>(), 0U));
+    return Listens<SubscriberOf<A>> && Listens<Client> && Listens<Server>;
+  }
+  return Listens<SubscriberOf<A>>;
+}
 
 /// Speaks docs/protocol.md. Returns the exit code: 0 after `quit`, 1 after an error it has reported, 2 for wrong arguments, 3 when
 /// the launcher went away.
 int worker_main(int argc, char** argv, const WorkerParts& parts);
 
-template <Adapter A>
+template <class A>
 int run_worker(int argc, char** argv) {
-  WorkerParts parts;
-  parts.describe = &A::describe;
-  if constexpr (HasCompanions<A>) parts.companions = &A::companions;
-  parts.open = [](const Configuration& configuration, const Clock& clock) -> std::unique_ptr<Session> {
-    return std::make_unique<AdapterSession<A>>(configuration, clock);
-  };
-  return worker_main(argc, argv, parts);
+  static_assert(fulfils_contract<A>);
+  if constexpr (Adapter<A>) {
+    WorkerParts parts;
+    parts.describe = &A::describe;
+    if constexpr (HasCompanions<A>) parts.companions = &A::companions;
+    if constexpr (HasCheck<A>) parts.check = &A::check;
+    parts.open = [](const Configuration& configuration, const Clock& clock) -> std::unique_ptr<Session> {
+      return std::make_unique<AdapterSession<A>>(configuration, clock);
+    };
+    parts.listens = listens<A>();
+    parts.request_reply = HasRequestReply<A>;
+    return worker_main(argc, argv, parts);
+  }
 }
 
 }  // namespace middlemark

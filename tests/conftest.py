@@ -1,4 +1,4 @@
-"""For all tests: no example of a property is timed, because speed is a benchmark's business and machines are busy."""
+"""Settings for all tests: hypothesis has no deadline, because speed is for benchmarks and machines are busy."""
 
 from hypothesis import HealthCheck, settings
 

@@ -16,7 +16,8 @@
 #include <cyclonedds/subscriber.hpp>
 #include <cyclonedds/version.hpp>
 #include <middlemark/adapter.hpp>
-#include <middlemark/library.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
 
 #include "intake.hpp"
 #include "octets.hpp"
@@ -28,43 +29,42 @@ namespace middlemark {
 class CycloneDds {
  public:
   explicit CycloneDds(const Settings& settings)
-      : settings_(checked(settings)),
+      : settings_(with_roudi(settings)),
         native_(settings),
         domain_(settings, native_),
         participant_(dds_create_participant(static_cast<dds_domainid_t>(settings.domain), nullptr, nullptr),
                      "dds_create_participant") {}
 
   [[nodiscard]] static Description describe() {
-    const LoadedLibrary library = loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
-    Description description;
-    description.name = "cyclonedds";
-    description.title = "Eclipse Cyclone DDS";
-    description.version = library.version;
-    description.library = library.path;
-    description.licence = "EPL-2.0 OR BSD-3-Clause";
-    description.own_threads = true;
-    Transport udp;
-    udp.name = "udp";
-    udp.carrier = "udp";
-    udp.processes = {2};
-    Transport shm;
-    shm.name = "shm";
-    shm.carrier = "shared-memory";
-    shm.processes = cyclonedds::shared_memory_processes;
-    shm.segments = {cyclonedds::data_segment()};
-    shm.loan = {false, true};
-    shm.max_depth = cyclonedds::iceoryx_most_depth;
-    shm.keep_all = false;
-    shm.companions = true;
-    Transport intraprocess;
-    intraprocess.name = "intraprocess";
-    intraprocess.carrier = "process-memory";
-    intraprocess.processes = {1};
-    description.transports = {udp, shm, intraprocess};
-    description.residue = cyclonedds::roudi_residue();
-    for (const cyclonedds::NativeKey& key : cyclonedds::native_keys) description.native[key.path] = key.text;
-    description.native["Domain/*"] = cyclonedds::any_path_text;
-    return description;
+    const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
+    return {.name = "cyclonedds",
+            .title = "Eclipse Cyclone DDS",
+            .version = library.version,
+            .library = library.path,
+            .licence = "EPL-2.0 OR BSD-3-Clause",
+            .transports = {{.name = "udp", .carrier = "udp", .processes = {2}},
+                           {.name = "shm",
+                            .carrier = "shared-memory",
+                            .segments = {cyclonedds::data_segment()},
+                            .processes = cyclonedds::shared_memory_processes,
+                            .loan = {false, true},
+                            .max_depth = cyclonedds::iceoryx_most_depth,
+                            .keep_all = false,  // Cyclone DDS would fall back to UDP
+                            .companions = true},
+                           {.name = "intraprocess", .carrier = "process-memory", .processes = {1}}},
+            .own_threads = true,
+            .residue = cyclonedds::roudi_residue(),
+            .native = kit::native_table<cyclonedds::NativeElements>()};
+  }
+
+  static void check(const Settings& settings) {
+    cyclonedds::Native{settings};
+    for (const Topic& topic : settings.endpoints) {
+      if (settings.transport != "shm" || topic.capacity().value_or(0) <= cyclonedds::iceoryx_most_depth) continue;
+      throw AdapterError("cyclonedds: shm: " + topic.name + ": a depth of " + std::to_string(*topic.depth) + " for " +
+                             std::to_string(topic.publishers) + " publishers each is more than iceoryx queues",
+                         "at most " + std::to_string(cyclonedds::iceoryx_most_depth / topic.publishers));
+    }
   }
 
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
@@ -99,31 +99,13 @@ class CycloneDds {
  private:
   [[nodiscard]] bool shares_memory() const noexcept { return settings_.transport == "shm"; }
 
-  static const Settings& checked(const Settings& settings) {
-    if (settings.transport == "shm") {
-      if (!settings.depth)
-        throw AdapterError("cyclonedds: shm: with keep-all history Cyclone DDS would fall back to UDP");
-      cyclonedds::check_roudi(settings);
-    } else if (settings.loan) {
-      throw AdapterError("cyclonedds: " + settings.transport + ": only shm has memory to lend");
-    }
+  static const Settings& with_roudi(const Settings& settings) {
+    if (settings.transport == "shm") cyclonedds::check_roudi(settings);
     return settings;
   }
 
   /// The participant takes the topic with it.
   [[nodiscard]] dds_entity_t make_topic(const Topic& topic) const {
-    if (shares_memory()) {
-      if (topic.message_bytes > settings_.message_bytes) {  // RouDi's chunks are of that size
-        throw AdapterError("cyclonedds: shm: " + topic.name + ": messages of " + std::to_string(topic.message_bytes) +
-                           " bytes in a trial of " + std::to_string(settings_.message_bytes));
-      }
-      if (std::uint64_t{*settings_.depth} * topic.publishers > cyclonedds::iceoryx_most_depth) {
-        throw AdapterError("cyclonedds: shm: " + topic.name + ": a depth of " + std::to_string(*settings_.depth) +
-                               " for " + std::to_string(topic.publishers) +
-                               " publishers each is more than iceoryx queues",
-                           "at most " + std::to_string(cyclonedds::iceoryx_most_depth / topic.publishers));
-      }
-    }
     const cyclonedds::OctetsType type(static_cast<std::uint32_t>(topic.message_bytes));
     return cyclonedds::checked(
         dds_create_topic(participant_.get(), &type.descriptor(), topic.name.c_str(), nullptr, nullptr),
@@ -143,9 +125,6 @@ class CycloneDds {
   cyclonedds::Entity participant_;
 };
 
-static_assert(Adapter<CycloneDds>);
-static_assert(HasCompanions<CycloneDds>);
-static_assert(HasNotes<CycloneDds>);
-static_assert(CountsPublishers<cyclonedds::Subscriber<cyclonedds::Intake>>);
+static_assert(fulfils_contract<CycloneDds>);
 
 }  // namespace middlemark

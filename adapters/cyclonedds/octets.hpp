@@ -7,13 +7,15 @@
 #include <cstdint>
 #include <string>
 
+#include <middlemark/kit/pinned.hpp>
+
 namespace middlemark::cyclonedds {
 
 /// What idlc writes for `@final struct OctetsN { octet data[N]; };`, less the XTypes description, which it would have
 /// to compute. Keyless and without padding, so Cyclone DDS serializes it with one memcpy and takes it for fixed-size,
 /// which its shared memory and its loans require. The descriptor points into this object: create the topics while it
 /// lives.
-class OctetsType {
+class OctetsType : kit::Pinned {
  public:
   explicit OctetsType(std::uint32_t bytes)
       : name_("middlemark::Octets" + std::to_string(bytes)),
@@ -31,8 +33,6 @@ class OctetsType {
                     .type_information = {nullptr, 0},
                     .type_mapping = {nullptr, 0},
                     .restrict_data_representation = 0} {}
-  OctetsType(const OctetsType&) = delete;
-  OctetsType& operator=(const OctetsType&) = delete;
 
   [[nodiscard]] const dds_topic_descriptor_t& descriptor() const noexcept { return descriptor_; }
 

@@ -12,16 +12,15 @@
 #include <cyclonedds/version.hpp>
 #include <cyclonedds/writer.hpp>
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/pinned.hpp>
 
 namespace middlemark::cyclonedds {
 
-class Publisher {
+class Publisher : kit::Pinned {
  public:
   /// `lends`: every message is written into a chunk of iceoryx's.
   Publisher(Entity writer, const Native& native, std::size_t bytes, bool lends)
       : writer_(std::move(writer), native), bytes_(bytes), lends_(lends), own_(lends ? 0 : bytes) {}
-  Publisher(const Publisher&) = delete;
-  Publisher& operator=(const Publisher&) = delete;
   ~Publisher() {
     if (lent_ != nullptr) dds_return_loan(writer_.get(), &lent_, 1);
   }

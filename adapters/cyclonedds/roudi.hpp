@@ -35,17 +35,11 @@ using iceoryx::data_segment;
 [[nodiscard]] inline iceoryx::Pool pool_for(const Settings& settings) {
   constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30;
   const auto chunks_at = [&settings](std::uint64_t depth) {
-    const std::uint64_t publishers = settings.publishers;
-    const std::uint64_t subscribers = settings.subscribers;
-    switch (settings.pattern) {
-      case Pattern::ping_pong:  // one topic there, one back
-        return chunks_held(1, subscribers, depth) + chunks_held(subscribers, 1, depth * subscribers);
-      case Pattern::request_reply:
-        return chunks_held(publishers, 1, depth * publishers) + chunks_held(1, publishers, depth);
-      case Pattern::stream:  // the publishers of a topic, rounded up: they are dealt out over the topics
-        return chunks_held(publishers, subscribers, depth * ((publishers + settings.topics - 1) / settings.topics));
+    std::uint64_t chunks = 0;
+    for (const Topic& each : settings.endpoints) {
+      chunks += chunks_held(each.publishers, each.subscribers, depth * each.publishers);
     }
-    return std::uint64_t{0};
+    return chunks;
   };
   iceoryx::Pool pool;
   pool.chunk_bytes = iceoryx::aligned_chunk(settings.message_bytes + chunk_overhead_bytes);

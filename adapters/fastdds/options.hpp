@@ -1,236 +1,246 @@
-// What a trial's settings come to in Fast DDS's own terms: a value, made before anything is opened. README.md gives the
-// reason for each figure that is not Fast DDS's default.
+// Fast DDS's own settings that a trial may name, and what a trial's settings come to in Fast DDS's own terms: values, made
+// before anything is opened. README.md gives the reason for each figure that is not Fast DDS's default.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/native.hpp>
+#include <middlemark/kit/segment.hpp>
 #include <middlemark/settings.hpp>
-
-#include "native.hpp"
 
 namespace middlemark::fastdds {
 
 inline constexpr std::uint32_t kib = 1024;
 inline constexpr std::uint32_t mib = 1024 * kib;
-inline constexpr std::uint32_t max_packet = 65500;  ///< s_maximumMessageSize; a larger sample is cut into fragments
-inline constexpr std::uint32_t default_segment = 512 * kib;
-inline constexpr std::uint32_t default_queue = 512;
-inline constexpr std::uint32_t default_max_samples = 5000;
-inline constexpr std::uint32_t default_allocated_samples = 100;
+inline constexpr std::uint32_t max_packet = 65'500;  ///< s_maximumMessageSize; a larger sample is cut into fragments
 
-[[nodiscard]] inline Carrier carrier_of(const std::string& transport) {
-  for (const Carrier each : {Carrier::shm, Carrier::intraprocess, Carrier::data_sharing, Carrier::udp, Carrier::tcp}) {
-    if (name_of(each) == transport) return each;
-  }
-  throw AdapterError("fastdds: there is no transport '" + transport + "'",
-                     "choose shm, intraprocess, data-sharing, udp or tcp");
-}
+inline constexpr std::uint32_t hour_ms = 3'600'000;
+using U32 = std::uint32_t;
 
-/// Publishers of one topic, of the one that has most of them.
-[[nodiscard]] inline std::uint32_t publishers_of_a_topic(const Settings& settings) {
-  const unsigned publishers = settings.pattern == Pattern::ping_pong ? settings.subscribers : settings.publishers;
-  const unsigned topics = std::max(1U, settings.topics);
-  return std::max(1U, (publishers + topics - 1) / topics);
-}
+/// What is nullopt here depends on the trial: Options says what it is then.
+// clang-format off
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  bool asynchronous = key("publish_mode", false,
+      {.help = "whether publish sends, or a thread of Fast DDS's own", .choices = {"synchronous", "asynchronous"}});
+  std::optional<std::int32_t> flow_bytes_per_period = key<std::int32_t>("flow_bytes_per_period",
+      {.help = "most bytes that a process's writers send in a period, by a flow controller; needs publish_mode=asynchronous",
+       .least = 0, .otherwise = "no limit", .type = NativeType::bytes});
+  std::optional<U32> flow_period_ms = key<U32>("flow_period_ms",
+      {.help = "period of the flow controller", .least = 1, .most = hour_ms, .otherwise = "100"});
+  std::optional<U32> flow_scheduler = key<U32>("flow_scheduler",  // its place among Fast DDS's own
+      {.help = "whose message the flow controller sends next",
+       .choices = {"fifo", "round-robin", "high-priority", "priority-with-reservation"}, .otherwise = "fifo"});
+  U32 max_message_size = key("max_message_size", max_packet,
+      {.help = "bytes of the largest packet; a larger message is cut into fragments of nearly that size",
+       .least = 1000, .most = max_packet, .transports = {"shm", "udp", "tcp"}, .type = NativeType::bytes});
+  std::optional<U32> shm_segment_size = key<U32>("shm_segment_size",
+      {.help = "bytes of the shared-memory segment each process sends from", .least = 128 * kib, .most = 2048U * mib,
+       .transports = {"shm", "data-sharing"}, .otherwise = "512KiB or more, by depth and size", .type = NativeType::bytes});
+  std::optional<U32> shm_port_queue_capacity = key<U32>("shm_port_queue_capacity",
+      {.help = "packets that may wait at a shared-memory port, and that a segment can hold", .least = 1,
+       .most = 1'000'000, .transports = {"shm", "data-sharing"}, .otherwise = "512 or more, by depth and size"});
+  std::optional<U32> socket_buffer_bytes = key<U32>("socket_buffer_bytes",
+      {.help = "send and receive buffer of every socket; the kernel caps it at net.core.wmem_max and rmem_max",
+       .most = 1024U * mib, .transports = {"udp", "tcp"},
+       .otherwise = "the kernel's or more, by depth and size", .type = NativeType::bytes});
+  bool udp_non_blocking_send = key("udp_non_blocking_send", false,
+      {.help = "a datagram that the send buffer has no room for is dropped; else publish waits", .transports = {"udp"}});
+  bool tcp_nodelay = key("tcp_nodelay", true,
+      {.help = "small segments are sent at once; false: Fast DDS's default, Nagle's algorithm", .transports = {"tcp"}});
+  bool tcp_crc = key("tcp_crc", true, {.help = "a checksum over every byte, made and checked", .transports = {"tcp"}});
+  std::optional<U32> heartbeat_period_ms = key<U32>("heartbeat_period_ms",
+      {.help = "period of a reliable writer's heartbeats", .least = 1, .most = hour_ms,
+       .otherwise = "100; of streams 10, but over UDP not of fragments"});
+  std::optional<bool> heartbeat_piggyback = key<bool>("heartbeat_piggyback",
+      {.help = "heartbeats ride on data", .otherwise = "true, but over TCP only with messages that fit in one packet"});
+  U32 nack_response_delay_ms = key("nack_response_delay_ms", 5U,
+      {.help = "how long a reliable writer waits before it resends what was asked for", .most = hour_ms});
+  U32 nack_suppression_ms = key("nack_suppression_ms", 0U,
+      {.help = "how long after sending a message a reliable writer ignores that it is asked for", .most = hour_ms});
+  U32 heartbeat_response_delay_ms = key("heartbeat_response_delay_ms", 5U,
+      {.help = "how long a reliable reader waits before it answers a heartbeat", .most = hour_ms});
+  U32 positive_acks_off_ms = key("positive_acks_off_ms", 0U,
+      {.help = "0: readers acknowledge; else they only ask for what they miss, and a writer takes what is that many ms old "
+               "for received", .most = hour_ms});
+  std::optional<U32> max_samples = key<U32>("max_samples",
+      {.help = "messages a keep-all history holds, of each publisher: when they are not acknowledged publish waits, as at a "
+               "high-water mark", .least = 1, .most = 10'000'000, .otherwise = "what fits in 256 MiB, 4 to 5000"});
+  std::optional<U32> allocated_samples = key<U32>("allocated_samples",
+      {.help = "messages a history has memory for from the start", .most = 10'000'000, .otherwise = "at most 100"});
+  std::optional<U32> extra_samples = key<U32>("extra_samples",
+      {.help = "messages a writer's pool holds beyond its history", .least = 1, .most = 10'000,
+       .otherwise = "1; of streams and keep-all under data-sharing 34 or fewer"});
+  U32 history_memory = key("history_memory", 1U,  // its place among Fast DDS's own
+      {.help = "how histories get memory for messages; data-sharing knows the first two",
+       .choices = {"preallocated", "preallocated-with-realloc", "dynamic", "dynamic-reusable"}});
+  U32 send_buffers = key("send_buffers", 0U,
+      {.help = "buffers a participant makes to build packets in; 0: as many as it has threads", .most = 10'000});
+  bool send_buffers_dynamic = key("send_buffers_dynamic", false,
+      {.help = "more send buffers are made when all are in use; else publish waits"});
+  std::map<std::string, std::string> properties = keys("property.*",
+      {.help = "a property of the participant and of every writer and reader; Fast DDS does not say whether it knows it"});
+};
+// clang-format on
 
-struct Options {
-  Carrier carrier = Carrier::shm;
-  std::uint32_t segment = default_segment;
-  std::uint32_t queue = default_queue;
-  std::uint32_t socket_buffer = 0;  ///< 0: the system's
-  std::uint32_t packet = max_packet;
-  bool udp_non_blocking = false;
-  bool tcp_nodelay = true;
-  bool tcp_crc = true;
-  bool asynchronous = false;
-  bool flow_controlled = false;
-  std::uint32_t flow_bytes = 0;
-  std::uint32_t flow_period_ms = 100;
-  std::uint32_t flow_scheduler = 0;
-  bool piggyback = true;
-  std::chrono::milliseconds heartbeat{100};
-  std::chrono::milliseconds nack_response{5};
-  std::chrono::milliseconds nack_suppression{0};
-  std::chrono::milliseconds heartbeat_response{5};
-  std::chrono::milliseconds positive_acks_off{0};
-  std::uint32_t history_memory = 1;  ///< its place among Fast DDS's own
-  std::uint32_t send_buffers = 0;
-  bool send_buffers_dynamic = false;
-  std::uint32_t writer_samples = default_max_samples;  ///< of a keep-all history
-  std::uint32_t reader_samples = default_max_samples;  ///< likewise
-  std::uint32_t allocated_samples = default_allocated_samples;
-  std::uint32_t extra_samples = 1;      ///< of a writer's pool, beyond its history
+struct Options : Native {
+  const Settings settings;
+  const bool streams;                   ///< also of requests and replies
+  const std::uint64_t sample;           ///< bytes of a message with its headers
+  std::uint32_t publishers = 1;         ///< of the topic that has most of them
+  std::uint32_t subscribers = 1;        ///< likewise
+  std::uint32_t segment = 512 * kib;    ///< at least Fast DDS's default
+  std::uint32_t queue = 512;            ///< likewise
+  std::uint32_t socket_buffer = 0;      ///< 0: the system's
+  std::uint32_t writer_samples = 0;     ///< of a keep-all history
+  std::uint32_t reader_samples = 0;     ///< likewise
   std::int32_t samples_per_read = 32;   ///< at most Fast DDS's max_samples_per_read
   std::chrono::milliseconds linger{0};  ///< how long readers stay at the end
-  std::vector<std::pair<std::string, std::string>> properties;
 
-  [[nodiscard]] std::uint64_t writer_messages(const Settings& settings) const {
-    return settings.depth ? *settings.depth : writer_samples;
-  }
-
-  /// Bytes of one writer's data-sharing pool.
-  [[nodiscard]] std::uint64_t pool_bytes(const Settings& settings) const {
-    return (writer_messages(settings) + extra_samples) * (settings.message_bytes + 512);
-  }
-
-  explicit Options(const Settings& settings) : carrier(carrier_of(settings.transport)) {
-    refuse(settings);
-    const Native native(settings.native, carrier);
-    const std::uint64_t sample = settings.message_bytes + 512;  // with its headers
-    size_histories(settings, native, sample);
-    packet = native.get("max_message_size", max_packet);
-    const std::uint64_t fragments = sample / (packet - 512) + 1;
-    size_transports(settings, native, sample, fragments);
-    udp_non_blocking = native.get("udp_non_blocking_send", 0) != 0;
-    tcp_nodelay = native.get("tcp_nodelay", 1) != 0;
-    tcp_crc = native.get("tcp_crc", 1) != 0;
-    const bool tcp_fragments = carrier == Carrier::tcp && sample > packet;
-    piggyback = native.get("heartbeat_piggyback", tcp_fragments ? 0 : 1) != 0;
-    const auto milliseconds = [&native](const char* name, std::uint64_t otherwise) {
-      return std::chrono::milliseconds(native.get(name, otherwise));
-    };
+  explicit Options(const Settings& trial)
+      : Native(kit::read_native<Native>("fastdds", trial)),
+        settings(trial),
+        streams(trial.pattern != Pattern::ping_pong),
+        sample(trial.message_bytes + 512) {
+    for (const Topic& topic : settings.endpoints) {
+      publishers = std::max(publishers, topic.publishers);
+      subscribers = std::max(subscribers, topic.subscribers);
+    }
+    refuse();
+    size_histories();
+    size_transports();
+    check_shared_memory();
+    const bool fragmented = sample > max_message_size;
+    if (!heartbeat_piggyback) heartbeat_piggyback = !over("tcp") || !fragmented;
     // Over UDP the fragments that a heartbeat has asked for may still be on their way when the next one asks again.
-    const bool asks_in_vain = carrier == Carrier::udp && sample > packet;
-    heartbeat = milliseconds("heartbeat_period_ms", settings.pattern == Pattern::ping_pong || asks_in_vain ? 100 : 10);
-    nack_response = milliseconds("nack_response_delay_ms", 5);
-    nack_suppression = milliseconds("nack_suppression_ms", 0);
-    heartbeat_response = milliseconds("heartbeat_response_delay_ms", 5);
+    const bool asks_in_vain = over("udp") && fragmented;
+    if (!heartbeat_period_ms) heartbeat_period_ms = streams && !asks_in_vain ? 10 : 100;
     // A writer of 2.9 can deadlock when a reader goes while it resends to it; what is acknowledged is not resent.
-    if (settings.pattern != Pattern::ping_pong && settings.reliability == Reliability::reliable) {
-      linger =
-          std::min(2 * heartbeat + heartbeat_response + std::chrono::milliseconds(10), std::chrono::milliseconds(300));
+    if (streams && settings.reliability == Reliability::reliable) {
+      linger = std::chrono::milliseconds(std::min(2 * *heartbeat_period_ms + heartbeat_response_delay_ms + 10, 300U));
     }
-    positive_acks_off = milliseconds("positive_acks_off_ms", 0);
-    if (positive_acks_off.count() > 0 && !settings.depth) {
-      // Fast DDS 2.9 aborts, or never takes a full history's messages for received.
-      throw AdapterError("fastdds: native: positive_acks_off_ms: a keep-all history is emptied by acknowledgements",
-                         "choose a history depth, or leave the key out");
+  }
+
+  [[nodiscard]] bool over(const char* transport) const { return settings.transport == transport; }
+  [[nodiscard]] bool flow_controlled() const { return flow_bytes_per_period || flow_period_ms || flow_scheduler; }
+  [[nodiscard]] std::uint64_t writer_messages() const { return settings.depth.value_or(writer_samples); }
+
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> all;
+    const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
+    if (over("udp") && granted != 0 && socket_buffer > granted) {
+      all.push_back("the kernel grants receive buffers of " + text(granted) + " bytes where " + text(socket_buffer) +
+                    " were asked for: what does not fit is dropped and, if reliable, sent again; " +
+                    "sysctl -w net.core.rmem_max=" + text(socket_buffer));
     }
-    send_buffers = native.get("send_buffers", 0);
-    send_buffers_dynamic = native.get("send_buffers_dynamic", 0) != 0;
-    history_memory = native.get("history_memory", 1);
-    if (carrier == Carrier::data_sharing && history_memory > 1) {
-      throw AdapterError("fastdds: native: history_memory: data-sharing needs memory of a size that is known before",
-                         "choose preallocated or preallocated-with-realloc, or another transport");
+    if (!settings.depth) {
+      all.push_back("keep-all is bounded to " + text(writer_samples) + " messages at a writer and " +
+                    text(reader_samples) + " at a reader");
+    } else if (publishers > 1) {
+      all.push_back("the depth counts per publisher: a reader that has " + text(publishers) + " of them keeps " +
+                    text(writer_messages() * publishers) + " messages");
     }
-    choose_publishing(native);
-    properties = native.properties();
+    return all;
   }
 
  private:
+  [[nodiscard]] static std::string text(std::uint64_t number) { return std::to_string(number); }
+  static void demand(bool fulfilled, const std::string& otherwise, const std::string& advice) {
+    if (!fulfilled) throw AdapterError("fastdds: " + otherwise, advice);
+  }
+
+  /// What neither the transports nor the table tell.
+  void refuse() const {
+    demand(asynchronous || !flow_controlled(), "native: flow_* has no effect on synchronous publishing",
+           "give publish_mode=asynchronous too");
+    demand(!settings.depth || !max_samples,
+           "native: max_samples bounds a keep-all history, and this trial's has a depth",
+           "leave it out, or choose keep-all");
+    // Fast DDS 2.9 aborts, or never takes a full history's messages for received.
+    demand(settings.depth || positive_acks_off_ms == 0,
+           "native: positive_acks_off_ms: a keep-all history is emptied by acknowledgements",
+           "choose a history depth, or leave the key out");
+    demand(!over("data-sharing") || history_memory <= 1,
+           "native: history_memory: data-sharing needs memory of a size that is known before",
+           "choose preallocated or preallocated-with-realloc, or another transport");
+    // The ports of RTPS: 250 a domain, of which each participant takes two, from the eleventh on.
+    const unsigned workers = settings.one_process ? 1 : settings.workers;
+    demand(over("tcp") || 7400 + 250 * settings.domain + 11 + 2 * (static_cast<int>(workers) - 1) <= 65'535,
+           "domain " + std::to_string(settings.domain) + " has no ports for " + text(workers) + " processes",
+           "choose a lower domain");
+  }
+
   /// Keep-all without a bound is the machine's memory: all writers of a topic together hold as many messages as fit in
   /// 256 MiB, and so do all its readers.
-  void size_histories(const Settings& settings, const Native& native, std::uint64_t sample) {
-    if (settings.depth && native.has("max_samples")) {
-      throw AdapterError("fastdds: native: max_samples bounds a keep-all history, and this trial's has a depth",
-                         "leave it out, or choose keep-all");
-    }
-    constexpr std::uint64_t keep_all_memory = 256ULL * mib;
-    const std::uint64_t writers = publishers_of_a_topic(settings);
-    const std::uint64_t readers = std::max(1U, settings.subscribers);
-    const auto fitting = [sample](std::uint64_t ends, std::uint64_t least, std::uint64_t most) {
-      return std::clamp(keep_all_memory / (ends * sample), least, most);
+  void size_histories() {
+    constexpr std::uint64_t default_samples = 5000;
+    const std::uint64_t writers = publishers;
+    const bool shared = over("data-sharing");
+    const auto fitting = [this](std::uint64_t ends, std::uint64_t of) {
+      const std::uint64_t fit = std::uint64_t{256} * mib / (ends * sample);
+      return static_cast<std::uint32_t>(std::clamp(fit, 4 * of, default_samples * of));
     };
-    writer_samples = native.get("max_samples", fitting(writers, 4, default_max_samples));
+    writer_samples = max_samples.value_or(fitting(writers, 1));
     // A data-sharing reader keeps no messages of its own, and 2.9's listener can spin for ever, beyond the reader's end,
     // on one that a full history refused.
-    const bool holds_all = native.has("max_samples") || carrier == Carrier::data_sharing;
-    reader_samples =
-        static_cast<std::uint32_t>(holds_all ? std::uint64_t{writer_samples} * writers
-                                             : fitting(readers, 4 * writers, default_max_samples * writers));
-    allocated_samples =
-        native.get("allocated_samples", std::min({writer_samples, reader_samples, default_allocated_samples}));
-    const std::uint64_t least = settings.depth ? *settings.depth : std::min(writer_samples, reader_samples);
-    if (native.has("allocated_samples") && allocated_samples > least) {
-      throw AdapterError("fastdds: native: allocated_samples: " + std::to_string(allocated_samples) +
-                             " messages are more than the history holds, " + std::to_string(least),
-                         "lower it, or deepen the history");
-    }
-    allocated_samples = static_cast<std::uint32_t>(std::min<std::uint64_t>(allocated_samples, least));
+    const bool holds_all = max_samples || shared;
+    reader_samples = holds_all ? writer_samples * publishers : fitting(subscribers, writers);
+    const std::uint32_t held = settings.depth.value_or(std::min(writer_samples, reader_samples));
+    if (!allocated_samples) allocated_samples = std::min({writer_samples, reader_samples, held, 100U});
+    demand(*allocated_samples <= held,
+           "native: allocated_samples: " + text(*allocated_samples) + " messages are more than the history holds, " +
+               text(held),
+           "lower it, or deepen the history");
     // A reader acknowledges a message of a data-sharing writer when it takes it, before it is visited. What a read
     // brings must therefore stay untouched while that many others are written.
-    const bool shared = carrier == Carrier::data_sharing;
-    const bool guarded = shared && (!settings.depth || settings.pattern != Pattern::ping_pong);
     if (shared) samples_per_read = static_cast<std::int32_t>(std::clamp<std::uint64_t>(32ULL * mib / sample, 1, 32));
-    extra_samples = native.get("extra_samples", guarded ? static_cast<std::uint64_t>(samples_per_read) + 2 : 1);
+    const bool guarded = shared && (!settings.depth || streams);
+    if (!extra_samples) extra_samples = guarded ? static_cast<std::uint32_t>(samples_per_read) + 2 : 1;
   }
 
   /// What waits between a writer and its readers is dropped where it does not fit, and the reliable resend it one
   /// heartbeat later: a stream's whole history has to fit, as far as that is not much memory.
-  void size_transports(const Settings& settings, const Native& native, std::uint64_t sample, std::uint64_t fragments) {
-    const bool streams = settings.pattern != Pattern::ping_pong;
-    const std::uint64_t writers = publishers_of_a_topic(settings);
-    const std::uint64_t messages = streams ? writer_messages(settings) : 1;
+  void size_transports() {
     constexpr std::uint64_t most_queued = 16'384;
     constexpr std::uint64_t most_memory = 16ULL * mib;
-    std::uint64_t in_segment = 0;
-    std::uint64_t in_queue = 0;
-    if (carrier == Carrier::shm) {
+    const auto at_least = [](std::uint32_t& size, std::uint64_t needed) {
+      size = std::max(size, static_cast<std::uint32_t>(needed));
+    };
+    const std::uint64_t fragments = sample / (max_message_size - 512) + 1;
+    const std::uint64_t messages = streams ? writer_messages() : 1;
+    if (over("shm")) {
       const std::uint64_t message = sample + fragments * 512;
-      in_segment = std::max(4 * message, std::min(messages * message, most_memory));
-      in_queue = std::max(2 * fragments, std::min(messages * fragments * writers, most_queued));
-    } else if (carrier == Carrier::data_sharing && streams) {
+      at_least(segment, std::max(4 * message, std::min(messages * message, most_memory)));
+      at_least(queue, std::max(2 * fragments, std::min(messages * fragments * publishers, most_queued)));
+    } else if (over("data-sharing") && streams) {
       // Here the transport carries discovery and acknowledgements only: of every message one by each reader.
-      in_segment = std::min(messages * writers * 512, most_memory);
-      in_queue = std::min(messages * std::max<std::uint64_t>(writers, settings.subscribers), most_queued);
+      at_least(segment, std::min(messages * publishers * 512, most_memory));
+      at_least(queue, std::min(messages * std::max(publishers, subscribers), most_queued));
+    } else if (over("udp")) {
+      if (sample > max_message_size) at_least(socket_buffer, 4 * sample);
+      const std::uint64_t history =
+          std::min(messages * publishers * (sample + fragments * 768), std::uint64_t{4} * mib);
+      if (streams && history > 212'992) at_least(socket_buffer, history);  // the kernel's default
     }
-    segment = native.get("shm_segment_size", std::max<std::uint64_t>(default_segment, in_segment));
-    queue = native.get("shm_port_queue_capacity", std::max<std::uint64_t>(default_queue, in_queue));
-
-    std::uint64_t buffer = 0;
-    if (carrier == Carrier::udp) {
-      constexpr std::uint64_t most_buffered = 4ULL * mib;
-      constexpr std::uint64_t kernel_default = 212'992;
-      if (sample > packet) buffer = 4 * sample;
-      const std::uint64_t history = std::min(messages * writers * (sample + fragments * 768), most_buffered);
-      if (streams && history > kernel_default) buffer = std::max(buffer, history);
-    }
-    socket_buffer = native.get("socket_buffer_bytes", buffer);
+    segment = shm_segment_size.value_or(segment);
+    queue = shm_port_queue_capacity.value_or(queue);
+    socket_buffer = socket_buffer_bytes.value_or(socket_buffer);
   }
 
-  void choose_publishing(const Native& native) {
-    asynchronous = native.get("publish_mode", 0) != 0;
-    for (const char* name : {"flow_bytes_per_period", "flow_period_ms", "flow_scheduler"}) {
-      if (!native.has(name)) continue;
-      if (!asynchronous) {
-        throw AdapterError(std::string("fastdds: native: ") + name + " has no effect on synchronous publishing",
-                           "give publish_mode=asynchronous too");
-      }
-      flow_controlled = true;
-    }
-    flow_bytes = native.get("flow_bytes_per_period", 0);
-    flow_period_ms = native.get("flow_period_ms", 100);
-    flow_scheduler = native.get("flow_scheduler", 0);
-  }
-
-  void refuse(const Settings& settings) const {
-    if (carrier == Carrier::intraprocess && !settings.one_process) {
-      throw AdapterError("fastdds: intraprocess delivery does not reach another process", "choose one process, or shm");
-    }
-    if (carrier == Carrier::tcp && settings.one_process) {
-      throw AdapterError("fastdds: over TCP a participant does not reliably connect to itself", "choose two processes");
-    }
-    if (settings.message_bytes > std::size_t{64} * mib) {
-      throw AdapterError("fastdds: a message of " + std::to_string(settings.message_bytes) + " bytes is beyond 64 MiB");
-    }
-    if (settings.domain < 0 || settings.domain > 232) {
-      throw AdapterError("fastdds: " + std::to_string(settings.domain) + " is not a domain",
-                         "domains go from 0 to 232");
-    }
-    // The ports of RTPS: 250 a domain, of which each participant takes two, from the eleventh on.
-    const unsigned workers = settings.one_process ? 1 : settings.workers;
-    const unsigned last_port = 7400 + 250 * static_cast<unsigned>(settings.domain) + 11 + 2 * (workers - 1);
-    if (carrier != Carrier::tcp && last_port > 65'535) {
-      throw AdapterError("fastdds: domain " + std::to_string(settings.domain) + " has no ports for " +
-                             std::to_string(workers) + " processes",
-                         "choose a lower domain");
-    }
+  void check_shared_memory() const {
+    const std::uint64_t pool = over("data-sharing") ? (writer_messages() + *extra_samples) * sample : 0;
+    demand(pool <= 4095ULL * mib,
+           "data-sharing: a history of " + text(pool) + " bytes is beyond the 4 GiB of Fast DDS's pool",
+           "lower the depth or the size");
+    if (pool == 0 && !over("shm")) return;
+    kit::require_shared_memory(segment + pool, "fastdds: " + settings.transport + ": the messages of each process");
   }
 };
 

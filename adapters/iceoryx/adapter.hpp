@@ -9,103 +9,81 @@
 
 #include <iceoryx/roudi.hpp>
 #include <middlemark/adapter.hpp>
-#include <middlemark/library.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
 
-#include "calls.hpp"
-#include "native.hpp"
-#include "publisher.hpp"
-#include "queues.hpp"
+#include "ends.hpp"
+#include "options.hpp"
 #include "runtime.hpp"
-#include "subscriber.hpp"
 
 namespace middlemark {
 
 class Iceoryx {
  public:
   explicit Iceoryx(const Settings& settings)
-      : settings_(settings), native_(settings), queues_(settings, native_), runtime_(settings, queues_.chunk_bytes()) {}
+      : settings_(settings), options_(settings), runtime_(settings, options_.chunk_bytes) {}
 
   [[nodiscard]] static Description describe() {
-    const LoadedLibrary library =
-        loaded_library(reinterpret_cast<const void*>(&iox::runtime::PoshRuntime::initRuntime));
-    Description description;
-    description.name = "iceoryx";
-    description.title = "Eclipse iceoryx";
-    description.version = library.version;
-    description.library = library.path;
-    description.licence = "Apache-2.0";
-    description.request_reply = true;
-    Transport shm;
-    shm.name = "shm";
-    shm.carrier = "shared-memory";
-    shm.segments = {iceoryx::data_segment()};
-    shm.loan = {true};  // there is no other way to send
-    shm.max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY;
-    shm.companions = true;
-    description.transports = {shm};
-    description.residue = iceoryx::roudi_residue();
-    description.residue.emplace_back(iceoryx::Runtime::residue);
-    for (const iceoryx::Key& key : iceoryx::keys) description.native[std::string(key.name)] = key.text;
-    return description;
+    const kit::LoadedLibrary library =
+        kit::loaded_library(reinterpret_cast<const void*>(&iox::runtime::PoshRuntime::initRuntime));
+    return {.name = "iceoryx",
+            .title = "Eclipse iceoryx",
+            .version = library.version,
+            .library = library.path,
+            .licence = "Apache-2.0",
+            .transports = {{.name = "shm",
+                            .carrier = "shared-memory",
+                            .segments = {iceoryx::data_segment()},
+                            .loan = {true},  // there is no other way to send
+                            .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
+                            .companions = true}},
+            .request_reply = true,
+            .residue = iceoryx::residue(),
+            .native = kit::native_table<iceoryx::Native>()};
   }
 
+  static void check(const Settings& settings) { iceoryx::Options{settings}; }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
-    const iceoryx::Queues queues(settings, iceoryx::Native(settings));
-    return {iceoryx::roudi(settings, "iceoryx", queues.pool())};
+    return {iceoryx::roudi(settings, "iceoryx", iceoryx::Options(settings).pool())};
   }
 
   [[nodiscard]] iceoryx::Publisher publisher(const Topic& topic, unsigned /*index*/) {
     iox::popo::PublisherOptions options;
-    options.historyCapacity = native_.history_capacity();
+    options.historyCapacity = options_.history;
     options.subscriberTooSlowPolicy = too_slow();
-    return iceoryx::Publisher(service(topic), options, topic, native_.alignment(),
-                              waits() ? std::optional(settings_.write_timeout) : std::nullopt);
+    return {service(topic), options, chunk(topic), topic.subscribers,
+            waits() ? std::optional(settings_.write_timeout) : std::nullopt};
   }
 
   [[nodiscard]] iceoryx::Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
-    if (settings_.depth && queues_.asked(topic.publishers) > iox::MAX_SUBSCRIBER_QUEUE_CAPACITY) {
-      throw AdapterError("iceoryx: " + topic.name + ": a depth of " + std::to_string(*settings_.depth) + " for " +
+    if (topic.depth && options_.asked(topic) > iox::MAX_SUBSCRIBER_QUEUE_CAPACITY) {
+      throw AdapterError("iceoryx: " + topic.name + ": a depth of " + std::to_string(*topic.depth) + " for " +
                              std::to_string(topic.publishers) + " publishers each is more than iceoryx queues",
                          "at most " + std::to_string(iox::MAX_SUBSCRIBER_QUEUE_CAPACITY / topic.publishers));
     }
     iox::popo::SubscriberOptions options;
-    options.queueCapacity = queues_.subscriber(topic.publishers);
+    options.queueCapacity = options_.queued(topic);
     options.queueFullPolicy = full();
-    return iceoryx::Subscriber(service(topic), options, settings_.reception);
+    return {service(topic), options, settings_.reception};
   }
 
   [[nodiscard]] iceoryx::Client client(const Topic& topic, unsigned /*index*/) {
     iox::popo::ClientOptions options;
-    options.responseQueueCapacity = queues_.responses();
+    options.responseQueueCapacity = options_.queued_responses();
     options.responseQueueFullPolicy = full();
     options.serverTooSlowPolicy = too_slow();
-    return iceoryx::Client(service(topic), options, topic.message_bytes, native_.alignment(), settings_.reception);
+    return {service(topic), options, settings_.reception, chunk(topic)};
   }
 
   [[nodiscard]] iceoryx::Server server(const Topic& topic, unsigned /*index*/) {
     iox::popo::ServerOptions options;
-    options.requestQueueCapacity = queues_.requests();
+    options.requestQueueCapacity = options_.queued_requests(topic);
     options.requestQueueFullPolicy = full();
     options.clientTooSlowPolicy = too_slow();
-    return iceoryx::Server(service(topic), options, topic.message_bytes, native_.alignment(), settings_.reception);
+    return {service(topic), options, settings_.reception, chunk(topic)};
   }
 
-  [[nodiscard]] std::vector<std::string> notes() const {
-    std::vector<std::string> all;
-    if (settings_.pattern == Pattern::request_reply) return all;
-    const std::uint64_t publishers = queues_.most_publishers();
-    const std::uint64_t queued = queues_.subscriber(publishers);
-    if (!settings_.depth) {
-      all.push_back("keep-all is bounded to " + std::to_string(queued) +
-                    " messages waiting for a subscriber: beyond, " +
-                    (waits() ? "a reliable publisher is held up" : "best effort loses the oldest"));
-    } else if (queued < queues_.asked(publishers)) {
-      all.push_back("a subscriber queues " + std::to_string(queued) + " messages where the depth of " +
-                    std::to_string(*settings_.depth) + " asks for " + std::to_string(queues_.asked(publishers)) +
-                    ": the chunks of a trial keep to 1 GiB");
-    }
-    return all;
-  }
+  [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:
   [[nodiscard]] bool waits() const noexcept { return settings_.reliability == Reliability::reliable; }
@@ -116,17 +94,16 @@ class Iceoryx {
   [[nodiscard]] iox::popo::QueueFullPolicy full() const noexcept {
     return waits() ? iox::popo::QueueFullPolicy::BLOCK_PRODUCER : iox::popo::QueueFullPolicy::DISCARD_OLDEST_DATA;
   }
+  [[nodiscard]] iceoryx::Chunk chunk(const Topic& topic) const { return {topic.message_bytes, options_.alignment}; }
   [[nodiscard]] iox::capro::ServiceDescription service(const Topic& topic) const {
     return iceoryx::service_of(settings_, topic);
   }
 
   const Settings settings_;
-  const iceoryx::Native native_;
-  const iceoryx::Queues queues_;
+  const iceoryx::Options options_;
   iceoryx::Runtime runtime_;
 };
 
-static_assert(HasRequestReply<Iceoryx> && HasCompanions<Iceoryx> && HasNotes<Iceoryx>);
-static_assert(HasLastError<iceoryx::Publisher> && HasLastError<iceoryx::Subscriber>);
+static_assert(fulfils_contract<Iceoryx>);
 
 }  // namespace middlemark

@@ -1,15 +1,14 @@
-// This process as RouDi's client, and what becomes of iceoryx's own errors.
+// This process in iceoryx: its runtime, errors, names.
 #pragma once
 
 #include <unistd.h>
 
 #include <atomic>
-#include <cstring>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <string>
-#include <string_view>
-#include <utility>
+#include <vector>
 
 #include <iceoryx_hoofs/cxx/generic_raii.hpp>
 #include <iceoryx_hoofs/error_handling/error_handling.hpp>
@@ -17,18 +16,26 @@
 #include <iceoryx_posh/runtime/posh_runtime.hpp>
 
 #include <iceoryx/roudi.hpp>
+#include <middlemark/kit/last_failure.hpp>
 #include <middlemark/settings.hpp>
 
 namespace middlemark::iceoryx {
 
-/// iceoryx reports an error of its own to a handler of the process and goes on, or ends the process when it is fatal. Its
-/// default handler writes to stderr each time, which has no place where an error may come with every message.
-class ErrorReports {
+/// This process as RouDi's client. iceoryx reports an error of its own to a handler of the process and goes on, or ends the process
+/// when it is fatal. Its default handler writes to stderr each time, which has no place where an error may come with every message.
+class Runtime {
  public:
-  ErrorReports() : restored_(iox::ErrorHandler::setTemporaryErrorHandler(&noted)) {}
+  Runtime(const Settings& settings, std::uint64_t chunk_bytes)
+      : restored_(iox::ErrorHandler::setTemporaryErrorHandler(&noted)) {
+    check_roudi(settings, "iceoryx", chunk_bytes);
+    iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kWarn,
+                                                             iox::log::LogLevelOutput::kHideLogLevel);
+    const std::string name = settings.scope + "_" + std::to_string(getpid());
+    iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
+  }
 
   /// The name of the last one; empty: none.
-  [[nodiscard]] static std::string last() {
+  [[nodiscard]] static std::string last_error() {
     const iox::Error error = last_.load(std::memory_order_relaxed);
     return error == iox::Error::kNO_ERROR ? "" : iox::ErrorHandler::toString(error);
   }
@@ -48,40 +55,20 @@ class ErrorReports {
   iox::cxx::GenericRAII restored_;
 };
 
-class Runtime {
- public:
-  Runtime(const Settings& settings, std::uint64_t chunk_bytes) {
-    check_roudi(settings, "iceoryx", chunk_bytes);
-    iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kWarn,
-                                                             iox::log::LogLevelOutput::kHideLogLevel);
-    const std::string name = settings.scope + "_" + std::to_string(getpid());
-    iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
-  }
+/// What RouDi leaves, and killed workers: iceoryx's socket to each, and its lock.
+[[nodiscard]] inline std::vector<std::string> residue() {
+  std::vector<std::string> all = roudi_residue();
+  all.emplace_back("/tmp/{scope}_*");
+  return all;
+}
 
-  /// What killed workers leave: iceoryx's socket to each, and its lock.
-  static constexpr const char* residue = "/tmp/{scope}_*";
-
- private:
-  ErrorReports reports_;
-};
-
-/// The last failure after the start. Written on a hot path, put into words once it is asked for.
-class LastFailure {
- public:
-  /// `text` is iceoryx's own name of a value, which outlives everything.
-  void note(const char* operation, const char* text) noexcept {
-    operation_.store(operation, std::memory_order_relaxed);
-    text_.store(text, std::memory_order_relaxed);
-  }
+/// An operation that failed, with iceoryx's own name of the result, else what the process was told.
+inline const char* same(const char* name) noexcept { return name; }
+struct LastFailure : kit::LastFailure<&same> {
   [[nodiscard]] std::string text() const {
-    const char* operation = operation_.load(std::memory_order_relaxed);
-    if (operation == nullptr) return ErrorReports::last();
-    return std::string(operation) + ": " + text_.load(std::memory_order_relaxed);
+    const std::string own = kit::LastFailure<&same>::text();
+    return own.empty() ? Runtime::last_error() : own;
   }
-
- private:
-  std::atomic<const char*> operation_{nullptr};
-  std::atomic<const char*> text_{nullptr};
 };
 
 /// Topics and services of a trial. An identifier of iceoryx's has at most 100 characters, and would be cut in silence.

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
-#include <middlemark/library.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
 
 #include "ends.hpp"
-#include "options.hpp"
-#include "sockets.hpp"
 
 namespace middlemark {
 
@@ -21,28 +20,25 @@ class Lcm {
   explicit Lcm(const Settings& settings) : settings_(settings), options_(settings), group_(settings) {}
 
   [[nodiscard]] static Description describe() {
-    Description description;
-    description.name = "lcm";
-    description.title = "LCM";
-    // The library cannot be asked, and the number in its file's name is libtool's.
-    description.version = std::to_string(LCM_MAJOR_VERSION) + '.' + std::to_string(LCM_MINOR_VERSION) + '.' +
-                          std::to_string(LCM_MICRO_VERSION);
-    description.library = loaded_library(reinterpret_cast<const void*>(&lcm_create)).path;
-    description.licence = "LGPL-2.1-or-later";
-    description.own_threads = true;
-    Transport udp;
-    udp.name = "udp";
-    udp.carrier = "udp";
-    udp.receive = {"poll", "block"};
-    udp.reliability = {"best-effort"};
     // Nothing paces the fragments of a message, so that all of it must fit the receive buffer. 1 MiB goes through smaller
     // ones too, with losses.
     const std::size_t buffer = lcm::largest_receive_buffer();
-    udp.max_bytes = std::clamp(buffer, std::size_t{1} << 20, std::size_t{64} << 20);
-    if (udp.max_bytes == buffer) udp.max_bytes_advice = "sudo sysctl -w net.core.rmem_max=67108864";
-    description.transports = {udp};
-    description.native = lcm::Options::keys();
-    return description;
+    const std::size_t most = std::clamp(buffer, std::size_t{1} << 20, std::size_t{64} << 20);
+    return {.name = "lcm",
+            .title = "LCM",
+            // The library cannot be asked, and the number in its file's name is libtool's.
+            .version = std::to_string(LCM_MAJOR_VERSION) + '.' + std::to_string(LCM_MINOR_VERSION) + '.' +
+                       std::to_string(LCM_MICRO_VERSION),
+            .library = kit::loaded_library(reinterpret_cast<const void*>(&lcm_create)).path,
+            .licence = "LGPL-2.1-or-later",
+            .transports = {{.name = "udp",
+                            .carrier = "udp",
+                            .receive = {"poll", "block"},  // its handlers run on the thread that calls lcm_handle()
+                            .reliability = {"best-effort"},
+                            .max_bytes = most,
+                            .max_bytes_advice = most == buffer ? "sudo sysctl -w net.core.rmem_max=67108864" : ""}},
+            .own_threads = true,
+            .native = kit::native_table<lcm::Native>()};
   }
 
   [[nodiscard]] lcm::Publisher publisher(const Topic& topic, unsigned /*index*/) {
@@ -60,6 +56,6 @@ class Lcm {
   const lcm::Group group_;
 };
 
-static_assert(Adapter<Lcm> && HasNotes<Lcm>);
+static_assert(fulfils_contract<Lcm>);
 
 }  // namespace middlemark

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
 
 #include "copies.hpp"
 
@@ -21,23 +22,19 @@ class Memcpy {
   explicit Memcpy(const Settings& settings) : mirror_(std::make_shared<copies::Mirror>(settings.message_bytes)) {}
 
   [[nodiscard]] static Description describe() {
-    Description about;
-    about.name = "memcpy";
-    about.title = "Copying out and back in one process (floor)";
-    about.version = std::string("glibc ") + gnu_get_libc_version();
-    about.licence = "Apache-2.0";
-    about.floor = true;
-    Transport transport;
-    transport.name = "memcpy";
-    transport.carrier = "process-memory";
-    transport.alone = true;
-    transport.processes = {1};
-    transport.receive = {"poll"};
-    transport.reliability = {"reliable"};
-    transport.max_depth = 1;
-    transport.keep_all = false;
-    about.transports = {transport};
-    return about;
+    return {.name = "memcpy",
+            .title = "Copying out and back in one process",
+            .version = std::string("glibc ") + gnu_get_libc_version(),
+            .licence = "Apache-2.0",
+            .floor = true,
+            .transports = {{.name = "memcpy",
+                            .carrier = "process-memory",
+                            .processes = {1},
+                            .receive = {"poll"},
+                            .reliability = {"reliable"},
+                            .max_depth = 1,
+                            .keep_all = false,
+                            .alone = true}}};
   }
 
   /// Both are the ping's, and used by its thread alone.
@@ -48,6 +45,6 @@ class Memcpy {
   std::shared_ptr<copies::Mirror> mirror_;
 };
 
-static_assert(Adapter<Memcpy>);
+static_assert(fulfils_contract<Memcpy>);
 
 }  // namespace middlemark

@@ -75,8 +75,6 @@ class Subscriber {
     return 1;
   }
   bool wait(std::chrono::nanoseconds /*timeout*/) noexcept { return mirror_->holds_one; }
-  static void listen(Listener /*listener*/) { throw AdapterError("memcpy: nobody else is there to call a listener"); }
-  static void silence() noexcept {}
 
  private:
   std::shared_ptr<Mirror> mirror_;

@@ -7,48 +7,41 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
-#include <middlemark/library.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
+#include <middlemark/kit/pinned.hpp>
 
 #include "broker.hpp"
+#include "ends.hpp"
 #include "options.hpp"
-#include "publisher.hpp"
-#include "subscriber.hpp"
 
 namespace middlemark {
 
-class Mqtt {
+class Mqtt : kit::Pinned {
  public:
   explicit Mqtt(const Settings& settings)
       : settings_(settings), options_(settings), broker_(mqtt::BrokerAddress::of_the_trial()) {
     mosquitto_lib_init();
   }
   ~Mqtt() { mosquitto_lib_cleanup(); }
-  Mqtt(const Mqtt&) = delete;
-  Mqtt& operator=(const Mqtt&) = delete;
 
   [[nodiscard]] static Description describe() {
     int major = 0;
     int minor = 0;
     int revision = 0;
     mosquitto_lib_version(&major, &minor, &revision);
-    Description description;
-    description.name = "mqtt";
-    description.title = "MQTT (Eclipse Mosquitto)";
-    description.version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(revision);
-    description.library = loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path;
-    description.licence = "EPL-2.0 OR BSD-3-Clause";
-    description.own_threads = true;
-    for (const auto& [name, carrier] : {std::pair{"tcp", "tcp"}, std::pair{"unix", "unix-socket"}}) {
-      Transport transport;
-      transport.name = name;
-      transport.carrier = carrier;
-      transport.companions = true;
-      description.transports.push_back(std::move(transport));
-    }
-    description.native = mqtt::Options::keys();
-    return description;
+    return {.name = "mqtt",
+            .title = "MQTT (Eclipse Mosquitto)",
+            .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(revision),
+            .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
+            .licence = "EPL-2.0 OR BSD-3-Clause",
+            .transports = {{.name = "tcp", .carrier = "tcp", .companions = true},
+                           {.name = "unix", .carrier = "unix-socket", .companions = true}},
+            .own_threads = true,
+            .native = kit::native_table<mqtt::Native>()};
   }
 
+  static void check(const Settings& settings) { mqtt::Options{settings}; }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) { return {mqtt::broker(settings)}; }
 
   [[nodiscard]] mqtt::Publisher publisher(const Topic& topic, unsigned index) {
@@ -66,6 +59,6 @@ class Mqtt {
   const mqtt::BrokerAddress broker_;
 };
 
-static_assert(Adapter<Mqtt> && HasCompanions<Mqtt> && HasNotes<Mqtt>);
+static_assert(fulfils_contract<Mqtt>);
 
 }  // namespace middlemark

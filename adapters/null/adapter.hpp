@@ -8,6 +8,8 @@
 #include <string>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/pinned.hpp>
 
 #include "exchange.hpp"
 #include "publisher.hpp"
@@ -18,7 +20,7 @@
 
 namespace middlemark {
 
-class Null {
+class Null : kit::Pinned {
  public:
   using Publisher = null::Publisher;
   using Subscriber = null::Subscriber;
@@ -33,31 +35,26 @@ class Null {
     if (script_.fail.contains("close-crash")) std::abort();
     if (script_.fail.contains("close-hang")) null::pause_for_ever();
   }
-  Null(const Null&) = delete;
-  Null& operator=(const Null&) = delete;
 
   [[nodiscard]] static Description describe() {
-    Description about;
-    about.name = "null";
-    about.title = "Scripted memory queue (tests the bench)";
-    about.version = "1";
-    about.licence = "Apache-2.0";
-    about.bench_only = true;
-    about.request_reply = true;
-    Transport memory;
-    memory.name = "memory";
-    memory.carrier = "shared-memory";
-    memory.segments = {"middlemark-null.*"};
-    memory.max_bytes = std::size_t{1} << 20;
-    memory.max_bytes_advice = "it tests the bench; a larger message tests nothing more";
-    memory.max_depth = 1000;
+    const Transport memory{.name = "memory",
+                           .carrier = "shared-memory",
+                           .segments = {"middlemark-null.*"},
+                           .max_bytes = std::size_t{1} << 20,
+                           .max_bytes_advice = "it tests the bench; a larger message tests nothing more",
+                           .max_depth = 1000};
     Transport mislabelled = memory;  // for the bench's proof of transport: says udp, moves its bytes in memory
     mislabelled.name = "mislabelled";
     mislabelled.carrier = "udp";
-    about.transports = {memory, mislabelled};
-    about.residue = {"/dev/shm/middlemark-null.{scope}_*"};
-    about.native = null::Script::keys();
-    return about;
+    return {.name = "null",
+            .title = "Scripted memory queue (tests the bench)",
+            .version = "1",
+            .licence = "Apache-2.0",
+            .bench_only = true,
+            .transports = {memory, mislabelled},
+            .request_reply = true,
+            .residue = {"/dev/shm/middlemark-null.{scope}_*"},
+            .native = kit::native_table<null::Script>()};
   }
 
   Publisher publisher(const Topic& topic, unsigned index) { return {settings_, script_, route(topic), index}; }
@@ -91,7 +88,8 @@ class Null {
     constexpr std::uint64_t usual = 16;
     constexpr std::uint64_t keep_all = 64;
     constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // of all queues of the trial
-    const std::uint64_t queues = std::uint64_t{settings_.publishers} * settings_.subscribers;
+    std::uint64_t queues = 1;
+    for (const Topic& each : settings_.endpoints) queues += std::uint64_t{each.publishers} * each.subscribers;
     const std::uint64_t most = std::max<std::uint64_t>(1, most_bytes / queues / null::Queue::slot_bytes(message_bytes));
     return std::min(script_.slots.value_or(std::max<std::uint64_t>(usual, settings_.depth.value_or(keep_all))), most);
   }
@@ -100,6 +98,6 @@ class Null {
   const null::Script script_;
 };
 
-static_assert(Adapter<Null> && HasRequestReply<Null>);
+static_assert(fulfils_contract<Null>);
 
 }  // namespace middlemark

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/pinned.hpp>
 
 #include "publisher.hpp"
 #include "route.hpp"
@@ -51,7 +52,7 @@ class Client {
   Publisher requests_;
 };
 
-class Server {
+class Server : kit::Pinned {
  public:
   Server(const Settings& settings, const Script& script, const Topic& service, std::uint64_t slots)
       : requests_(script, request_route(service, slots), 0) {
@@ -60,8 +61,6 @@ class Server {
     }
   }
   ~Server() { silence(); }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
 
   /// The reply to the request that is being visited.
   std::span<std::byte> loan(std::size_t bytes) noexcept { return replies_[asking_]->loan(bytes); }

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
-#include <middlemark/clock.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/memory.hpp>
 #include <middlemark/message.hpp>
 
 #include "queue.hpp"
@@ -22,18 +23,18 @@
 
 namespace middlemark::null {
 
-class Publisher {
+class Publisher : public kit::OwnBuffer {
  public:
   Publisher(const Settings& settings, const Script& script, const Route& route, unsigned index)
-      : misbehaves_(route.role == script.at && meant(script.only_publisher, route.publisher(index))),
+      : OwnBuffer(route.topic.message_bytes),
+        misbehaves_(route.role == script.at && meant(script.only_publisher, route.publisher(index))),
         never_matches_(script.fail.contains("match")),
         blocks_when_full_(settings.reliability == Reliability::reliable),
-        write_timeout_ns_(static_cast<std::uint64_t>(settings.write_timeout.count())),
+        write_timeout_(settings.write_timeout),
         script_(script),
-        message_(route.topic.message_bytes),
         wrong_(route.topic.message_bytes),
         held_(route.topic.message_bytes),
-        hog_(misbehaves_ ? script.hog_bytes : 0) {
+        hog_(misbehaves_ ? script.hog_mib << 20 : 0) {
     for (unsigned i = 0; i < route.topic.subscribers; ++i) {
       destinations_.push_back(
           {std::make_unique<Queue>(route.queue_name(index, i), route.topic.message_bytes, route.slots),
@@ -41,14 +42,12 @@ class Publisher {
     }
   }
 
-  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return message_; }
-
   Published publish() noexcept {
-    deadline_ns_ = 0;
+    deadline_.reset();
     const Header header = read_header(message_);
-    if (!misbehaves_ || header.rehearsal()) return deliver_to_all();
+    if (!misbehaves_ || header.warm_up()) return deliver_to_all();
     const std::uint64_t sequence = header.sequence();
-    if (script_.every_delay.count() > 0) spend(CLOCK_MONOTONIC, script_.every_delay);
+    if (script_.every_delay().count() > 0) spend(CLOCK_MONOTONIC, script_.every_delay());
     if (script_.burn.count() > 0) spend(CLOCK_THREAD_CPUTIME_ID, script_.burn);
     if (const auto found = script_.delay.find(sequence); found != script_.delay.end()) {
       std::this_thread::sleep_for(found->second);
@@ -121,11 +120,9 @@ class Publisher {
   Published deliver(Queue& queue, std::span<const std::byte> message, bool due = false) noexcept {
     while (!queue.push(message)) {
       if (!blocks_when_full_ && !due) return Published::ok;
-      const std::uint64_t now = monotonic_ns();
-      if (deadline_ns_ == 0) deadline_ns_ = now + write_timeout_ns_;
-      if (now > deadline_ns_) return Published::timed_out;
-      const timespec nap{0, 20'000};
-      nanosleep(&nap, nullptr);
+      if (!deadline_) deadline_.emplace(write_timeout_);
+      if (deadline_->passed()) return Published::timed_out;
+      kit::nap(std::chrono::microseconds(20));
     }
     return Published::ok;
   }
@@ -143,15 +140,14 @@ class Publisher {
   const bool misbehaves_;
   const bool never_matches_;
   const bool blocks_when_full_;
-  const std::uint64_t write_timeout_ns_;
+  const std::chrono::nanoseconds write_timeout_;
   const Script script_;
-  std::vector<std::byte> message_;
   std::vector<std::byte> wrong_;
   std::vector<std::byte> held_;
   const Hog hog_;
   bool holding_ = false;
   bool refused_ = false;
-  std::uint64_t deadline_ns_ = 0;  // of this publish(); 0: it has not waited yet
+  std::optional<kit::Deadline> deadline_;  // of this publish(), once it waits
   std::vector<Destination> destinations_;
 };
 

@@ -8,18 +8,17 @@
 #include <span>
 #include <string>
 
-#include "shared_memory/segment.hpp"
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/segment.hpp>
 
 namespace middlemark::null {
 
-class Queue {
+class Queue : kit::Pinned {
  public:
   /// `slots` messages may wait; the same on both sides.
   Queue(const std::string& name, std::size_t message_bytes, std::uint64_t slots)
       : slots_(slots), slot_bytes_(slot_bytes(message_bytes)), segment_(name, header_bytes + slots * slot_bytes_) {}
   ~Queue() { segment_.unlink(); }
-  Queue(const Queue&) = delete;
-  Queue& operator=(const Queue&) = delete;
 
   [[nodiscard]] static constexpr std::size_t slot_bytes(std::size_t message_bytes) noexcept {
     return message_bytes + sizeof(std::uint64_t);
@@ -69,7 +68,7 @@ class Queue {
 
   std::uint64_t slots_;
   std::size_t slot_bytes_;
-  shared_memory::Segment segment_;
+  kit::Segment segment_;
 };
 
 }  // namespace middlemark::null

@@ -12,94 +12,71 @@
 #include <string_view>
 #include <vector>
 
+#include <middlemark/kit/native.hpp>
 #include <middlemark/settings.hpp>
 
 namespace middlemark::null {
 
-/// Parsed from the native settings. Lists name sequences of measured messages; they apply to what the role `at` publishes,
-/// but `stall`, which applies to what the subscribers take.
-struct Script {
-  std::string at;                                           ///< whose publisher misbehaves: a role of the pattern
-  std::optional<unsigned> only_publisher;                   ///< of several at that role, the one with this index
-  std::optional<unsigned> only_subscriber;                  ///< what is delivered wrong is so to this one alone
-  std::set<std::uint64_t> lose;                             ///< never delivered
-  std::set<std::uint64_t> duplicate;                        ///< delivered twice
-  std::set<std::uint64_t> reorder;                          ///< delivered after the message that follows it
-  std::set<std::uint64_t> damage;                           ///< the last byte is changed
-  std::set<std::uint64_t> shorten;                          ///< delivered without its last byte
-  std::set<std::uint64_t> refuse;                           ///< publish() fails
-  std::map<std::uint64_t, std::chrono::nanoseconds> delay;  ///< publish() sleeps first
-  std::map<std::uint64_t, std::chrono::nanoseconds> stall;  ///< the subscriber sleeps before it hands the message over
-  std::chrono::nanoseconds every_delay{0};                  ///< publish() spins this long for every message
-  std::chrono::nanoseconds burn{0};                         ///< publish() takes this much processor for every message
-  std::size_t hog_bytes = 0;                                ///< memory that the publisher keeps touched
-  std::size_t hog_subscriber_bytes = 0;                     ///< memory that each subscriber keeps touched
-  std::optional<std::uint64_t> slots;                       ///< messages that may wait for a subscriber
-  std::set<std::uint64_t> crash;                            ///< abort() in publish()
-  std::set<std::uint64_t> hang;                             ///< never returns from publish()
-  std::set<std::string>
-      fail;  ///< stages: open (refused), open-crash, open-hang, match (never), close-crash, close-hang
+using Sequences = std::set<std::uint64_t>;
+using Pauses = std::map<std::uint64_t, std::chrono::nanoseconds>;
 
-  [[nodiscard]] static std::map<std::string, std::string> keys() {
-    return {{"at", "whose publisher misbehaves: ping or pong (the default), publisher, client or server (the default)"},
-            {"only_publisher", "index: of several publishers only this one misbehaves"},
-            {"only_subscriber", "index: what is lost, duplicated, … is so for this subscriber alone"},
-            {"lose", "sequences never delivered: 3,7"},
-            {"duplicate", "sequences delivered twice"},
-            {"reorder", "sequences delivered after their successor"},
-            {"damage", "sequences whose last byte is changed"},
-            {"shorten", "sequences delivered without their last byte"},
-            {"refuse", "sequences whose publish fails"},
-            {"delay", "sequence:microseconds, …: publish sleeps first"},
-            {"stall", "sequence:milliseconds, …: the subscriber sleeps before it hands it over"},
-            {"every_delay_us", "microseconds added to every publish"},
-            {"every_delay_ns", "the same in ns"},
-            {"burn_us", "microseconds of processor time that every publish takes"},
-            {"hog_mib", "MiB of memory that the publisher keeps touched"},
-            {"hog_subscriber_mib", "MiB of memory that each subscriber keeps touched"},
-            {"slots", "messages that may wait for a subscriber (16, or the depth where that is more)"},
-            {"crash", "sequences at which the process aborts"},
-            {"hang", "sequences at which publish never returns"},
-            {"fail", "stages that fail: open, open-crash, open-hang, match, close-crash, close-hang"}};
+/// Lists name sequences of measured messages; they apply to what the role `at` publishes, but `stall`, which applies to what the
+/// subscribers take.
+struct Script : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  std::string at = key<std::string>(
+      "at", "",
+      {.help = "whose publisher misbehaves: `ping` or `pong` of a ping-pong, `publisher` of a stream, `client` or "
+               "`server` of request and reply",
+       .otherwise = "the last of them"});
+  std::optional<unsigned> only_publisher =
+      key<unsigned>("only_publisher", {.help = "of several at that role, the one with this index", .least = 0});
+  std::optional<unsigned> only_subscriber =
+      key<unsigned>("only_subscriber", {.help = "what is delivered wrong is so to the subscriber (pong, client) with "
+                                                "this index alone, and only that one stalls and hogs",
+                                        .least = 0});
+  Sequences lose = sequences("lose", "sequences never delivered: `3,7`");
+  Sequences duplicate = sequences("duplicate", "sequences delivered twice");
+  Sequences reorder =
+      sequences("reorder", "sequences delivered after their successor; the last message has none and is lost");
+  Sequences damage = sequences("damage", "sequences whose last byte is changed");
+  Sequences shorten = sequences("shorten", "sequences delivered without their last byte");
+  Sequences refuse = sequences("refuse", "sequences whose publish fails");
+  Pauses delay = pauses<std::chrono::microseconds>("delay", "sequence:microseconds", "publish sleeps first");
+  Pauses stall = pauses<std::chrono::milliseconds>("stall", "sequence:milliseconds",
+                                                   "the subscriber sleeps before it hands the message over");
+  std::chrono::microseconds every_delay_us = key(
+      "every_delay_us", std::chrono::microseconds(0),
+      {.help = "a planted difference for comparisons: microseconds that every publish spins on the clock", .least = 0});
+  std::uint64_t every_delay_ns = key<std::uint64_t>("every_delay_ns", 0, {.help = "the same in ns", .least = 0});
+  std::chrono::microseconds burn = key(
+      "burn_us", std::chrono::microseconds(0),
+      {.help = "microseconds of processor time, by the thread's own account, that every publish takes", .least = 0});
+  std::size_t hog_mib = key<std::size_t>(
+      "hog_mib", 0,
+      {.help = "MiB of memory that the misbehaving publisher keeps touched from its opening to its end", .most = 4096});
+  std::size_t hog_subscriber_mib =
+      key<std::size_t>("hog_subscriber_mib", 0, {.help = "the same of each subscriber", .most = 4096});
+  std::optional<std::uint64_t> slots =
+      key<std::uint64_t>("slots", {.help = "messages that may wait for a subscriber",
+                                   .least = 1,
+                                   .otherwise = "16, or the depth where that is more"});
+  Sequences crash = sequences("crash", "sequences at which the process aborts");
+  Sequences hang = sequences("hang", "sequences at which publish never returns");
+  std::set<std::string> fail = stages();
+
+  /// publish() spins this long for every message.
+  [[nodiscard]] std::chrono::nanoseconds every_delay() const {
+    return every_delay_us + std::chrono::nanoseconds(every_delay_ns);
   }
 
   [[nodiscard]] static Script parse(const Settings& settings) {
-    Script script;
+    Script script = kit::read_native<Script>("null", settings);
     const std::vector<std::string> roles = roles_that_publish(settings.pattern);
-    script.at = roles.back();
-    for (const auto& [key, value] : settings.native) {
-      if (key == "at") {
-        if (std::ranges::find(roles, value) == roles.end()) throw wrong(key, value, listed(roles));
-        script.at = value;
-      } else if (key == "fail") {
-        for (const std::string_view stage : split(value)) script.fail.emplace(stage);
-      } else if (key == "only_publisher") {
-        script.only_publisher = static_cast<unsigned>(number(key, value));
-      } else if (key == "only_subscriber") {
-        script.only_subscriber = static_cast<unsigned>(number(key, value));
-      } else if (key == "every_delay_us") {
-        script.every_delay = std::chrono::microseconds(number(key, value));
-      } else if (key == "every_delay_ns") {
-        script.every_delay = std::chrono::nanoseconds(number(key, value));
-      } else if (key == "burn_us") {
-        script.burn = std::chrono::microseconds(number(key, value));
-      } else if (key == "hog_mib") {
-        script.hog_bytes = mebibytes(key, value);
-      } else if (key == "hog_subscriber_mib") {
-        script.hog_subscriber_bytes = mebibytes(key, value);
-      } else if (key == "slots") {
-        script.slots = number(key, value);
-        if (*script.slots == 0) throw wrong(key, value, "1 or more");
-      } else if (key == "delay") {
-        script.delay = times<std::chrono::microseconds>(key, value, "sequence:microseconds");
-      } else if (key == "stall") {
-        script.stall = times<std::chrono::milliseconds>(key, value, "sequence:milliseconds");
-      } else {
-        std::set<std::uint64_t>& list = script.list(key);
-        for (const std::string_view item : split(value)) list.insert(number(key, item));
-      }
-    }
-    return script;
+    if (script.at.empty()) script.at = roles.back();
+    if (std::ranges::find(roles, script.at) != roles.end()) return script;
+    throw AdapterError("null: native.at = '" + script.at + "' is not " +
+                       (roles.size() == 1 ? roles.front() : roles.front() + " or " + roles.back()));
   }
 
  private:
@@ -115,55 +92,57 @@ struct Script {
     }
     return {"ping", "pong"};
   }
-  static std::string listed(const std::vector<std::string>& roles) {
-    return roles.size() == 1 ? roles.front() : roles.front() + " or " + roles.back();
-  }
 
-  std::set<std::uint64_t>& list(const std::string& key) {
-    if (key == "lose") return lose;
-    if (key == "duplicate") return duplicate;
-    if (key == "reorder") return reorder;
-    if (key == "damage") return damage;
-    if (key == "shorten") return shorten;
-    if (key == "refuse") return refuse;
-    if (key == "crash") return crash;
-    if (key == "hang") return hang;
-    throw AdapterError("null: native." + key + " is not a setting of this adapter");
-  }
-  static AdapterError wrong(const std::string& key, std::string_view value, const std::string& right) {
-    return AdapterError("null: native." + key + " = \"" + std::string(value) + "\": it is " + right);
-  }
-  static std::uint64_t number(const std::string& key, std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) throw wrong(key, text, "a list of whole numbers");
-    return value;
-  }
-  static std::size_t mebibytes(const std::string& key, std::string_view text) {
-    constexpr std::uint64_t most = 4096;
-    const std::uint64_t value = number(key, text);
-    if (value > most) throw wrong(key, text, "at most " + std::to_string(most));
-    return value << 20;
-  }
-  template <class Unit>
-  static std::map<std::uint64_t, std::chrono::nanoseconds> times(const std::string& key, std::string_view text,
-                                                                 const std::string& right) {
-    std::map<std::uint64_t, std::chrono::nanoseconds> found;
-    for (const std::string_view item : split(text)) {
-      const auto colon = item.find(':');
-      if (colon == std::string_view::npos) throw wrong(key, item, right);
-      found[number(key, item.substr(0, colon))] = Unit(number(key, item.substr(colon + 1)));
-    }
-    return found;
-  }
   static std::vector<std::string_view> split(std::string_view text) {
     std::vector<std::string_view> items;
     while (!text.empty()) {
-      const auto comma = text.find(',');
+      const auto comma = std::min(text.find(','), text.size());
       items.push_back(text.substr(0, comma));
-      text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+      text.remove_prefix(std::min(comma + 1, text.size()));
     }
     return items;
+  }
+  static std::optional<std::uint64_t> number(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  }
+
+  Sequences sequences(const std::string& name, const std::string& help) {
+    Sequences list;
+    const auto text = key<std::string>(name, {.help = help});
+    for (const std::string_view item : split(text ? *text : std::string_view())) {
+      const auto sequence = number(item);
+      if (!sequence) return complain(name, "a list of whole numbers"), list;
+      list.insert(*sequence);
+    }
+    return list;
+  }
+  template <class Unit>
+  Pauses pauses(const std::string& name, const std::string& form, const std::string& help) {
+    Pauses list;
+    const auto text = key<std::string>(name, {.help = "`" + form + "`, …: " + help});
+    for (const std::string_view item : split(text ? *text : std::string_view())) {
+      const auto colon = std::min(item.find(':'), item.size());
+      const auto sequence = number(item.substr(0, colon));
+      const auto pause = number(item.substr(std::min(colon + 1, item.size())));
+      if (!sequence || !pause) return complain(name, form), list;
+      list[*sequence] = Unit(*pause);
+    }
+    return list;
+  }
+  std::set<std::string> stages() {
+    static const std::set<std::string_view> known{"open",  "open-crash",  "open-hang",
+                                                  "match", "close-crash", "close-hang"};
+    std::set<std::string> stages;
+    const auto text = key<std::string>(
+        "fail", {.help = "stages that fail: `open` (refused), `open-crash`, `open-hang`, `match` (never), "
+                         "`close-crash`, `close-hang`"});
+    for (const std::string_view stage : split(text ? *text : std::string_view())) {
+      if (!known.contains(stage)) return complain("fail", "a list of stages"), stages;
+      stages.emplace(stage);
+    }
+    return stages;
   }
 };
 

@@ -1,8 +1,7 @@
 // Takes what the queues of its publishers hold, and stalls where the script says so.
 #pragma once
 
-#include <time.h>
-
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <span>
@@ -10,7 +9,8 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
-#include <middlemark/clock.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/pinned.hpp>
 #include <middlemark/message.hpp>
 
 #include "queue.hpp"
@@ -36,12 +36,12 @@ class ListeningThread {
   std::jthread thread_;
 };
 
-class Subscriber {
+class Subscriber : kit::Pinned {
  public:
   Subscriber(const Script& script, const Route& route, unsigned index)
       : script_(script),
         suffers_(meant(script.only_subscriber, route.subscriber(index))),
-        hog_(suffers_ ? script.hog_subscriber_bytes : 0) {
+        hog_(suffers_ ? script.hog_subscriber_mib << 20 : 0) {
     for (unsigned i = 0; i < route.topic.publishers; ++i) {
       const bool stalls = suffers_ && !script.stall.empty() && meant(script.only_publisher, route.publisher(i));
       sources_.push_back(
@@ -50,8 +50,6 @@ class Subscriber {
     }
   }
   ~Subscriber() { silence(); }
-  Subscriber(const Subscriber&) = delete;
-  Subscriber& operator=(const Subscriber&) = delete;
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
@@ -72,15 +70,10 @@ class Subscriber {
   }
 
   bool wait(std::chrono::nanoseconds timeout) noexcept {
-    const std::uint64_t deadline = monotonic_ns() + static_cast<std::uint64_t>(timeout.count());
-    for (;;) {
-      for (const Source& source : sources_) {
-        if (!source.queue->empty()) return true;
-      }
-      if (monotonic_ns() >= deadline) return false;
-      const timespec nap{0, 20'000};
-      nanosleep(&nap, nullptr);
-    }
+    const auto something = [this]() noexcept {
+      return std::ranges::any_of(sources_, [](const Source& source) { return !source.queue->empty(); });
+    };
+    return kit::wait_until(something, timeout, std::chrono::microseconds(20));
   }
 
   void listen(Listener listener) { thread_.start(*this, listener); }
@@ -95,7 +88,7 @@ class Subscriber {
   void stall(std::span<const std::byte> message) const noexcept {
     if (message.size() < header_bytes) return;
     const Header header = read_header(message);
-    if (header.rehearsal()) return;
+    if (header.warm_up()) return;
     const auto found = script_.stall.find(header.sequence());
     if (found != script_.stall.end()) std::this_thread::sleep_for(found->second);
   }

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
-#include <middlemark/library.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
 #include <rclcpp/rclcpp.hpp>
 #include <rmw/rmw.h>
 
@@ -27,11 +28,12 @@ class RosClientLibrary {
  public:
   explicit RosClientLibrary(const Settings& settings)
       : settings_(settings),
-        executor_(executor_of(settings)),
+        executor_(kit::read_native<ros2::Native>("rclcpp", settings).executor),
         session_(ros2::made("rclcpp::init", [&] { return std::make_unique<ros2::Session>(settings); })) {}
 
   [[nodiscard]] static Description describe() {
-    const LoadedLibrary library = loaded_library(reinterpret_cast<const void*>(&rclcpp::uninstall_signal_handlers));
+    const kit::LoadedLibrary library =
+        kit::loaded_library(reinterpret_cast<const void*>(&rclcpp::uninstall_signal_handlers));
     const std::string rmw = rmw_get_implementation_identifier();
     Description description;
     description.name = "rclcpp";
@@ -55,11 +57,17 @@ class RosClientLibrary {
     intraprocess.keep_all = false;
     description.transports = {network, intraprocess};
     description.residue = {"/dev/shm/fastrtps_*", "/dev/shm/sem.fastrtps_*", "/dev/shm/fast_datasharing_*"};
-    description.native[ros2::executor_key] = ros2::executor_text;
+    description.native = kit::native_table<ros2::Native>();
 #ifdef MIDDLEMARK_RCLCPP_SERVICES
     description.request_reply = true;
 #endif
     return description;
+  }
+
+  static void check(const Settings& settings) {
+    if (settings.native.empty() || settings.reception == Reception::listen) return;
+    throw AdapterError("rclcpp: native.executor has no effect unless the reception is listen",
+                       "leave it out, or receive by listen");
   }
 
   [[nodiscard]] ros2::Publisher publisher(const Topic& topic, unsigned index) {
@@ -90,28 +98,13 @@ class RosClientLibrary {
 
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all = {std::string("the RMW is ") + rmw_get_implementation_identifier()};
-    if (settings_.pattern == Pattern::request_reply) {
+    if (settings_.calls_service()) {
       all.emplace_back("services keep ROS 2's own quality of service: reliable, depth 10");
     }
     return all;
   }
 
  private:
-  [[nodiscard]] static std::string executor_of(const Settings& settings) {
-    std::string kind = "single";
-    for (const auto& [key, value] : settings.native) {
-      if (key != ros2::executor_key) {
-        throw AdapterError("rclcpp: native." + key + " is not a setting that can be set", "there is executor");
-      }
-      if (settings.reception != Reception::listen) {
-        throw AdapterError("rclcpp: native.executor has no effect unless the reception is listen",
-                           "leave it out, or receive by listen");
-      }
-      kind = value;
-    }
-    return kind;
-  }
-
   [[nodiscard]] bool intraprocess() const { return settings_.transport == "intraprocess"; }
 
   [[nodiscard]] std::shared_ptr<rclcpp::Node> node(const std::string& name, unsigned index) const {
@@ -135,11 +128,6 @@ class RosClientLibrary {
   std::unique_ptr<ros2::Session> session_;
 };
 
-static_assert(Adapter<RosClientLibrary>);
-static_assert(HasNotes<RosClientLibrary>);
-static_assert(CountsPublishers<ros2::Subscriber>);
-#ifdef MIDDLEMARK_RCLCPP_SERVICES
-static_assert(HasRequestReply<RosClientLibrary>);
-#endif
+static_assert(fulfils_contract<RosClientLibrary>);
 
 }  // namespace middlemark

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +12,9 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/native.hpp>
+#include <middlemark/kit/pinned.hpp>
 #include <rclcpp/rclcpp.hpp>
 
 #if __has_include(<rclcpp/experimental/executors/events_executor/events_executor.hpp>)
@@ -27,9 +29,23 @@
 
 namespace middlemark::ros2 {
 
-inline constexpr const char* executor_key = "executor";
-inline constexpr const char* executor_text =
-    "listen: the executor that calls back: single, static, multi or events, as far as this rclcpp has them (single)";
+/// As far as this rclcpp has them.
+inline const std::vector<std::string> executors{
+    "single",
+    "multi",
+#ifdef MIDDLEMARK_RCLCPP_STATIC
+    "static",
+#endif
+#ifdef MIDDLEMARK_RCLCPP_EVENTS
+    "events",
+#endif
+};
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  std::string executor =
+      key<std::string>("executor", "single", {.help = "listen: the executor that calls back", .choices = executors});
+};
 
 [[nodiscard]] inline std::shared_ptr<rclcpp::Executor> make_executor(const std::string& kind) {
   if (kind == "single") return std::make_shared<rclcpp::executors::SingleThreadedExecutor>();
@@ -57,12 +73,10 @@ struct Inlet {
 };
 
 /// An executor that spins one node. The node's callbacks exclude each other, however many threads the executor has.
-class Spinning {
+class Spinning : kit::Pinned {
  public:
   Spinning(std::shared_ptr<rclcpp::Node> node, std::string kind) : node_(std::move(node)), kind_(std::move(kind)) {}
   ~Spinning() { stop(); }
-  Spinning(const Spinning&) = delete;
-  Spinning& operator=(const Spinning&) = delete;
 
   void start() {
     executor_ = make_executor(kind_);
@@ -93,20 +107,14 @@ class Spinning {
 
 /// What subscriptions, clients and services have in common: waiting, listening, and words for what went wrong. Whoever
 /// derives from it calls silence() in its destructor.
-class Receiver {
+class Receiver : public kit::Attempts {
  public:
-  Receiver(const Receiver&) = delete;
-  Receiver& operator=(const Receiver&) = delete;
-
   /// Without a wait set (the trial does not block) every wait is spurious.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (!wait_set_) return true;
-    try {
-      return wait_set_->wait(timeout).kind() == rclcpp::WaitResultKind::Ready;
-    } catch (const std::exception& error) {
-      failure_.note(error);
-      return false;
-    }
+    bool some = false;
+    attempt("rclcpp::WaitSet::wait", [&] { some = wait_set_->wait(timeout).kind() == rclcpp::WaitResultKind::Ready; });
+    return some;
   }
 
   void listen(Listener listener) {
@@ -117,8 +125,6 @@ class Receiver {
     spinning_.stop();
     inlet_->listener.reset();
   }
-
-  [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  protected:
   Receiver(std::shared_ptr<rclcpp::Node> node, Reception reception, std::string executor)
@@ -131,7 +137,6 @@ class Receiver {
 
   std::shared_ptr<Inlet> inlet_;
   std::optional<rclcpp::WaitSet> wait_set_;
-  LastFailure failure_;
 
  private:
   Spinning spinning_;

@@ -5,17 +5,17 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/pinned.hpp>
 #include <rclcpp/rclcpp.hpp>
 
 namespace middlemark::ros2 {
 
 /// rclcpp::init() to rclcpp::shutdown(), without its signal handlers and its log files.
-class Session {
+class Session : kit::Pinned {
  public:
   explicit Session(const Settings& settings) {
     if (settings.interface == "lo") {  // the first is Humble's way to say it, the second that of later releases
@@ -27,8 +27,6 @@ class Session {
     options.set_domain_id(static_cast<std::size_t>(settings.domain));
     rclcpp::init(0, nullptr, options, rclcpp::SignalHandlerOptions::None);
   }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
   ~Session() { rclcpp::shutdown(); }
 };
 
@@ -51,25 +49,5 @@ auto made(const std::string& what, Make&& make) {
     throw AdapterError("rclcpp: " + what + ": " + error.what());
   }
 }
-
-/// The middleware's words for the last failure. An exception of its has allocated already.
-class LastFailure {
- public:
-  void note(const std::exception& error) noexcept {
-    try {
-      const std::lock_guard lock(mutex_);
-      text_ = error.what();
-    } catch (...) {  // no memory for the words
-    }
-  }
-  [[nodiscard]] std::string text() const {
-    const std::lock_guard lock(mutex_);
-    return text_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string text_;
-};
 
 }  // namespace middlemark::ros2

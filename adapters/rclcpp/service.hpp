@@ -32,37 +32,28 @@ class Client : public Receiver {
   }
   ~Client() { silence(); }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    return bytes == request_->data.size() ? std::as_writable_bytes(std::span(request_->data)) : std::span<std::byte>();
+  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
+    return std::as_writable_bytes(std::span(request_->data));
   }
 
   [[nodiscard]] Published publish() noexcept {
-    try {
-      if (listens_) {
-        client_->async_send_request(
-            request_, [inlet = inlet_](rclcpp::Client<Bytes>::SharedFuture reply) { (*inlet)(reply.get()->data); });
-      } else {
-        client_->async_send_request(request_);
-      }
-      return Published::ok;
-    } catch (const std::exception& error) {
-      failure_.note(error);
-      return Published::failed;
-    }
+    const bool sent = attempt("rclcpp::Client::async_send_request", [this] {
+      if (!listens_) return static_cast<void>(client_->async_send_request(request_));
+      client_->async_send_request(
+          request_, [inlet = inlet_](rclcpp::Client<Bytes>::SharedFuture reply) { (*inlet)(reply.get()->data); });
+    });
+    return sent ? Published::ok : Published::failed;
   }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t visits = 0;
-    try {
-      while (client_->take_response(reply_, header_)) {
+    attempt("rclcpp::Client::take_response", [&] {
+      for (; client_->take_response(reply_, header_); ++visits) {
         client_->remove_pending_request(header_.sequence_number);  // its promise; the reply is here
         visitor(std::as_bytes(std::span(std::as_const(reply_.data))));
-        ++visits;
       }
-    } catch (const std::exception& error) {
-      failure_.note(error);
-    }
+    });
     return visits;
   }
 
@@ -94,32 +85,24 @@ class Server : public Receiver {
   }
   ~Server() { silence(); }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    return bytes == reply_.data.size() ? std::as_writable_bytes(std::span(reply_.data)) : std::span<std::byte>();
+  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
+    return std::as_writable_bytes(std::span(reply_.data));
   }
 
   /// Answers the request that is being visited.
   [[nodiscard]] Published publish() noexcept {
-    try {
-      service_->send_response(header_, reply_);
-      return Published::ok;
-    } catch (const std::exception& error) {
-      failure_.note(error);
-      return Published::failed;
-    }
+    const bool sent = attempt("rclcpp::Service::send_response", [this] { service_->send_response(header_, reply_); });
+    return sent ? Published::ok : Published::failed;
   }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t visits = 0;
-    try {
-      while (visits < most_at_once && service_->take_request(request_, header_)) {
+    attempt("rclcpp::Service::take_request", [&] {
+      for (; visits < most_at_once && service_->take_request(request_, header_); ++visits) {
         visitor(std::as_bytes(std::span(std::as_const(request_.data))));
-        ++visits;
       }
-    } catch (const std::exception& error) {
-      failure_.note(error);
-    }
+    });
     return visits;
   }
 

@@ -20,7 +20,7 @@ namespace middlemark::ros2 {
 
 using Message = std_msgs::msg::UInt8MultiArray;
 
-class Publisher {
+class Publisher : public kit::Attempts {
  public:
   /// `intraprocess`: every message is an object of its own that rclcpp takes over, as its intra-process communication wants.
   Publisher(std::shared_ptr<rclcpp::Node> node, const Topic& topic, const rclcpp::QoS& qos, bool intraprocess)
@@ -28,36 +28,21 @@ class Publisher {
     publisher_ = node_->create_publisher<Message>("/" + topic.name, qos);
     if (!intraprocess_) message_ = filled();
   }
-  Publisher(const Publisher&) = delete;
-  Publisher& operator=(const Publisher&) = delete;
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    if (bytes != bytes_) return {};
-    try {
-      if (!message_) message_ = filled();
-    } catch (const std::exception& error) {
-      failure_.note(error);
-      return {};
-    }
+  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
+    if (!message_ && !attempt("a message of its own", [this] { message_ = filled(); })) return {};
     return std::as_writable_bytes(std::span(message_->data));
   }
 
   [[nodiscard]] Published publish() noexcept {
-    try {
-      if (intraprocess_) {
-        publisher_->publish(std::move(message_));
-      } else {
-        publisher_->publish(*message_);
-      }
-      return Published::ok;
-    } catch (const std::exception& error) {
-      failure_.note(error);
-      return Published::failed;
-    }
+    const bool published = attempt("rclcpp::Publisher::publish", [this] {
+      if (intraprocess_) return publisher_->publish(std::move(message_));
+      publisher_->publish(*message_);
+    });
+    return published ? Published::ok : Published::failed;
   }
 
   [[nodiscard]] std::size_t matched() { return publisher_->get_subscription_count(); }
-  [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
   [[nodiscard]] std::unique_ptr<Message> filled() const {
@@ -71,7 +56,6 @@ class Publisher {
   bool intraprocess_;
   std::shared_ptr<rclcpp::Publisher<Message>> publisher_;
   std::unique_ptr<Message> message_;
-  LastFailure failure_;
 };
 
 class Subscriber : public Receiver {
@@ -93,14 +77,11 @@ class Subscriber : public Receiver {
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t visits = 0;
-    try {
-      while (visits < most_at_once && subscription_->take(message_, info_)) {
+    attempt("rclcpp::Subscription::take", [&] {
+      for (; visits < most_at_once && subscription_->take(message_, info_); ++visits) {
         visitor(std::as_bytes(std::span(std::as_const(message_.data))));
-        ++visits;
       }
-    } catch (const std::exception& error) {
-      failure_.note(error);
-    }
+    });
     return visits;
   }
 

@@ -1,4 +1,5 @@
-// The message of every topic and service: `uint8[] data`, with the traits roscpp asks of a type that no generator made.
+// The message of every topic and service: `uint8[] data`, with the traits roscpp asks of a type that no generator made; and the pool
+// of those that are handed over by their shared pointer.
 #pragma once
 
 #include <ros/message_traits.h>
@@ -6,21 +7,30 @@
 #include <ros/service_traits.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <list>
 #include <memory>
 #include <span>
 
+#include <boost/make_shared.hpp>
 #include <boost/shared_array.hpp>
 #include <boost/shared_ptr.hpp>
+
+#include <middlemark/kit/deadline.hpp>
 
 namespace middlemark::ros1 {
 
 /// Copies share their memory. It is not cleared: a generated message's vector would be before every reception.
 struct Bytes {
   Bytes() = default;
-  explicit Bytes(std::size_t bytes) { make(bytes); }
+  /// To write in: its pages are there.
+  explicit Bytes(std::size_t bytes) {
+    make(bytes);
+    std::memset(data.get(), 0, bytes);
+  }
 
   void make(std::size_t bytes) {
     data = std::make_shared_for_overwrite<std::uint8_t[]>(bytes);
@@ -38,54 +48,58 @@ using BytesConstPtr = boost::shared_ptr<const Bytes>;
 /// Bytes of serialized messages that roscpp has not sent yet. Global: roscpp may let go of the last after all of ours has.
 inline std::atomic<std::size_t> bytes_waiting{0};
 
-struct Counted {
-  std::size_t bytes;
-  void operator()(const std::uint8_t* buffer) const noexcept {
-    bytes_waiting.fetch_sub(bytes, std::memory_order_relaxed);
-    delete[] buffer;
+/// Messages come back when the last subscriber has let go of them. A ring in the order of handing over, which is about the
+/// order of coming back. It grows until `most`, at least two, are out at once, so a publisher allocates while its subscribers' queues fill and
+/// no more after that.
+class MessagePool {
+ public:
+  MessagePool(std::size_t bytes, std::size_t most) : bytes_(bytes), most_(most) {
+    add(ring_.end());
+    add(ring_.end());
+    in_hand_ = ring_.begin();
   }
-};
 
-// md5sum of the definition's text, and of request and response together
-inline constexpr const char* message_md5 = "f43a8e1b362b75baa741461b46adc7e0";
-inline constexpr const char* service_md5 = "07ca5999d9d671038b26b777e731c7f0";
+  /// The one to write in.
+  [[nodiscard]] const BytesPtr& in_hand() const noexcept { return *in_hand_; }
+
+  /// Finds the one to have in hand next, which is the caller's for good after handed_over(). Waits when all are out.
+  [[nodiscard]] bool find_next(std::chrono::nanoseconds timeout) {
+    if (!next_is_free() && ring_.size() < most_) add(std::next(in_hand_));
+    return kit::wait_until([this] { return next_is_free(); }, timeout);
+  }
+  void handed_over() noexcept { in_hand_ = next_; }
+
+ private:
+  [[nodiscard]] bool next_is_free() noexcept {
+    next_ = std::next(in_hand_);
+    if (next_ == ring_.end()) next_ = ring_.begin();
+    if (next_->use_count() != 1) return false;
+    std::atomic_thread_fence(std::memory_order_acquire);  // its last reader has read
+    return true;
+  }
+
+  void add(std::list<BytesPtr>::iterator before) { ring_.insert(before, boost::make_shared<Bytes>(bytes_)); }
+
+  std::size_t bytes_;
+  std::size_t most_;
+  std::list<BytesPtr> ring_;
+  std::list<BytesPtr>::iterator in_hand_;
+  std::list<BytesPtr>::iterator next_;
+};
 
 }  // namespace middlemark::ros1
 
-namespace ros::message_traits {
-
+// md5sum of the definition's text, and of request and response together.
+ROS_IMPLEMENT_SIMPLE_TOPIC_TRAITS(middlemark::ros1::Bytes, "f43a8e1b362b75baa741461b46adc7e0", "middlemark/Bytes",
+                                  "uint8[] data\n")
 template <>
-struct MD5Sum<middlemark::ros1::Bytes> {
-  static const char* value() { return middlemark::ros1::message_md5; }
-  static const char* value(const middlemark::ros1::Bytes& /*message*/) { return value(); }
+struct ros::service_traits::MD5Sum<middlemark::ros1::Bytes> {
+  static const char* value(const auto&... /*message*/) { return "07ca5999d9d671038b26b777e731c7f0"; }
 };
 template <>
-struct DataType<middlemark::ros1::Bytes> {
-  static const char* value() { return "middlemark/Bytes"; }
-  static const char* value(const middlemark::ros1::Bytes& /*message*/) { return value(); }
+struct ros::service_traits::DataType<middlemark::ros1::Bytes> {
+  static const char* value(const auto&... /*message*/) { return "middlemark/Exchange"; }
 };
-template <>
-struct Definition<middlemark::ros1::Bytes> {
-  static const char* value() { return "uint8[] data\n"; }
-  static const char* value(const middlemark::ros1::Bytes& /*message*/) { return value(); }
-};
-
-}  // namespace ros::message_traits
-
-namespace ros::service_traits {
-
-template <>
-struct MD5Sum<middlemark::ros1::Bytes> {
-  static const char* value() { return middlemark::ros1::service_md5; }
-  static const char* value(const middlemark::ros1::Bytes& /*message*/) { return value(); }
-};
-template <>
-struct DataType<middlemark::ros1::Bytes> {
-  static const char* value() { return "middlemark/Exchange"; }
-  static const char* value(const middlemark::ros1::Bytes& /*message*/) { return value(); }
-};
-
-}  // namespace ros::service_traits
 
 namespace ros::serialization {
 
@@ -114,8 +128,12 @@ template <>
 inline SerializedMessage serializeMessage(const middlemark::ros1::Bytes& message) {
   const std::uint32_t content = serializationLength(message);
   const std::size_t whole = sizeof content + content;
-  const boost::shared_array<std::uint8_t> buffer(new std::uint8_t[whole], middlemark::ros1::Counted{whole});
-  middlemark::ros1::bytes_waiting.fetch_add(whole, std::memory_order_relaxed);
+  using middlemark::ros1::bytes_waiting;
+  const boost::shared_array<std::uint8_t> buffer(new std::uint8_t[whole], [whole](const std::uint8_t* sent) noexcept {
+    bytes_waiting.fetch_sub(whole, std::memory_order_relaxed);
+    delete[] sent;
+  });
+  bytes_waiting.fetch_add(whole, std::memory_order_relaxed);
   SerializedMessage serialized(buffer, whole);
   OStream stream(buffer.get(), static_cast<std::uint32_t>(whole));
   stream.next(content);

@@ -1,22 +1,61 @@
-// This process as a node of ROS, once.
+// The nodes of a trial: rosmaster, which they find each other by, this process as one of them, and its nodelets.
 #pragma once
 
+#include <nodelet/loader.h>
+#include <nodelet/nodelet.h>
 #include <ros/init.h>
 #include <ros/master.h>
 #include <ros/node_handle.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
-#include <memory>
+#include <optional>
 #include <string>
 
+#include <boost/make_shared.hpp>
+
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/socket.hpp>
 #include <middlemark/settings.hpp>
 
-#include "master.hpp"
+#include "options.hpp"
 
 namespace middlemark::ros1 {
 
-class Node {
+/// Writes the configuration of its log and says how to start rosmaster.
+[[nodiscard]] inline Companion rosmaster(const Settings& settings) {
+  const std::string address = kit::ipv4_text(settings.interface);
+  const std::uint16_t wanted = Options(settings).master_port.value_or(0);
+  const std::string port = std::to_string(kit::free_port(settings.interface, SOCK_STREAM, wanted));
+  // rosmaster says nothing on its streams by itself, and its log file would be in the user's home: this logs to stdout.
+  const std::string logging = "rosmaster-logging.conf";
+  kit::Rendezvous(settings).leave(
+      logging,
+      "[loggers]\nkeys=root,master\n\n[handlers]\nkeys=out\n\n[formatters]\nkeys=plain\n\n"
+      "[logger_root]\nlevel=WARNING\nhandlers=out\n\n"
+      "[logger_master]\nlevel=INFO\nhandlers=\npropagate=1\nqualname=rosmaster.master\n\n"
+      "[handler_out]\nclass=StreamHandler\nlevel=INFO\nformatter=plain\nargs=(sys.stdout,)\n\n"
+      "[formatter_plain]\nformat=%(name)s: %(message)s\n");
+  return {.name = "rosmaster",
+          .argv = {kit::find_program("rosmaster", "Debian: apt install python3-rosmaster"), "--core", "-p", port},
+          .environment = {{"ROS_MASTER_URI", "http://" + address + ":" + port},
+                          {"ROS_HOSTNAME", address},  // it would come before ROS_IP
+                          {"ROS_IP", address},
+                          {"ROS_HOME", settings.scratch},
+                          {"ROS_LOG_DIR", settings.scratch},
+                          {"ROS_PYTHON_LOG_CONFIG_FILE", settings.scratch + "/" + logging},
+                          {"ROS_NAMESPACE", ""},
+                          {"PYTHONUNBUFFERED", "1"}},
+          .ready_pattern = "Master initialized: port\\[" + port + "\\]",
+          .ready_timeout_s = 15};
+}
+
+/// This process as a node, once.
+class Node : kit::Pinned {
  public:
   explicit Node(const Settings& settings) {
     const char* const uri = std::getenv("ROS_MASTER_URI");
@@ -24,7 +63,7 @@ class Node {
       throw AdapterError("ros1: ROS_MASTER_URI is not set",
                          "start the rosmaster that 'middlemark-worker-ros1 --companions' names, with its environment");
     }
-    const std::string address = address_of(settings.interface);
+    const std::string address = kit::ipv4_text(settings.interface);
     // A second node of the same name would end the first.
     const std::string name = settings.scope + "_" + std::to_string(getpid());
     ros::init(ros::M_string{{"__master", uri}, {"__hostname", address}, {"__ip", address}}, name,
@@ -33,20 +72,43 @@ class Node {
     if (!ros::master::check()) {
       throw AdapterError(std::string("ros1: no ROS master answers at ") + uri, "did rosmaster end?");
     }
-    handle_ = std::make_unique<ros::NodeHandle>();
+    handle_.emplace();
     if (!ros::ok()) throw AdapterError(std::string("ros1: the node could not start with the ROS master at ") + uri);
   }
   ~Node() { ros::shutdown(); }
-  Node(const Node&) = delete;
-  Node& operator=(const Node&) = delete;
 
   [[nodiscard]] ros::NodeHandle& handle() noexcept { return *handle_; }
 
  private:
-  std::unique_ptr<ros::NodeHandle> handle_;
+  std::optional<ros::NodeHandle> handle_;
 };
 
 /// Global: a node's namespace, and the environment's, play no part.
 [[nodiscard]] inline std::string global(const std::string& name) { return "/" + name; }
+
+/// One manager of nodelets. It is given instances instead of names of plugins: what pluginlib does by name is to make an
+/// instance, once.
+class Nodelets {
+ public:
+  Nodelets() : loader_([this](const std::string& /*type*/) { return made_ = boost::make_shared<End>(); }) {}
+
+  /// The handle of a new nodelet. Callbacks come one at a time, on any of the manager's worker threads.
+  [[nodiscard]] ros::NodeHandle& load(const std::string& name) {
+    if (!loader_.load(name, "middlemark/End", {}, {})) {
+      throw AdapterError("ros1: nodelet: " + name + " cannot be loaded");
+    }
+    return made_->getNodeHandle();
+  }
+
+ private:
+  /// Its work is done by the publisher or subscriber that has its handle.
+  struct End : ::nodelet::Nodelet {
+    using Nodelet::getNodeHandle;
+    void onInit() override {}
+  };
+
+  boost::shared_ptr<End> made_;
+  ::nodelet::Loader loader_;
+};
 
 }  // namespace middlemark::ros1

@@ -1,12 +1,15 @@
-// What a trial's transport and native settings come to.
+// What the native settings are, and what a trial's settings become in roscpp: transports and lengths of queues.
 #pragma once
 
-#include <charconv>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/native.hpp>
 #include <middlemark/settings.hpp>
 
 namespace middlemark::ros1 {
@@ -17,61 +20,106 @@ inline constexpr const char* udpros = "udpros";
 inline constexpr const char* intraprocess = "intraprocess";
 inline constexpr const char* nodelet = "nodelet";
 
-inline constexpr const char* persistent_key = "service_persistent";
-inline constexpr const char* datagram_key = "udp_datagram_bytes";
-inline constexpr const char* port_key = "master_port";
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  std::optional<std::uint16_t> master_port = key<std::uint16_t>(
+      "master_port",
+      {.help = "port of the trial's rosmaster", .least = 1, .most = 65'535, .otherwise = "any that is free"});
+  bool service_persistent = key("service_persistent", true,
+                                {.help = "a client keeps its connection (true) or makes one for each call (false)",
+                                 .patterns = {Pattern::request_reply}});
+  std::optional<int> udp_datagram_bytes =
+      key<int>("udp_datagram_bytes", {.help = "largest datagram in bytes, `TransportHints::maxDatagramSize()`",
+                                      .least = 64,
+                                      .most = 65'507,
+                                      .transports = {udpros},
+                                      .otherwise = "1500"});
+};
 
-[[nodiscard]] inline std::map<std::string, std::string> native_keys() {
-  return {{persistent_key, "request and reply: a client keeps its connection (true) or makes one a call (false); true"},
-          {datagram_key, "udpros: largest datagram in bytes, TransportHints::maxDatagramSize(); 1500"},
-          {port_key, "port of the trial's rosmaster; any that is free"}};
-}
+/// roscpp's queues hold whole messages and are bounded by number only: a deep queue of large messages, or one without a
+/// bound, would fill the memory of the machine. So they are bounded here.
+struct Options : Native {
+  std::string transport;
+  std::vector<std::string> notes;
 
-struct Options {
-  explicit Options(const Settings& settings) : transport(settings.transport) {
-    const bool calls = settings.pattern == Pattern::request_reply;
-    if (calls && transport != tcpros && transport != tcpros_nodelay) {
-      throw AdapterError("ros1: " + transport + ": roscpp's services are carried by TCP only",
-                         "choose the transport tcpros for request and reply");
-    }
-    for (const auto& [key, value] : settings.native) {
-      if (key == persistent_key && calls) {
-        if (value != "true" && value != "false") refuse(key, value, "true or false");
-        persistent = value == "true";
-      } else if (key == datagram_key && transport == udpros) {
-        datagram_bytes = static_cast<int>(number(key, value, 64, 65'507));
-      } else if (key == port_key) {
-        port = static_cast<std::uint16_t>(number(key, value, 1, 65'535));
-      } else if (native_keys().contains(key)) {
-        throw AdapterError("ros1: " + transport + ": native." + key + " has no effect on this pattern and transport",
-                           "leave it out there");
-      } else {
-        throw AdapterError("ros1: native." + key + " is not a setting of this adapter");
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("ros1", settings)),
+        transport(settings.transport),
+        each_(settings.message_bytes + overhead_bytes),
+        depth_(settings.depth) {
+    if (settings.calls_service()) {
+      if (transport != tcpros && transport != tcpros_nodelay) {
+        throw AdapterError("ros1: " + transport + ": roscpp's services are carried by TCP only",
+                           "choose the transport tcpros for request and reply");
       }
+      notes.emplace_back("a call is one blocking ros::ServiceClient::call(): its time to write holds the reply");
+      if (transport == tcpros_nodelay) {
+        notes.emplace_back("roscpp has TCP_NODELAY for topics only: these services are the same as with tcpros");
+      }
+      return;
     }
+    std::size_t queues = 0;  // of `depth` messages: a subscriber has as many as its topic has publishers
+    for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);
+    affordable_ = std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / each_, least_messages);
+    kept_ = std::min(std::max(keep_all_bytes / each_, least_messages), affordable_);
+    if (!depth_) {
+      notes.push_back("keep-all: publish() waits when " + std::to_string(bytes_in_flight() >> 20) +
+                      " MiB are not sent yet, and a subscriber drops the oldest of more than " +
+                      std::to_string(subscriber_queue(1)) + " messages: roscpp's endless queues would fill the memory");
+    } else if (*depth_ > affordable_) {
+      notes.push_back("depth " + std::to_string(*depth_) + " was cut to " + std::to_string(affordable_) +
+                      ": all queues together may take a quarter of the memory");
+    }
+    if (transport == udpros) note_datagrams(settings.message_bytes);
   }
 
   /// Messages stay in the process and are handed over by their shared pointer.
   [[nodiscard]] bool shares() const { return transport == intraprocess || transport == nodelet; }
 
-  std::string transport;
-  bool persistent = true;
-  int datagram_bytes = 0;  ///< 0: roscpp's own default
-  std::optional<std::uint16_t> port;
+  /// 0 is roscpp's word for no bound; what bounds it is bytes_in_flight().
+  [[nodiscard]] std::uint32_t publisher_queue() const { return depth_ ? static_cast<std::uint32_t>(depth()) : 0; }
+
+  /// One queue for all publishers of the topic.
+  [[nodiscard]] std::uint32_t subscriber_queue(unsigned publishers) const {
+    return static_cast<std::uint32_t>((depth_ ? depth() : std::min(kept_ * 4, affordable_)) * publishers);
+  }
+
+  /// Bytes that the publishers of a process may have handed over and roscpp has not sent, before publish() waits. With a depth
+  /// this is only met when roscpp's own thread does not get to run: what is published waits for it outside of the queue.
+  [[nodiscard]] std::size_t bytes_in_flight() const {
+    return depth_ ? depth() * each_ + keep_all_bytes : kept_ * each_;
+  }
+
+  /// Messages a publisher may have out within a process before it waits for one to come back.
+  [[nodiscard]] std::size_t shared_messages(const Topic& topic) const {
+    const std::size_t in_callbacks_and_hands = topic.subscribers + std::size_t{2};
+    return (depth_ ? depth() * topic.publishers * topic.subscribers : kept_) + in_callbacks_and_hands;
+  }
 
  private:
-  [[noreturn]] static void refuse(const std::string& key, const std::string& value, const std::string& wanted) {
-    throw AdapterError("ros1: native." + key + " = '" + value + "' is not " + wanted);
+  /// What roscpp keeps beside each message in a queue (heads of buffer and message, entries of queues), about.
+  static constexpr std::size_t overhead_bytes = 512;
+  static constexpr std::size_t keep_all_bytes = std::size_t{256} << 20;
+  static constexpr std::size_t least_messages = 4;
+
+  [[nodiscard]] std::size_t depth() const { return std::min<std::size_t>(*depth_, affordable_); }
+
+  /// UDPROS cuts a message into datagrams and loses all of it with any of them.
+  void note_datagrams(std::size_t message_bytes) {
+    constexpr std::size_t head_bytes = 8;
+    const std::size_t content = static_cast<std::size_t>(udp_datagram_bytes.value_or(1500)) - head_bytes;
+    const std::uint64_t room = kit::kernel_limit("net/core/rmem_default");
+    // The kernel counts a datagram of 1500 bytes as 2304.
+    if (room == 0 || message_bytes * 3 / 2 < room) return;
+    notes.push_back("udpros: a message goes as " + std::to_string((message_bytes + content - 1) / content) +
+                    " datagrams at once, more than a socket's buffer of " + std::to_string(room) +
+                    " bytes holds (net.core.rmem_default); it is lost with the first that is dropped");
   }
 
-  static unsigned number(const std::string& key, const std::string& value, unsigned least, unsigned most) {
-    unsigned found = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), found);
-    if (error != std::errc{} || end != value.data() + value.size() || found < least || found > most) {
-      refuse(key, value, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-    }
-    return found;
-  }
+  std::size_t each_;  // bytes of a message in a queue
+  std::optional<std::uint32_t> depth_;
+  std::size_t affordable_ = 0;  // messages in a queue
+  std::size_t kept_ = 0;        // messages a keep-all publisher may have waiting
 };
 
 }  // namespace middlemark::ros1

@@ -16,7 +16,8 @@
 #include <cyclonedds/notes.hpp>
 #include <cyclonedds/subscriber.hpp>
 #include <middlemark/adapter.hpp>
-#include <middlemark/library.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
 
 #include "identity.hpp"
 #include "intake.hpp"
@@ -39,28 +40,20 @@ class Ros2Wire {
                      "dds_create_participant") {}
 
   [[nodiscard]] static Description describe() {
-    const LoadedLibrary library = loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
-    Description description;
-    description.name = "ros2-wire";
-    description.title = "ROS 2 on the wire (Cyclone DDS)";
-    description.version = library.version;
-    description.library = library.path;
-    description.licence = "EPL-2.0 OR BSD-3-Clause";
-    description.own_threads = true;
-    description.request_reply = true;
-    Transport udp;
-    udp.name = "udp";
-    udp.carrier = "udp";
-    udp.processes = {2};
-    Transport intraprocess;
-    intraprocess.name = "intraprocess";
-    intraprocess.carrier = "process-memory";
-    intraprocess.processes = {1};
-    description.transports = {udp, intraprocess};
-    for (const cyclonedds::NativeKey& key : cyclonedds::native_keys) description.native[key.path] = key.text;
-    description.native["Domain/*"] = cyclonedds::any_path_text;
-    return description;
+    const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
+    return {.name = "ros2-wire",
+            .title = "ROS 2 on the wire (Cyclone DDS)",
+            .version = library.version,
+            .library = library.path,
+            .licence = "EPL-2.0 OR BSD-3-Clause",
+            .transports = {{.name = "udp", .carrier = "udp", .processes = {2}},
+                           {.name = "intraprocess", .carrier = "process-memory", .processes = {1}}},
+            .request_reply = true,
+            .own_threads = true,
+            .native = kit::native_table<cyclonedds::NativeElements>()};
   }
+
+  static void check(const Settings& settings) { cyclonedds::Native{settings}; }
 
   [[nodiscard]] ros2_wire::Publisher publisher(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic("rt/" + topic.name, ros2_wire::multi_array_type);
@@ -142,9 +135,6 @@ class Ros2Wire {
   std::uint32_t ends_ = 0;  // clients and servers of this process
 };
 
-static_assert(Adapter<Ros2Wire>);
-static_assert(HasRequestReply<Ros2Wire>);
-static_assert(HasNotes<Ros2Wire>);
-static_assert(CountsPublishers<Ros2Wire::Subscriber>);
+static_assert(fulfils_contract<Ros2Wire>);
 
 }  // namespace middlemark

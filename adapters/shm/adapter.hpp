@@ -1,16 +1,16 @@
 // The floor of shared memory: what two processes on this machine can do with nothing between them.
 #pragma once
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/native.hpp>
 
-#include "planted_delay.hpp"
 #include "publisher.hpp"
 #include "ring.hpp"
 #include "subscriber.hpp"
@@ -22,33 +22,38 @@ class SharedMemory {
   using Publisher = shm::Publisher;
   using Subscriber = shm::Subscriber;
 
-  explicit SharedMemory(const Settings& settings) : settings_(settings) {}
+  struct Options : kit::NativeKeys {
+    using NativeKeys::NativeKeys;
+    std::uint64_t planted_delay_ns =
+        key<std::uint64_t>("planted_delay_ns", 0,
+                           {.help = "for `middlemark selftest`: every publish spins that many ns first",
+                            .least = 1,
+                            .most = 1'000'000'000,
+                            .otherwise = "nothing is planted"});
+  };
+
+  explicit SharedMemory(const Settings& settings)
+      : settings_(settings), options_(kit::read_native<Options>("shm", settings)) {}
 
   [[nodiscard]] static Description describe() {
-    utsname kernel{};
-    uname(&kernel);
-    Description about;
-    about.name = "shm";
-    about.title = "Shared memory ring (floor)";
-    about.version = kernel.release;
-    about.licence = "Apache-2.0";
-    about.floor = true;
-    Transport transport;
-    transport.name = "shm";
-    transport.carrier = "shared-memory";
-    transport.segments = {"middlemark.*"};
-    transport.receive = {"poll", "block"};
-    transport.loan = {false, true};
-    about.transports = {transport};
-    about.residue = {"/dev/shm/middlemark.{scope}_*"};
-    about.native = {{shm::planted_delay_key, "for the selftest: ns that every publish is to take longer, spinning"}};
-    return about;
+    return {.name = "shm",
+            .title = "Shared memory ring",
+            .version = kit::kernel_release(),
+            .licence = "Apache-2.0",
+            .floor = true,
+            .transports = {{.name = "shm",
+                            .carrier = "shared-memory",
+                            .segments = {"middlemark.*"},
+                            .receive = {"poll", "block"},
+                            .loan = {false, true}}},
+            .residue = {"/dev/shm/middlemark.{scope}_*"},
+            .native = kit::native_table<Options>()};
   }
 
   Publisher publisher(const Topic& topic, unsigned index) {
     std::vector<std::string> doorbells;
     for (unsigned i = 0; i < topic.subscribers; ++i) doorbells.push_back(doorbell_name(topic, i));
-    return Publisher(settings_, layout(topic), ring_name(topic, index), doorbells);
+    return Publisher(settings_, layout(topic), ring_name(topic, index), doorbells, options_.planted_delay_ns);
   }
 
   Subscriber subscriber(const Topic& topic, unsigned index) {
@@ -75,9 +80,11 @@ class SharedMemory {
     const bool stream = settings_.pattern == Pattern::stream;
     const bool waits = stream && settings_.reliability == Reliability::reliable;
     const std::size_t depth = settings_.depth.value_or(waits ? keep_all_waiting_depth : keep_all_depth);
-    const std::size_t rings = std::max(settings_.publishers, topic.publishers);
-    const shm::RingLayout layout = shm::RingLayout::of(topic.message_bytes, topic.subscribers, depth,
-                                                       stream ? stream_room() : ping_pong_room, most_bytes / rings);
+    std::size_t rings = 0;
+    for (const Topic& each : settings_.endpoints) rings += each.publishers;
+    const shm::RingLayout layout =
+        shm::RingLayout::of(topic.message_bytes, topic.subscribers, depth, stream ? stream_room() : ping_pong_room,
+                            most_bytes / std::max<std::size_t>(rings, 1));
     least_depth_ = std::min(least_depth_, layout.depth());
     return layout;
   }
@@ -99,9 +106,10 @@ class SharedMemory {
   static constexpr std::size_t keep_all_waiting_depth = 7;
 
   const Settings settings_;
+  const Options options_;
   std::size_t least_depth_ = static_cast<std::size_t>(-1);  // of the rings made so far
 };
 
-static_assert(Adapter<SharedMemory> && HasNotes<SharedMemory>);
+static_assert(fulfils_contract<SharedMemory>);
 
 }  // namespace middlemark

@@ -13,23 +13,31 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
+#include <middlemark/kit/pinned.hpp>
 #include <middlemark/message.hpp>
 
-#include "planted_delay.hpp"
 #include "ring.hpp"
 
 namespace middlemark::shm {
 
-class Publisher {
+/// Returns not before `ns` have passed; it is late by less than two readings of the clock.
+inline void spin(std::uint64_t ns) noexcept {
+  for (const std::uint64_t until = monotonic_ns() + ns; monotonic_ns() < until;) {
+  }
+}
+
+class Publisher : kit::Pinned {
  public:
+  /// `planted_delay_ns`: what every publish() is to take longer, so that `middlemark selftest` can ask whether a known difference
+  /// is found; 0: nothing is planted.
   Publisher(const Settings& settings, const RingLayout& layout, const std::string& ring_name,
-            const std::vector<std::string>& doorbells)
+            const std::vector<std::string>& doorbells, std::uint64_t planted_delay_ns)
       : hands_over_(settings.loan),
         sleeps_(settings.reception != Reception::poll),
         blocks_when_full_(settings.reliability == Reliability::reliable),
         write_timeout_ns_(static_cast<std::uint64_t>(settings.write_timeout.count())),
         ring_(ring_name, layout),
-        planted_delay_ns_(planted_delay_ns(settings)),
+        planted_delay_ns_(planted_delay_ns),
         full_at_(layout.depth()),
         look_at_(planted_delay_ns_ == 0 ? full_at_ : 0),
         own_(hands_over_ ? 0 : layout.message_bytes) {
@@ -38,8 +46,6 @@ class Publisher {
     for (const std::string& name : doorbells) doorbells_.push_back(std::make_unique<Doorbell>(name));
   }
   ~Publisher() { ring_.unlink(); }
-  Publisher(const Publisher&) = delete;
-  Publisher& operator=(const Publisher&) = delete;
 
   std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
     return hands_over_ ? ring_.slots().payload(ring_.slots().at(next_)) : own_.span();

@@ -15,11 +15,11 @@
 
 #include <middlemark/futex.hpp>
 
-#include "shared_memory/segment.hpp"
+#include <middlemark/kit/segment.hpp>
 
 namespace middlemark::shm {
 
-using shared_memory::Segment;
+using kit::Segment;
 
 inline constexpr std::size_t line = 64;
 

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/pinned.hpp>
 
 #include "ring.hpp"
 
 namespace middlemark::shm {
 
-class Subscriber {
+class Subscriber : kit::Pinned {
  public:
   Subscriber(const Settings& settings, const RingLayout& layout, const std::vector<std::string>& rings,
              const std::string& doorbell_name, unsigned index)
@@ -30,8 +31,6 @@ class Subscriber {
     }
   }
   ~Subscriber() { doorbell_.unlink(); }
-  Subscriber(const Subscriber&) = delete;
-  Subscriber& operator=(const Subscriber&) = delete;
 
   /// Of each publisher at most most_at_once_, so that neither a fast one keeps the call from returning nor the others wait.
   template <class Visitor>

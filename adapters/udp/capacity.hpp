@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include <sockets/descriptor.hpp>
+#include <middlemark/kit/socket.hpp>
 
 #include "fragments.hpp"
 
@@ -26,8 +26,8 @@ namespace middlemark::udp {
 /// has on Linux 6.18, up to twice as many on kernels that put it into one piece.
 [[nodiscard]] inline std::size_t datagram_cost(std::size_t bytes) {
   const std::size_t at_worst = bytes * 2 + 4096;
-  const sockets::Descriptor receiver(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const sockets::Descriptor sender(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const kit::Descriptor receiver(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const kit::Descriptor sender(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -64,8 +64,8 @@ struct Capacity {
   const std::size_t cost = datagram_cost(datagram_bytes);
   const Layout wanted = Layout::of(wanted_bytes, datagram_bytes);
   const std::size_t needed = wanted.fragments * cost;
-  const sockets::Descriptor probe(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const std::size_t buffer = sockets::grow_buffer(probe.get(), SO_RCVBUF, SO_RCVBUFFORCE, needed);
+  const kit::Descriptor probe(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const std::size_t buffer = kit::grow_buffer(probe.get(), SO_RCVBUF, SO_RCVBUFFORCE, needed);
   const std::size_t share = udp_memory_share();
   if (std::min(buffer, share) >= needed) return {wanted_bytes, ""};
   const std::size_t fragments = std::min(buffer, share) / cost;

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include <sockets/descriptor.hpp>
+#include <middlemark/kit/memory.hpp>
 
 namespace middlemark::udp {
 
@@ -138,7 +138,7 @@ class Reassembly {
 
   const Layout layout_;
   const std::uint32_t flow_;
-  const sockets::Memory memory_;
+  const kit::Memory memory_;
   Datagrams datagrams_;
   std::uint64_t message_ = 0;  // being put together; 0: none
   std::size_t next_ = 0;       // the fragment it needs

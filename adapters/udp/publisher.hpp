@@ -14,8 +14,10 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
-#include <sockets/descriptor.hpp>
-#include <sockets/rendezvous.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/socket.hpp>
 
 #include "fragments.hpp"
 
@@ -28,11 +30,12 @@ namespace middlemark::udp {
   return hash + publisher;
 }
 
-/// Fragments have a socket for each publisher, so that those of one message come in order and into place.
-[[nodiscard]] inline std::string socket_path(const Settings& settings, const Topic& topic, unsigned subscriber,
-                                             const Layout& layout, unsigned publisher) {
-  const std::string path = sockets::announcement_path(settings, topic.name, sockets::Endpoint::subscriber, subscriber);
-  return layout.whole() ? path : path + ".from." + std::to_string(publisher);
+/// What a subscriber's socket is noted by. Fragments have one for each publisher, so that those of one message come in order
+/// and into place.
+[[nodiscard]] inline std::string socket_note(const Topic& topic, unsigned subscriber, const Layout& layout,
+                                             unsigned publisher) {
+  const std::string note = kit::subscriber_note(topic.name, subscriber);
+  return layout.whole() ? note : note + ".from." + std::to_string(publisher);
 }
 
 class Publisher {
@@ -61,7 +64,7 @@ class Publisher {
   Published publish() noexcept {
     if (datagrams_) datagrams_->number(++message_);
     Published outcome = Published::ok;
-    for (const sockets::Descriptor& peer : peers_) {
+    for (const kit::Descriptor& peer : peers_) {
       const bool sent = datagrams_ ? send_fragments(peer.get()) : send_whole(peer.get());
       if (!sent) [[unlikely]]
         outcome = give_up();
@@ -69,19 +72,20 @@ class Publisher {
     return outcome;
   }
 
-  [[nodiscard]] std::string last_error() const { return error_ == 0 ? "" : std::strerror(error_); }
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
   /// A connected socket saves the look-up of the route with every message.
-  [[nodiscard]] sockets::Descriptor reach(unsigned subscriber) const {
-    const auto found = sockets::find_announcement(socket_path(settings_, topic_, subscriber, layout_, index_));
+  [[nodiscard]] kit::Descriptor reach(unsigned subscriber) const {
+    const auto note = socket_note(topic_, subscriber, layout_, index_);
+    const auto found = kit::Rendezvous(settings_).find<kit::Address>(note);
     if (!found) return {};
-    sockets::Descriptor socket = sockets::open_socket(found->address.storage.ss_family, SOCK_DGRAM);
-    sockets::bind_ipv4(socket.get(), settings_.interface);
-    if (connect(socket.get(), found->address.get(), found->address.length) != 0) {
-      sockets::fail("connect() to subscriber " + std::to_string(subscriber) + " of " + topic_.name);
+    kit::Descriptor socket = kit::open_socket(found->storage.ss_family, SOCK_DGRAM);
+    kit::bind_ipv4(socket.get(), settings_.interface);
+    if (connect(socket.get(), found->get(), found->length) != 0) {
+      kit::fail("connect() to subscriber " + std::to_string(subscriber) + " of " + topic_.name);
     }
-    sockets::set_timeout(socket.get(), SO_SNDTIMEO, settings_.write_timeout);
+    kit::set_timeout(socket.get(), SO_SNDTIMEO, settings_.write_timeout);
     return socket;
   }
 
@@ -111,7 +115,7 @@ class Publisher {
   /// A message that was cut short is abandoned: its receiver notices when the next one begins.
   Published give_up() noexcept {
     if (errno == EAGAIN) return Published::timed_out;
-    if (error_ == 0) error_ = errno;
+    failure_.note("send", errno);
     return Published::failed;
   }
 
@@ -119,11 +123,11 @@ class Publisher {
   const Topic topic_;
   const unsigned index_;
   const Layout layout_;
-  const sockets::Memory memory_;
-  std::vector<sockets::Descriptor> peers_;
+  const kit::Memory memory_;
+  std::vector<kit::Descriptor> peers_;
   std::optional<Datagrams> datagrams_;
   std::uint64_t message_ = 0;
-  int error_ = 0;
+  kit::LastSystemFailure failure_;
 };
 
 }  // namespace middlemark::udp

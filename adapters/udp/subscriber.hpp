@@ -18,10 +18,10 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
-#include <sockets/arrival.hpp>
-#include <sockets/descriptor.hpp>
-#include <sockets/receive_timeout.hpp>
-#include <sockets/rendezvous.hpp>
+#include <middlemark/kit/arrival.hpp>
+#include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/receive_timeout.hpp>
+#include <middlemark/kit/rendezvous.hpp>
 
 #include "fragments.hpp"
 #include "publisher.hpp"
@@ -38,17 +38,16 @@ class Subscriber {
     const unsigned sockets = layout.whole() ? 1 : topic.publishers;
     for (unsigned i = 0; i < sockets; ++i) {
       Source source;
-      source.socket = sockets::open_socket(AF_INET, SOCK_DGRAM);
-      sockets::grow_buffer(source.socket.get(), SO_RCVBUF, SO_RCVBUFFORCE, buffer_bytes);
-      sockets::bind_ipv4(source.socket.get(), settings.interface);
-      if (stamps_arrivals_) sockets::stamp_arrivals(source.socket.get());
+      source.socket = kit::open_socket(AF_INET, SOCK_DGRAM);
+      kit::grow_buffer(source.socket.get(), SO_RCVBUF, SO_RCVBUFFORCE, buffer_bytes);
+      kit::bind_ipv4(source.socket.get(), settings.interface);
+      if (stamps_arrivals_) kit::stamp_arrivals(source.socket.get());
       if (!layout.whole()) source.fragments = std::make_unique<Reassembly>(layout, flow_number(topic.name, i));
       sources_.push_back(std::move(source));
     }
     if (sockets > 1) watch_all();
     for (unsigned i = 0; i < sockets; ++i) {
-      sockets::announce(socket_path(settings, topic, index, layout, i),
-                        {0, sockets::address_of(sources_[i].socket.get())});
+      kit::Rendezvous(settings).leave(socket_note(topic, index, layout, i), kit::address_of(sources_[i].socket.get()));
     }
   }
 
@@ -98,15 +97,12 @@ class Subscriber {
   /// Of the message that was visited last.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
-  void listen(Listener /*listener*/) { throw AdapterError("a socket has no thread of its own to listen on"); }
-  void silence() noexcept {}
-
  private:
   static constexpr unsigned most_at_once = 64;
 
   struct Source {
-    sockets::Descriptor socket;
-    sockets::ReceiveTimeout timeout{};
+    kit::Descriptor socket;
+    kit::ReceiveTimeout timeout{};
     std::unique_ptr<Reassembly> fragments;  // null: each datagram is a message
   };
 
@@ -119,9 +115,9 @@ class Subscriber {
     }
     // MSG_TRUNC gives the datagram's own length: one of another length is a stranger's.
     const int how = (flags & MSG_DONTWAIT) | MSG_TRUNC;
-    const ssize_t length = stamps_arrivals_ ? sockets::receive_stamped(source.socket.get(), memory_.data(),
-                                                                       memory_.size(), how, arrived_ns_)
-                                            : recv(source.socket.get(), memory_.data(), memory_.size(), how);
+    const ssize_t length =
+        stamps_arrivals_ ? kit::receive_stamped(source.socket.get(), memory_.data(), memory_.size(), how, arrived_ns_)
+                         : recv(source.socket.get(), memory_.data(), memory_.size(), how);
     complete_ = length == static_cast<ssize_t>(memory_.size());
     return length;
   }
@@ -137,19 +133,19 @@ class Subscriber {
   }
 
   void watch_all() {
-    readiness_ = sockets::Descriptor(epoll_create1(EPOLL_CLOEXEC));
-    if (!readiness_) sockets::fail("epoll_create1()");
+    readiness_ = kit::Descriptor(epoll_create1(EPOLL_CLOEXEC));
+    if (!readiness_) kit::fail("epoll_create1()");
     for (const Source& source : sources_) {
       epoll_event event{};
       event.events = EPOLLIN;
-      if (epoll_ctl(readiness_.get(), EPOLL_CTL_ADD, source.socket.get(), &event) != 0) sockets::fail("epoll_ctl()");
+      if (epoll_ctl(readiness_.get(), EPOLL_CTL_ADD, source.socket.get(), &event) != 0) kit::fail("epoll_ctl()");
     }
   }
 
   const bool stamps_arrivals_;
-  const sockets::Memory memory_;  // of a message that is one datagram
+  const kit::Memory memory_;  // of a message that is one datagram
   std::vector<Source> sources_;
-  sockets::Descriptor readiness_;  // epoll; only with several sockets
+  kit::Descriptor readiness_;  // epoll; only with several sockets
   std::uint64_t arrived_ns_ = 0;
   bool complete_ = false;  // a whole message lies there and has not been visited
 };

@@ -7,71 +7,53 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
-#include <middlemark/library.hpp>
-#include <sockets/descriptor.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
+#include <middlemark/kit/machine.hpp>
 
 #include "exchange.hpp"
-#include "handles.hpp"
-#include "options.hpp"
 #include "topic.hpp"
 
 namespace middlemark {
 
 class ZeroMq {
  public:
-  explicit ZeroMq(const Settings& settings)
-      : settings_(settings), options_((sockets::allow_many_descriptors(), settings)), context_(options_.io_threads) {}
+  explicit ZeroMq(const Settings& settings) : trial_((kit::allow_many_descriptors(), settings)) {}
 
   [[nodiscard]] static Description describe() {
     int major = 0;
     int minor = 0;
     int patch = 0;
     zmq_version(&major, &minor, &patch);
-    Description description;
-    description.name = "zeromq";
-    description.title = "ZeroMQ (libzmq)";
-    description.version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
-    description.library = loaded_library(reinterpret_cast<const void*>(&zmq_ctx_new)).path;
-    description.licence = "LGPL-3.0-or-later WITH LGPL-3.0-linking-exception";
-    description.request_reply = true;
-    description.own_threads = true;
-    const auto add = [&description](const char* name, const char* carrier, std::vector<int> processes) {
-      Transport transport;
-      transport.name = name;
-      transport.carrier = carrier;
-      transport.processes = std::move(processes);
-      transport.receive = {"poll", "block"};
-      description.transports.push_back(std::move(transport));
+    const auto transport = [](const char* name, const char* carrier, std::vector<int> processes) {
+      return Transport{
+          .name = name, .carrier = carrier, .processes = std::move(processes), .receive = {"poll", "block"}};
     };
-    add("ipc", "unix-socket", {1, 2});
-    add("tcp", "tcp", {1, 2});
-    add("inproc", "process-memory", {1});
-    description.native = zeromq::Options::keys();
-    return description;
+    return {.name = "zeromq",
+            .title = "ZeroMQ (libzmq)",
+            .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch),
+            .library = kit::loaded_library(reinterpret_cast<const void*>(&zmq_ctx_new)).path,
+            .licence = "LGPL-3.0-or-later WITH LGPL-3.0-linking-exception",
+            .transports = {transport("ipc", "unix-socket", {1, 2}), transport("tcp", "tcp", {1, 2}),
+                           transport("inproc", "process-memory", {1})},
+            .request_reply = true,
+            .own_threads = true,
+            .native = kit::native_table<zeromq::Native>()};
   }
 
-  [[nodiscard]] zeromq::Publisher publisher(const Topic& topic, unsigned index) {
-    return {context_, options_, settings_, topic, index};
-  }
-  [[nodiscard]] zeromq::Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
-    return {context_, options_, settings_, topic};
-  }
-  [[nodiscard]] zeromq::Client client(const Topic& service, unsigned /*index*/) {
-    return {context_, options_, settings_, service};
-  }
-  [[nodiscard]] zeromq::Server server(const Topic& service, unsigned /*index*/) {
-    return {context_, options_, settings_, service};
-  }
+  static void check(const Settings& settings) { zeromq::Options{settings}; }
 
-  [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
+  [[nodiscard]] zeromq::Publisher publisher(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
+  [[nodiscard]] zeromq::Subscriber subscriber(const Topic& topic, unsigned /*index*/) { return {trial_, topic}; }
+  [[nodiscard]] zeromq::Client client(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
+  [[nodiscard]] zeromq::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
+
+  [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes; }
 
  private:
-  const Settings settings_;
-  const zeromq::Options options_;
-  const zeromq::Context context_;
+  const zeromq::Trial trial_;
 };
 
-static_assert(Adapter<ZeroMq> && HasRequestReply<ZeroMq> && HasNotes<ZeroMq>);
-static_assert(CountsPublishers<zeromq::Subscriber>);
+static_assert(fulfils_contract<ZeroMq>);
 
 }  // namespace middlemark

@@ -1,20 +1,15 @@
 // The round trip of examples in ZeroMQ's guide, with PUB and SUB each way over ipc, written without the bench:
 // bench_zeromq BYTES ROUND_TRIPS [ping-cpu pong-cpu] prints the p50 in ns. Blocking zmq_recv(), a high-water mark of 1,
 // and ZMQ_XPUB_NODROP, as the adapter's default has them.
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <zmq.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
+
+#include <direct.hpp>
 
 namespace {
 
@@ -22,19 +17,6 @@ void check(bool right, const char* what) {
   if (right) return;
   std::fprintf(stderr, "bench_zeromq: %s: %s\n", what, zmq_strerror(zmq_errno()));
   std::exit(1);
-}
-
-std::uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-void pin(const char* cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(std::atoi(cpu), &set);
-  check(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
 }
 
 void set(void* socket, int option, int value) {
@@ -58,64 +40,45 @@ struct Ends {
   void* subscriber;
 };
 
-[[noreturn]] void pong(const std::string& pings, const std::string& pongs, std::size_t bytes) {
-  const Ends ends(pongs, pings);
-  std::vector<char> message(bytes);
-  for (;;) {
-    check(zmq_recv(ends.subscriber, message.data(), bytes, 0) == static_cast<int>(bytes), "zmq_recv");
-    check(zmq_send(ends.publisher, message.data(), bytes, 0) == static_cast<int>(bytes), "zmq_send");
-  }
+void send(const Ends& ends, const std::vector<char>& message) {
+  check(zmq_send(ends.publisher, message.data(), message.size(), 0) == static_cast<int>(message.size()), "zmq_send");
 }
 
-void ping(const std::string& pings, const std::string& pongs, std::size_t bytes, std::size_t round_trips) {
-  const Ends ends(pings, pongs);
+/// False: not a whole message came in time.
+bool receive(const Ends& ends, std::vector<char>& message) {
+  return zmq_recv(ends.subscriber, message.data(), message.size(), 0) == static_cast<int>(message.size());
+}
+
+/// Until a message comes that is shorter.
+void pong(const std::string& stem, std::size_t bytes) {
+  const Ends ends(stem + "_pong", stem + "_ping");
+  for (std::vector<char> message(bytes); receive(ends, message);) send(ends, message);
+}
+
+void ping(const std::string& stem, std::size_t bytes, std::size_t round_trips) {
+  const Ends ends(stem + "_ping", stem + "_pong");
   std::vector<char> message(bytes, 'x');
   // Nobody says when the subscriptions have arrived: send until an answer comes, then take all the others.
   set(ends.subscriber, ZMQ_RCVTIMEO, 20);
   do {
-    check(zmq_send(ends.publisher, message.data(), bytes, 0) == static_cast<int>(bytes), "zmq_send");
-  } while (zmq_recv(ends.subscriber, message.data(), bytes, 0) < 0);
-  while (zmq_recv(ends.subscriber, message.data(), bytes, 0) >= 0) {
+    send(ends, message);
+  } while (!receive(ends, message));
+  while (receive(ends, message)) {
   }
   set(ends.subscriber, ZMQ_RCVTIMEO, -1);
-  std::vector<std::uint64_t> took(round_trips);
-  for (std::uint64_t& each : took) {
-    const std::uint64_t begin = now_ns();
-    check(zmq_send(ends.publisher, message.data(), bytes, 0) == static_cast<int>(bytes), "zmq_send");
-    check(zmq_recv(ends.subscriber, message.data(), bytes, 0) == static_cast<int>(bytes), "zmq_recv");
-    each = now_ns() - begin;
-  }
-  took.erase(took.begin(), took.begin() + static_cast<std::ptrdiff_t>(round_trips / 10));
-  std::ranges::nth_element(took, took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2));
-  std::printf("%llu\n", static_cast<unsigned long long>(took[took.size() / 2]));
+  const auto write = [](std::size_t) {};
+  middlemark::direct::measure(round_trips, write, [&] {
+    send(ends, message);
+    check(receive(ends, message), "zmq_recv");
+  });
+  send(ends, {});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 5) {
-    std::fprintf(stderr, "usage: bench_zeromq BYTES ROUND_TRIPS [ping-cpu pong-cpu]\n");
-    return 2;
-  }
-  const std::size_t bytes = std::strtoul(argv[1], nullptr, 10);
-  const std::size_t round_trips = std::strtoul(argv[2], nullptr, 10);
-  if (bytes == 0 || round_trips < 10) {
-    std::fprintf(stderr, "bench_zeromq: at least 1 byte and 10 round trips\n");
-    return 2;
-  }
   const std::string stem = "ipc://@bench_zeromq_" + std::to_string(getpid());
-  alarm(60);
-  const pid_t parent = getpid();
-  const pid_t other = fork();
-  if (other == 0) {
-    alarm(60);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) return 1;
-    if (argc == 5) pin(argv[4]);
-    pong(stem + "_ping", stem + "_pong", bytes);
-  }
-  if (argc == 5) pin(argv[3]);
-  ping(stem + "_ping", stem + "_pong", bytes, round_trips);
-  kill(other, SIGKILL);
-  waitpid(other, nullptr, 0);
+  return middlemark::direct::run(
+      argc, argv, [&](std::size_t bytes, std::size_t round_trips) { ping(stem, bytes, round_trips); },
+      [&](std::size_t bytes, std::size_t) { pong(stem, bytes); });
 }

@@ -4,84 +4,41 @@
 // answers it, before the start.
 #pragma once
 
-#include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <middlemark/adapter.hpp>
-
-#include "endpoints.hpp"
-#include "handles.hpp"
-#include "intake.hpp"
-#include "options.hpp"
+#include "ends.hpp"
 
 namespace middlemark::zeromq {
 
-class Client {
+class Client : public kit::OwnBuffer, public Receiver {
  public:
-  Client(const Context& context, const Options& options, const Settings& settings, const Topic& service)
-      : socket_(context, options.req_rep ? ZMQ_REQ : ZMQ_DEALER),
-        intake_(socket_, false),
-        server_(settings, service, 0),
-        message_(service.message_bytes) {
-    options.apply_to(socket_);
-  }
+  Client(const Trial& trial, const Topic& service)
+      : OwnBuffer(service.message_bytes),
+        Receiver(trial, trial.options.rpc == Rpc::req_rep ? ZMQ_REQ : ZMQ_DEALER),
+        server_(note_of(service, 0)) {}
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return message_; }
-  [[nodiscard]] Published publish() noexcept {
-    if (socket_.send(message_, 0)) [[likely]]
-      return Published::ok;
-    failure_.note("zmq_send");
-    return zmq_errno() == EAGAIN ? Published::timed_out : Published::failed;
-  }
-
-  template <class Visitor>
-  std::size_t take(Visitor& visitor) noexcept {
-    return intake_.take(visitor);
-  }
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return intake_.wait(timeout); }
-  void listen(Listener /*listener*/) { throw AdapterError("zeromq: has no thread that calls back"); }
-  void silence() {}
+  [[nodiscard]] Published publish() noexcept { return send(message_); }
 
   [[nodiscard]] std::size_t matched() {
     if (!greeted_) {
-      const auto endpoint = server_.found();
+      const auto endpoint = trial_.notes.find(server_);
       if (!endpoint) return 0;
       socket_.connect(*endpoint);
       greeted_ = true;
       if (!socket_.send({}, 0)) fail("zmq_send() of a greeting to " + *endpoint);
     }
-    answered_ = answered_ || intake_.receive(ZMQ_DONTWAIT);
+    answered_ = answered_ || receive(ZMQ_DONTWAIT);
     return answered_ ? 1 : 0;
   }
 
-  [[nodiscard]] std::string last_error() const {
-    const std::string words = failure_.text();
-    return words.empty() ? intake_.last_error() : words;
-  }
-
  private:
-  Socket socket_;
-  Intake intake_;
-  const Place server_;
-  std::vector<std::byte> message_;
+  const std::string server_;
   bool greeted_ = false;
   bool answered_ = false;
-  LastFailure failure_;
 };
 
-class Server {
+class Server : public kit::OwnBuffer, public Receiver {
  public:
-  Server(const Context& context, const Options& options, const Settings& settings, const Topic& service)
-      : routed_(!options.req_rep),
-        socket_(context, routed_ ? ZMQ_ROUTER : ZMQ_REP),
-        intake_(socket_, routed_),
-        message_(service.message_bytes) {
-    options.apply_to(socket_);
+  Server(const Trial& trial, const Topic& service)
+      : OwnBuffer(service.message_bytes), Receiver(trial, trial.options.rpc == Rpc::req_rep ? ZMQ_REP : ZMQ_ROUTER) {
     if (routed_) {
       // Otherwise a reply that finds its client's queue full is dropped without a word.
       socket_.set(ZMQ_ROUTER_MANDATORY, 1, "ZMQ_ROUTER_MANDATORY");
@@ -90,65 +47,40 @@ class Server {
       // request open at a time: without a bound there is one message in the queue at most.
       socket_.set(ZMQ_SNDHWM, 0, "ZMQ_SNDHWM");
     }
-    const Place place(settings, service, 0);
-    place.announce(socket_.bind(place.wanted()));
+    bind(service, 0);
   }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return message_; }
   /// The reply to the request that is being visited, whose sender's identity is still in hand.
   [[nodiscard]] Published publish() noexcept { return reply(message_); }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    Answering<Visitor> answering{*this, visitor};
-    return intake_.take(answering);
+    // A REP must answer each request before it can take the next: one that the visitor left gets an answer without content.
+    const auto answering = [this, &visitor](std::span<const std::byte> request) noexcept {
+      answered_ = false;
+      visitor(request);
+      if (!routed_ && !answered_) static_cast<void>(reply({}));
+    };
+    return Receiver::take(answering);
   }
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return intake_.wait(timeout); }
-  void listen(Listener /*listener*/) { throw AdapterError("zeromq: has no thread that calls back"); }
-  void silence() {}
 
   [[nodiscard]] std::size_t matched() {
-    while (intake_.receive(ZMQ_DONTWAIT)) {
+    while (receive(ZMQ_DONTWAIT)) {
       if (reply({}) != Published::ok) fail("zmq_send() of the answer to a greeting");
       ++clients_;
     }
     return clients_;
   }
 
-  [[nodiscard]] std::string last_error() const {
-    const std::string words = failure_.text();
-    return words.empty() ? intake_.last_error() : words;
-  }
-
  private:
-  /// A REP must answer each request before it can take the next: one that the visitor left gets an answer without content.
-  template <class Visitor>
-  struct Answering {
-    Server& server;
-    Visitor& visitor;
-    void operator()(std::span<const std::byte> request) noexcept {
-      server.answered_ = false;
-      visitor(request);
-      if (!server.routed_ && !server.answered_) static_cast<void>(server.reply({}));
-    }
-  };
-
   Published reply(std::span<const std::byte> body) noexcept {
     answered_ = true;
-    if ((!routed_ || socket_.send(intake_.identity(), ZMQ_SNDMORE)) && socket_.send(body, 0)) [[likely]] {
-      return Published::ok;
-    }
-    failure_.note("zmq_send");
-    return zmq_errno() == EAGAIN ? Published::timed_out : Published::failed;
+    if (routed_ && !socket_.send(identity_.bytes(), ZMQ_SNDMORE)) return refused();
+    return send(body);
   }
 
-  const bool routed_;
-  Socket socket_;
-  Intake intake_;
-  std::vector<std::byte> message_;
   std::size_t clients_ = 0;
   bool answered_ = false;
-  LastFailure failure_;
 };
 
 }  // namespace middlemark::zeromq

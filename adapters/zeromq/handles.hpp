@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include <middlemark/kit/pinned.hpp>
 #include <middlemark/settings.hpp>
 
 namespace middlemark::zeromq {
@@ -17,31 +18,13 @@ namespace middlemark::zeromq {
   throw AdapterError("zeromq: " + what + ": " + zmq_strerror(zmq_errno()), std::move(advice));
 }
 
-/// The last call that failed, kept without allocating.
-class LastFailure {
- public:
-  void note(const char* call) noexcept {
-    call_ = call;
-    error_ = zmq_errno();
-  }
-  [[nodiscard]] std::string text() const {
-    return call_ == nullptr ? "" : std::string(call_) + ": " + zmq_strerror(error_);
-  }
-
- private:
-  const char* call_ = nullptr;
-  int error_ = 0;
-};
-
-class Context {
+class Context : kit::Pinned {
  public:
   explicit Context(int io_threads) : context_(zmq_ctx_new()) {
     if (context_ == nullptr) fail("zmq_ctx_new()");
     if (zmq_ctx_set(context_, ZMQ_IO_THREADS, io_threads) != 0) fail("zmq_ctx_set(ZMQ_IO_THREADS)");
     zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, zmq_ctx_get(context_, ZMQ_SOCKET_LIMIT));
   }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
   ~Context() {
     while (zmq_ctx_term(context_) != 0 && zmq_errno() == EINTR) {
     }
@@ -53,14 +36,12 @@ class Context {
 };
 
 /// What is still queued when it is closed is dropped: by then every receiver has had all it will look at.
-class Socket {
+class Socket : kit::Pinned {
  public:
   Socket(const Context& context, int type) : socket_(zmq_socket(context.get(), type)) {
     if (socket_ == nullptr) fail("zmq_socket()", "is the limit of open files too low? see 'ulimit -n'");
     set(ZMQ_LINGER, 0, "ZMQ_LINGER");
   }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
   ~Socket() { zmq_close(socket_); }
 
   void set(int option, int value, const char* name) {
@@ -105,11 +86,9 @@ class Socket {
 };
 
 /// One received frame; receiving into it again releases what it held.
-class Frame {
+class Frame : kit::Pinned {
  public:
   Frame() noexcept { zmq_msg_init(&frame_); }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
   ~Frame() { zmq_msg_close(&frame_); }
 
   [[nodiscard]] bool receive(const Socket& socket, int flags) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <middlemark/clock.hpp>
 #include <middlemark/roles/progress.hpp>
@@ -14,24 +15,26 @@ class Drain {
   /// A reliable middleware resends what was lost, after as long as its heartbeats are apart.
   static constexpr std::uint64_t quiet_reliable_ns = 1'000'000'000;
   static constexpr std::uint64_t quiet_best_effort_ns = 250'000'000;
-  static constexpr std::uint64_t limit_ns = 10'000'000'000;
+  static constexpr std::uint64_t limit_s = 10;
 
   explicit Drain(Reliability reliability) noexcept
       : quiet_ns_(reliability == Reliability::reliable ? quiet_reliable_ns : quiet_best_effort_ns) {}
 
-  /// To be asked again and again once the stop was requested; null while messages may still come. `rehearsed`: of the warm-up,
+  /// To be asked again and again once the stop was requested; nothing while messages may still come. `warm_ups`: of the warm-up,
   /// which may lie in deep buffers before those that are expected.
-  [[nodiscard]] const char* ended(std::uint64_t expected, std::uint64_t received, std::uint64_t rehearsed) noexcept {
-    if (expected == nothing_expected) return "stopped";
-    if (received >= expected) return "complete";
+  [[nodiscard]] std::optional<Ended> ended(std::uint64_t expected, std::uint64_t received,
+                                           std::uint64_t warm_ups) noexcept {
+    if (expected == nothing_expected) return Ended::stopped;
+    if (received >= expected) return Ended::complete;
     const std::uint64_t now = monotonic_ns();
     if (begun_ns_ == 0) begun_ns_ = now;
-    if (received + rehearsed != seen_ || changed_ns_ == 0) {
-      seen_ = received + rehearsed;
+    if (received + warm_ups != seen_ || changed_ns_ == 0) {
+      seen_ = received + warm_ups;
       changed_ns_ = now;
     }
-    if (now - changed_ns_ >= quiet_ns_) return "quiet";
-    return now - begun_ns_ >= limit_ns ? "limit" : nullptr;
+    if (now - changed_ns_ >= quiet_ns_) return Ended::quiet;
+    if (now - begun_ns_ >= limit_s * 1'000'000'000) return Ended::limit;
+    return std::nullopt;
   }
 
  private:

@@ -6,21 +6,18 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
-#include <middlemark/roles/requests.hpp>
+#include <middlemark/protocol.hpp>
 #include <middlemark/roles/topics.hpp>
 
 namespace middlemark {
-
-template <Adapter A>
-using PublisherOf = decltype(std::declval<A&>().publisher(std::declval<const Topic&>(), 0U));
-template <Adapter A>
-using SubscriberOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
 
 /// A ping's: it receives what it awaits before it sends anything, so its subscriber is made first.
 template <Adapter A>
 class PingTopics {
  public:
-  PingTopics(A& adapter, const Settings& settings, const PingRequest& request)
+  using Request = PingRequest;
+
+  PingTopics(A& adapter, const Settings& settings, const Request& request)
       : incoming_(adapter.subscriber(pong_topic(settings, request.echoing), 0)),
         outgoing_(adapter.publisher(ping_topic(settings), 0)) {}
   [[nodiscard]] auto& incoming() noexcept { return incoming_; }
@@ -37,7 +34,9 @@ class PingTopics {
 template <Adapter A>
 class ClientTopics {
  public:
-  ClientTopics(A& adapter, const Settings& settings, const PingRequest& request)
+  using Request = ClientRequest;
+
+  ClientTopics(A& adapter, const Settings& settings, const Request& request)
       : incoming_(adapter.subscriber(reply_topic(settings, request.index), 0)),
         outgoing_(adapter.publisher(request_topic(settings), request.index)) {}
   [[nodiscard]] auto& incoming() noexcept { return incoming_; }
@@ -53,7 +52,9 @@ class ClientTopics {
 template <class A>
 class NativeClient {
  public:
-  NativeClient(A& adapter, const Settings& settings, const PingRequest& request)
+  using Request = ClientRequest;
+
+  NativeClient(A& adapter, const Settings& settings, const Request& request)
       : client_(adapter.client(service_topic(settings), request.index)) {}
   [[nodiscard]] auto& incoming() noexcept { return client_; }
   [[nodiscard]] auto& outgoing() noexcept { return client_; }
@@ -68,15 +69,17 @@ class NativeClient {
 template <Adapter A>
 class PongTopics {
  public:
-  PongTopics(A& adapter, const Settings& settings, const PongRequest& request)
+  using Request = PongRequest;
+
+  PongTopics(A& adapter, const Settings& settings, const Request& request)
       : incoming_(adapter.subscriber(ping_topic(settings), request.index)) {
     if (request.echoes) {
       outgoing_.reset(new PublisherOf<A>(adapter.publisher(pong_topic(settings, request.echoing), request.index)));
     }
   }
   [[nodiscard]] auto& incoming() noexcept { return incoming_; }
-  /// Where the reply to a message of `source` leaves; null: nowhere.
-  [[nodiscard]] PublisherOf<A>* outgoing(unsigned /*source*/) noexcept { return outgoing_.get(); }
+  /// Where the reply to a message of `publisher_id` leaves; null: nowhere.
+  [[nodiscard]] PublisherOf<A>* outgoing(unsigned /*publisher_id*/) noexcept { return outgoing_.get(); }
   [[nodiscard]] std::size_t matched() { return outgoing_ ? outgoing_->matched() : 0; }
   [[nodiscard]] std::size_t peers(const Settings& /*settings*/) const noexcept { return outgoing_ ? 1 : 0; }
   static constexpr bool native = false;
@@ -90,15 +93,17 @@ class PongTopics {
 template <Adapter A>
 class ServerTopics {
  public:
-  ServerTopics(A& adapter, const Settings& settings, const PongRequest& /*request*/)
+  using Request = ServerRequest;
+
+  ServerTopics(A& adapter, const Settings& settings, const Request& /*request*/)
       : incoming_(adapter.subscriber(request_topic(settings), 0)) {
     for (unsigned client = 0; client < settings.publishers; ++client) {
       outgoing_.emplace_back(new PublisherOf<A>(adapter.publisher(reply_topic(settings, client), 0)));
     }
   }
   [[nodiscard]] auto& incoming() noexcept { return incoming_; }
-  [[nodiscard]] PublisherOf<A>* outgoing(unsigned source) noexcept {
-    return source < outgoing_.size() ? outgoing_[source].get() : nullptr;
+  [[nodiscard]] PublisherOf<A>* outgoing(unsigned publisher_id) noexcept {
+    return publisher_id < outgoing_.size() ? outgoing_[publisher_id].get() : nullptr;
   }
   [[nodiscard]] std::size_t matched() {
     std::size_t found = 0;
@@ -116,10 +121,12 @@ class ServerTopics {
 template <class A>
 class NativeServer {
  public:
-  NativeServer(A& adapter, const Settings& settings, const PongRequest& /*request*/)
+  using Request = ServerRequest;
+
+  NativeServer(A& adapter, const Settings& settings, const Request& /*request*/)
       : server_(adapter.server(service_topic(settings), 0)) {}
   [[nodiscard]] auto& incoming() noexcept { return server_; }
-  [[nodiscard]] auto* outgoing(unsigned /*source*/) noexcept { return &server_; }
+  [[nodiscard]] auto* outgoing(unsigned /*publisher_id*/) noexcept { return &server_; }
   [[nodiscard]] std::size_t matched() { return server_.matched(); }
   [[nodiscard]] static std::size_t peers(const Settings& settings) noexcept { return settings.publishers; }
   static constexpr bool native = true;

@@ -5,33 +5,33 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/pacer.hpp>
+#include <middlemark/protocol.hpp>
 #include <middlemark/realtime.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/replies.hpp>
-#include <middlemark/roles/requests.hpp>
 
 namespace middlemark {
 
 /// Messages the recorder must hold: all of them, or as many as the duration can bring, within `memory_bytes`. `alone`: nobody
 /// answers but the ping itself.
-[[nodiscard]] inline std::size_t recorder_capacity(const PingRequest& request, Reception reception,
+[[nodiscard]] inline std::size_t recorder_capacity(const CallerRequest& request, Reception reception,
                                                    std::size_t memory_bytes, bool alone = false) noexcept {
   const std::size_t most = memory_bytes / sizeof(Sample);
   if (request.samples) return std::min<std::size_t>(*request.samples, most);
-  if (request.load.kind == Load::Kind::rate) {
+  if (request.load.kind == LoadKind::rate) {
     // Poisson arrivals may be more than the mean says: ten standard deviations more are not.
     const double mean = request.load.rate_hz * request.duration_s.value_or(0);
     return std::min<std::size_t>(static_cast<std::size_t>(mean + 10 * std::sqrt(mean) + 2), most);
@@ -45,19 +45,22 @@ namespace middlemark {
 template <Adapter A, class Ends = PingTopics<A>>
 class Ping {
  public:
+  using Request = typename Ends::Request;
+  static constexpr bool client = std::same_as<Request, ClientRequest>;
+  using Result = std::conditional_t<client, ClientResult, PingResult>;
+
   /// The peer counts as gone after this many unanswered messages in a row, or (at least two and) this long.
   static constexpr unsigned silent_messages = 16;
   static constexpr std::uint64_t silent_ns = 5'000'000'000;
   static constexpr std::size_t recorder_memory = std::size_t{1} << 30;
 
-  Ping(A& adapter, const Settings& settings, const PingRequest& request, const Clock& clock, Progress& progress)
+  Ping(A& adapter, const Settings& settings, const Request& request, const Clock& clock, Progress& progress)
       : settings_(settings),
         request_(request),
         clock_(clock),
         progress_(progress),
-        paced_(request.load.kind == Load::Kind::rate),
-        recorder_(recorder_capacity(request, settings.reception,
-                                    recorder_memory / (request.client ? settings.publishers : 1),
+        paced_(request.load.kind == LoadKind::rate),
+        recorder_(recorder_capacity(request, settings.reception, recorder_memory / (client ? settings.publishers : 1),
                                     settings.subscribers == 0)),
         pacer_(clock, request.load, settings.reception == Reception::poll),
         replies_(replies(clock, settings, request)),
@@ -65,30 +68,37 @@ class Ping {
 
   [[nodiscard]] std::size_t matched() { return ends_.outgoing().matched(); }
   [[nodiscard]] std::size_t expected() const noexcept { return Ends::peers(settings_); }
-  [[nodiscard]] Found publishers() { return publishers_of(ends_, request_.client ? 1 : request_.echoing); }
+  [[nodiscard]] Found publishers() { return publishers_of(ends_, request_.echoing); }
 
   /// The whole of the role, on the calling thread. result() is valid afterwards.
   void run() {
-    if (settings_.reception == Reception::listen) ends_.incoming().listen(Listener(replies_));
+    if constexpr (Listens<Incoming>) {
+      if (settings_.reception == Reception::listen) ends_.incoming().listen(Listener(replies_));
+    }
     measure();
-    if (settings_.reception == Reception::listen) ends_.incoming().silence();
+    if constexpr (Listens<Incoming>) {
+      if (settings_.reception == Reception::listen) ends_.incoming().silence();
+    }
     conclude();
   }
 
-  [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const Result& result() const noexcept { return result_; }
+  /// Nothing when the role did its work.
+  [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sample>& recorder() const noexcept { return recorder_; }
 
  private:
-  static Replies replies(const Clock& clock, const Settings& settings, const PingRequest& request) {
+  using Incoming = std::remove_reference_t<decltype(std::declval<Ends&>().incoming())>;
+
+  static Replies replies(const Clock& clock, const Settings& settings, const Request& request) {
     const bool check = request.payload == Payload::filled;
-    if (!request.client) return Replies(clock, request.echoing, settings.message_bytes, check);
-    return Replies(clock, 1, settings.message_bytes, check, request.index);
+    return Replies(clock, request.echoing, settings.message_bytes, check, request.index);
   }
 
   void measure() noexcept {
     timeout_ticks_ = clock_.to_ticks(static_cast<std::uint64_t>(request_.reply_timeout_s * 1e9));
     progress_.phase.store(Phase::warm_up, std::memory_order_relaxed);
-    if (!rehearse()) return;
+    if (!warm_up()) return;
     progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
     progress_.begin_to_measure();
     const std::uint64_t messages = request_.samples.value_or(std::numeric_limits<std::uint64_t>::max());
@@ -101,31 +111,31 @@ class Ping {
     due_until_ = std::min(end, limit);
     pacer_.start(start_ticks_);
     while (sent_ < messages) {
-      if (recorder_.full()) return ended_by("full");
+      if (recorder_.full()) return ended_by(Ended::full);
       const std::uint64_t intended = pacer_.next();
       if (paced_ && intended >= due_until_) {  // nothing is due any more
         pacer_.wait(due_until_, progress_.stop);
         end_ticks_ = clock_.ticks();
-        return ended_by(end <= limit ? "duration" : "limit");
+        return ended_by(end <= limit ? Ended::duration : Ended::limit);
       }
       const Ongoing exchange = once(Header::make(request_.index, false, ++sent_, intended));
       if (exchange.stopped) {
         --sent_;
-        return ended_by("stopped");
+        return ended_by(Ended::stopped);
       }
       progress_.sent.store(sent_, std::memory_order_relaxed);
       keep(exchange);
       end_ticks_ = clock_.ticks();
       if (peer_is_silent(end_ticks_)) return fail_silent();
-      if (progress_.stop.requested()) return ended_by("stopped");
-      if (end_ticks_ >= end) return ended_by("duration");
-      if (end_ticks_ >= limit) return ended_by("limit");
+      if (progress_.stop.requested()) return ended_by(Ended::stopped);
+      if (end_ticks_ >= end) return ended_by(Ended::duration);
+      if (end_ticks_ >= limit) return ended_by(Ended::limit);
     }
-    ended_by("samples");
+    ended_by(Ended::samples);
   }
 
   /// Probes until every echoing pong has answered (which proves the path both ways), then warms up. False: nobody answers, or stopped.
-  bool rehearse() noexcept {
+  bool warm_up() noexcept {
     const std::uint64_t begin = clock_.ticks();
     answered_ticks_ = begin;
     const std::uint64_t warm = clock_.to_ticks(static_cast<std::uint64_t>(request_.warmup_s * 1e9));
@@ -135,15 +145,15 @@ class Ping {
     for (;;) {
       const std::uint64_t intended = pacer_.next();
       if (answered && intended >= begin + warm) {  // the next one is a measured one
-        return pacer_.wait(begin + warm, progress_.stop) || (ended_by("stopped"), false);
+        return pacer_.wait(begin + warm, progress_.stop) || (ended_by(Ended::stopped), false);
       }
       const Ongoing exchange = once(Header::make(request_.index, true, ++sequence, intended));
-      if (exchange.stopped) return ended_by("stopped"), false;
+      if (exchange.stopped) return ended_by(Ended::stopped), false;
       answered = answered || exchange.completed;
       warmup_samples_ += exchange.completed ? 1 : 0;
       heard(exchange);
       if (peer_is_silent(clock_.ticks())) return fail_silent(), false;
-      if (progress_.stop.requested()) return ended_by("stopped"), false;
+      if (progress_.stop.requested()) return ended_by(Ended::stopped), false;
       if (answered && clock_.ticks() - begin >= warm) return true;
     }
   }
@@ -254,23 +264,23 @@ class Ping {
     sample.begin_ns = clock_.to_ns(exchange.begin - start_ticks_);
     sample.round_trip_ns = clock_.to_ns(replies_.last_ticks() - exchange.begin);
     sample.first_reply_ns = clock_.to_ns(replies_.first_ticks() - exchange.begin);
-    sample.write_ns = Sample::clamp(clock_.to_ns(exchange.written - exchange.begin));
+    sample.write_ns = clamp_ns(clock_.to_ns(exchange.written - exchange.begin));
     sample.replies = request_.echoing;
     if (paced_ && exchange.begin > exchange.intended) {
-      sample.late_ns = Sample::clamp(clock_.to_ns(exchange.begin - exchange.intended));
+      sample.late_ns = clamp_ns(clock_.to_ns(exchange.begin - exchange.intended));
       late_sends_ += exchange.begin - exchange.intended > pacer_.period_ticks() ? 1 : 0;
     }
     if (exchange.take_begin != 0) {
       // Of several replies the last may have been visited by the take that also brought an earlier one.
-      sample.take_ns = Sample::clamp(clock_.to_ns(replies_.last_ticks() - exchange.take_begin));
+      sample.take_ns = clamp_ns(clock_.to_ns(replies_.last_ticks() - exchange.take_begin));
     }
     if constexpr (HasArrivalStamp<std::remove_reference_t<decltype(ends_.incoming())>>) {
       sample.arrived_ns = since_realtime_ns(clock_, ends_.incoming().arrived_ns(), replies_.last_ticks());
     }
-    if (settings_.loan) sample.loan_ns = Sample::clamp(clock_.to_ns(exchange.fill_begin - exchange.loan_begin));
+    if (settings_.loan) sample.loan_ns = clamp_ns(clock_.to_ns(exchange.fill_begin - exchange.loan_begin));
     if (replies_.checks()) {
-      sample.fill_ns = Sample::clamp(clock_.to_ns(exchange.fill_end - exchange.fill_begin));
-      sample.check_ns = Sample::clamp(clock_.to_ns(replies_.check_ticks()));
+      sample.fill_ns = clamp_ns(clock_.to_ns(exchange.fill_end - exchange.fill_begin));
+      sample.check_ns = clamp_ns(clock_.to_ns(replies_.check_ticks()));
     }
     recorder_.keep(sample);
     progress_.samples.store(recorder_.size(), std::memory_order_relaxed);
@@ -283,18 +293,14 @@ class Ping {
     nanosleep(&pause, nullptr);
   }
 
-  void ended_by(const char* reason) noexcept { ended_ = reason; }
-  void fail_silent() noexcept {
-    ended_ = "silent";
-    silent_ = true;
-  }
+  void ended_by(Ended reason) noexcept { ended_ = reason; }
+  void fail_silent() noexcept { ended_ = Ended::silent; }
 
   void conclude() {
-    result_.role = request_.client ? "client" : "ping";
     result_.index = request_.index;
-    result_.native = Ends::native;
+    if constexpr (client) result_.native = Ends::native;
     if (paced_) {
-      const bool early = ended_ != std::string_view("samples") && ended_ != std::string_view("duration");
+      const bool early = ended_ != Ended::samples && ended_ != Ended::duration;
       result_.scheduled = pacer_.scheduled_until(early ? end_ticks_ : due_until_);
       if (request_.samples)
         result_.scheduled = early ? std::min(*request_.samples, *result_.scheduled) : *request_.samples;
@@ -319,20 +325,21 @@ class Ping {
     result_.publish_failed = publish_failed_;
     result_.ended = ended_;
     result_.last_error = last_error_of(ends_.incoming(), &ends_.outgoing());
-    if (silent_) {
-      result_.error_code = "silent";
-      result_.error_text =
-          request_.client
-              ? "client " + std::to_string(request_.index) + ": " + std::to_string(unanswered_) +
-                    " requests in a row brought no reply (" + std::to_string(result_.samples) + " samples before)"
-              : "ping: " + std::to_string(unanswered_) + " messages in a row brought no reply from all " +
-                    std::to_string(request_.echoing) + " pongs (" + std::to_string(result_.samples) +
-                    " samples before)";
+    if (ended_ == Ended::silent) {
+      failure_.emplace();
+      failure_->code = ErrorCode::silent;
+      failure_->advice = result_.last_error;
+      failure_->text = client ? "client " + std::to_string(request_.index) + ": " + std::to_string(unanswered_) +
+                                    " requests in a row brought no reply (" + std::to_string(result_.samples) +
+                                    " samples before)"
+                              : "ping: " + std::to_string(unanswered_) +
+                                    " messages in a row brought no reply from all " + std::to_string(request_.echoing) +
+                                    " pongs (" + std::to_string(result_.samples) + " samples before)";
     }
   }
 
   const Settings settings_;
-  const PingRequest request_;
+  const Request request_;
   const Clock clock_;
   Progress& progress_;
   const bool paced_;
@@ -350,9 +357,9 @@ class Ping {
   std::uint64_t late_sends_ = 0;
   unsigned unanswered_ = 0;
   std::uint64_t answered_ticks_ = 0;
-  bool silent_ = false;
-  const char* ended_ = "";
-  RoleResult result_;
+  Ended ended_{};
+  Result result_;
+  std::optional<ErrorEvent> failure_;
 };
 
 /// Request and reply as the middleware itself has them, otherwise over two topics.

@@ -2,6 +2,7 @@
 // locks, logs or throws.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -11,11 +12,11 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
 #include <middlemark/message.hpp>
+#include <middlemark/protocol.hpp>
 #include <middlemark/roles/answers.hpp>
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/reception.hpp>
-#include <middlemark/roles/requests.hpp>
 #include <middlemark/sequence.hpp>
 
 namespace middlemark {
@@ -23,22 +24,32 @@ namespace middlemark {
 template <Adapter A, class Ends = PongTopics<A>>
 class Pong {
  public:
-  Pong(A& adapter, const Settings& settings, const PongRequest& request, const Clock& clock, Progress& progress)
+  using Request = typename Ends::Request;
+  static constexpr bool serves = std::same_as<Request, ServerRequest>;
+  using Result = std::conditional_t<serves, ServerResult, PongResult>;
+
+  Pong(A& adapter, const Settings& settings, const Request& request, const Clock& clock, Progress& progress)
       : settings_(settings),
         request_(request),
         progress_(progress),
         // Who sent the message checks what comes back, which covers both ways; of several pongs' replies a ping can check
         // only one in full.
-        checks_(request.payload == Payload::filled && !request.serves && (settings.subscribers > 1 || !request.echoes)),
-        trackers_(request.serves ? settings.publishers : 1),
+        checks_(request.payload == Payload::filled && !serves && (settings.subscribers > 1 || !echoes(request))),
+        trackers_(serves ? settings.publishers : 1),
         stamps_(clock, !request.samples_path.empty(), {request.samples, request.duration_s}, tells_arrivals),
-        ends_(adapter, settings, request) {
-    result_.by_source.reserve(trackers_.size());
+        ends_(adapter, settings, request) {}
+
+  /// A server answers whatever comes.
+  [[nodiscard]] static constexpr bool echoes(const Request& request) noexcept {
+    if constexpr (serves)
+      return true;
+    else
+      return request.echoes;
   }
 
   [[nodiscard]] std::size_t matched() { return ends_.matched(); }
   [[nodiscard]] std::size_t expected() const noexcept { return ends_.peers(settings_); }
-  [[nodiscard]] Found publishers() { return publishers_of(ends_, request_.serves ? settings_.publishers : 1); }
+  [[nodiscard]] Found publishers() { return publishers_of(ends_, serves ? settings_.publishers : 1); }
 
   /// Echoes until it is told to stop; one that does not echo drains first. result() is valid afterwards.
   void run() {
@@ -47,7 +58,7 @@ class Pong {
     conclude();
   }
 
-  [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const Result& result() const noexcept { return result_; }
   [[nodiscard]] const Recorder<Answer>& recorder() const noexcept { return stamps_.recorder(); }
 
   void takes() noexcept { stamps_.takes(); }
@@ -65,12 +76,12 @@ class Pong {
   void answer(std::span<const std::byte> message) noexcept {
     if constexpr (stamped) stamps_.received();
     if (message.size() != settings_.message_bytes) [[unlikely]] {
-      damaged_ += is_rehearsal(message) ? 0 : 1;
+      damaged_ += is_warm_up(message) ? 0 : 1;
       stamps_.passed();
       return;
     }
     const Header header = read_header(message);
-    if (auto* const outgoing = ends_.outgoing(header.source())) reply<stamped>(*outgoing, message, header);
+    if (auto* const outgoing = ends_.outgoing(header.publisher_id())) reply<stamped>(*outgoing, message, header);
     account(message, header);
   }
 
@@ -88,16 +99,16 @@ class Pong {
     if (request_.payload == Payload::filled) {
       std::memcpy(answer.data() + header_bytes, message.data() + header_bytes, message.size() - header_bytes);
     }
-    write_header(answer, request_.serves ? header : header.from(request_.index));
+    write_header(answer, serves ? header : header.from(request_.index));
     if constexpr (stamped) stamps_.begins();
     const Published published = outgoing.publish();
     if constexpr (stamped) stamps_.written();
     if (published == Published::ok) [[likely]] {
-      echoed_ += header.rehearsal() ? 0 : 1;
+      echoed_ += header.warm_up() ? 0 : 1;
     } else {
       ++publish_failed_;
     }
-    if (header.rehearsal() || published != Published::ok) [[unlikely]] {
+    if (header.warm_up() || published != Published::ok) [[unlikely]] {
       stamps_.passed();
     } else {
       stamps_.answered(header, [this]() noexcept { return arrived_ns(); });
@@ -110,19 +121,19 @@ class Pong {
   }
 
   void account(std::span<const std::byte> message, const Header& header) noexcept {
-    if (header.rehearsal()) {
-      progress_.rehearsed.store(++rehearsed_, std::memory_order_relaxed);
+    if (header.warm_up()) {
+      progress_.warm_ups.store(++warm_ups_, std::memory_order_relaxed);
       return;
     }
     // A sequence this far ahead is a damaged header; following it would spoil every count after it.
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
-    const unsigned source = request_.serves ? header.source() : 0;
-    if (source >= trackers_.size() || header.sequence() == 0 ||
-        header.sequence() > trackers_[source].highest() + plausible_gap) {
+    const unsigned publisher_id = serves ? header.publisher_id() : 0;
+    if (publisher_id >= trackers_.size() || header.sequence() == 0 ||
+        header.sequence() > trackers_[publisher_id].highest() + plausible_gap) {
       progress_.damaged.store(++damaged_, std::memory_order_relaxed);
       return;
     }
-    if (trackers_[source].see(header.sequence()) == SequenceTracker::Verdict::duplicate) {
+    if (trackers_[publisher_id].see(header.sequence()) == SequenceTracker::Verdict::duplicate) {
       progress_.duplicated.fetch_add(1, std::memory_order_relaxed);
       return;
     }
@@ -134,10 +145,8 @@ class Pong {
   }
 
   void conclude() {
-    result_.role = request_.serves ? "server" : "pong";
     result_.index = request_.index;
-    result_.native = Ends::native;
-    result_.samples = received_;
+    if constexpr (serves) result_.native = Ends::native;
     result_.received = received_;
     result_.echoed = echoed_;
     result_.stamped = stamps_.recorder().size();
@@ -146,27 +155,26 @@ class Pong {
       result_.lost += tracker.highest() - tracker.unique();
       result_.duplicated += tracker.duplicated();
       result_.reordered += tracker.reordered();
-      result_.by_source.push_back(tracker.unique());
     }
     result_.damaged = damaged_;
     result_.publish_failed = publish_failed_;
-    result_.ended = "stopped";
+    result_.ended = Ended::stopped;
     result_.last_error = last_error_of(ends_.incoming(), ends_.outgoing(0));
   }
 
   const Settings settings_;
-  const PongRequest request_;
+  const Request request_;
   Progress& progress_;
   const bool checks_;
   std::vector<SequenceTracker> trackers_;  // a server's by client
   AnswerStamps stamps_;
   Ends ends_;
   std::uint64_t received_ = 0;
-  std::uint64_t rehearsed_ = 0;
+  std::uint64_t warm_ups_ = 0;
   std::uint64_t echoed_ = 0;
   std::uint64_t damaged_ = 0;
   std::uint64_t publish_failed_ = 0;
-  RoleResult result_;
+  Result result_;
 };
 
 /// Request and reply as the middleware itself has them, otherwise over two topics.

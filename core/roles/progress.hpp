@@ -5,17 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <unistd.h>
 
 #include <middlemark/futex.hpp>
+#include <middlemark/protocol.hpp>
 
 namespace middlemark {
-
-enum class Phase { waiting, warm_up, measuring, echoing, ended };
 
 /// Wakes the control thread; made and closed by the session. Without a descriptor (in tests) nobody is woken.
 class Wake {
@@ -64,7 +60,7 @@ struct Progress {
   std::atomic<std::uint64_t> samples{0};
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> received{0};
-  std::atomic<std::uint64_t> rehearsed{0};  ///< probes and warm-up messages that came: no figure, but a sign of life
+  std::atomic<std::uint64_t> warm_ups{0};  ///< probes and warm-up messages that came: no figure, but a sign of life
   std::atomic<std::uint64_t> duplicated{0};
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> damaged{0};
@@ -79,49 +75,6 @@ struct Progress {
     measures.store(true, std::memory_order_release);
     wake();
   }
-};
-
-/// What a role counted. Loss and the like concern measured messages only, never the warm-up's.
-struct RoleResult {
-  std::string role;  ///< ping, pong, publisher, subscriber, client or server
-  unsigned index = 0;
-  unsigned topic = 0;
-  std::uint64_t samples = 0;
-  std::uint64_t in_histogram = 0;
-  std::uint64_t warmup_samples = 0;
-  double measured_s = 0;
-  std::uint64_t first_begin_ns = 0;  ///< CLOCK_MONOTONIC, of the first measured message; 0: there was none
-  std::uint64_t start_ticks = 0;     ///< a ping's or client's: what its samples' begin_ns counts from, by its clock
-  double ticks_per_second = 0;       ///< of that clock
-  std::uint64_t stamped = 0;         ///< a pong's or server's: answers that its samples file holds
-  std::uint64_t sent = 0;
-  std::uint64_t received = 0;
-  std::uint64_t echoed = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t late = 0;
-  std::uint64_t duplicated = 0;
-  std::uint64_t reordered = 0;
-  std::uint64_t damaged = 0;
-  std::uint64_t publish_failed = 0;
-  std::uint64_t timed_out = 0;
-  std::optional<std::uint64_t> scheduled;   ///< intended instants within the measuring; absent without a schedule
-  std::optional<std::uint64_t> late_sends;  ///< sent more than a period after their instant
-  std::optional<std::uint64_t> unsent;      ///< instants for which nothing was sent
-  std::optional<std::uint64_t> blocked_ns;  ///< the role's thread slept within publish()
-  std::uint64_t pacing_ns = 0;
-  std::optional<std::uint64_t> writing_ns;  ///< absent where not every publish was stamped
-  unsigned stamped_every = 1;               ///< a publisher's: of so many messages the first was stamped
-  std::uint64_t first_ns = 0;  ///< CLOCK_MONOTONIC of the first and last message sent, or received; 0: none
-  std::uint64_t last_ns = 0;
-  std::vector<std::uint64_t> by_source;  ///< different messages received, by publisher
-  std::optional<std::uint64_t> one_way_p50_ns;
-  std::optional<std::uint64_t> one_way_p99_ns;
-  std::optional<std::uint64_t> one_way_max_ns;
-  bool native = false;     ///< request and reply were the middleware's own
-  std::string ended;       ///< samples, duration, full, limit, stopped; a receiver: complete, quiet, limit, stopped
-  std::string last_error;  ///< the middleware's own words; empty: none
-  std::string error_code;  ///< silent; empty: the role did its work
-  std::string error_text;
 };
 
 }  // namespace middlemark

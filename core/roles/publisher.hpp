@@ -9,18 +9,17 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
 #include <middlemark/histogram.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/pacer.hpp>
+#include <middlemark/protocol.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/resources.hpp>
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
-#include <middlemark/roles/requests.hpp>
 #include <middlemark/roles/stamping.hpp>
 #include <middlemark/roles/topics.hpp>
 
@@ -44,7 +43,7 @@ class StreamPublisher {
         progress_(progress),
         fills_(request.payload == Payload::filled),
         // Then a message begins when the one before has been written: one stamp serves both.
-        back_to_back_(!fills_ && !settings.loan && request.load.kind == Load::Kind::max),
+        back_to_back_(!fills_ && !settings.loan && request.load.kind == LoadKind::max),
         recorder_(request.kept),
         pacer_(clock, request.load, settings.reception == Reception::poll),
         outgoing_(adapter.publisher(stream_topic(settings, request.topic), request.index / settings.topics)) {}
@@ -58,8 +57,8 @@ class StreamPublisher {
   /// The whole of the role, on the calling thread. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::warm_up, std::memory_order_relaxed);
-    rehearse();
-    if (ended_ == nullptr) {
+    warm_up();
+    if (!ended_) {
       const std::optional<ThreadTimes> before = thread_times();
       progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
       progress_.begin_to_measure();
@@ -69,7 +68,9 @@ class StreamPublisher {
     conclude();
   }
 
-  [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const PublisherResult& result() const noexcept { return result_; }
+  /// Nothing when the role did its work.
+  [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sending>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
 
@@ -80,7 +81,7 @@ class StreamPublisher {
     std::uint64_t written = 0;
   };
 
-  void rehearse() noexcept {
+  void warm_up() noexcept {
     const std::uint64_t begin = clock_.ticks();
     const std::uint64_t end = begin + clock_.to_ticks(static_cast<std::uint64_t>(request_.warmup_s * 1e9));
     pacer_.start(begin);
@@ -100,9 +101,9 @@ class StreamPublisher {
       if (gives_up(published)) return;
       if (progress_.stop.requested()) break;
     }
-    if (progress_.stop.requested()) ended_ = "stopped";
+    if (progress_.stop.requested()) ended_ = Ended::stopped;
     // Who asks for a number of samples gets each of them; a listener cannot tell that nothing more is there.
-    if (request_.load.kind == Load::Kind::max && !request_.samples && settings_.reception != Reception::listen) {
+    if (request_.load.kind == LoadKind::max && !request_.samples && settings_.reception != Reception::listen) {
       stride_ = stamp_stride(clock_.cost_ns(), clock_.to_ns(now - begin), warmup_messages_);
     }
   }
@@ -117,7 +118,7 @@ class StreamPublisher {
                                       ? start_ + clock_.to_ticks(static_cast<std::uint64_t>(*request_.duration_s * 1e9))
                                       : std::numeric_limits<std::uint64_t>::max();
     pacer_.start(start_);
-    const bool paced = request_.load.kind != Load::Kind::max;
+    const bool paced = request_.load.kind != LoadKind::max;
     while (attempts_ < messages) {
       std::uint64_t intended = 0;
       if (paced) {
@@ -125,38 +126,38 @@ class StreamPublisher {
         if (intended >= std::min(stop_at, limit)) {
           end_ = std::min(stop_at, limit);
           pacer_.wait(end_, progress_.stop);
-          ended_ = stop_at <= limit ? "duration" : "limit";
+          ended_ = stop_at <= limit ? Ended::duration : Ended::limit;
           break;
         }
       }
       if (stride_ > 1 && attempts_ % stride_ != 0) {
         const std::uint64_t next = std::min({stride_ - attempts_ % stride_, messages - attempts_, most_untimed});
         fills_ ? send_untimed<true>(next) : send_untimed<false>(next);
-        if (ended_ == nullptr && clock_.early_ticks() >= std::min(stop_at, limit))
-          ended_ = stop_at <= limit ? "duration" : "limit";
-        if (ended_ != nullptr) break;
+        if (!ended_ && clock_.early_ticks() >= std::min(stop_at, limit))
+          ended_ = stop_at <= limit ? Ended::duration : Ended::limit;
+        if (ended_) break;
         continue;
       }
       Instants instants;
       instants.intended = intended;
       const Published published = send(Header::make(request_.index, false, ++attempts_, intended), paced, instants);
-      if (ended_ != nullptr) {  // stopped while it waited: this one was never attempted
+      if (ended_) {  // stopped while it waited: this one was never attempted
         --attempts_;
         break;
       }
       keep(published, instants);
       end_ = instants.written;
       if (gives_up(published)) break;
-      if (progress_.stop.requested()) ended_ = "stopped";
-      if (end_ >= stop_at) ended_ = "duration";
-      if (end_ >= limit) ended_ = "limit";
-      if (ended_ != nullptr) break;
+      if (progress_.stop.requested()) ended_ = Ended::stopped;
+      if (end_ >= stop_at) ended_ = Ended::duration;
+      if (end_ >= limit) ended_ = Ended::limit;
+      if (ended_) break;
     }
-    if (ended_ == nullptr) ended_ = "samples";
+    if (!ended_) ended_ = Ended::samples;
     if (untimed_since_) end_ = last_sent_ = clock_.ticks();
-    if (request_.load.kind == Load::Kind::rate) {
+    if (request_.load.kind == LoadKind::rate) {
       // Of a number of messages, those that were due by the time it ended, however it ended.
-      const bool early = ended_ != std::string_view("samples") && ended_ != std::string_view("duration");
+      const bool early = ended_ != Ended::samples && ended_ != Ended::duration;
       scheduled_ = pacer_.scheduled_until(early ? end_ : std::min(stop_at, limit));
       if (request_.samples) scheduled_ = early ? std::min(*request_.samples, *scheduled_) : *request_.samples;
     }
@@ -200,7 +201,7 @@ class StreamPublisher {
       count(published);
       if (gives_up(published)) return;
     }
-    if (stop.requested()) ended_ = "stopped";
+    if (stop.requested()) ended_ = Ended::stopped;
   }
 
   /// One message, at its instant when `paced`. Under rate max its instant is when publish() begins.
@@ -212,18 +213,18 @@ class StreamPublisher {
     }
     if (fills_) fill_payload(message, header);
     if (paced && !pacer_.wait(instants.intended, progress_.stop)) [[unlikely]] {
-      ended_ = "stopped";
+      ended_ = Ended::stopped;
       return Published::failed;
     }
     instants.begin = back_to_back_ && stride_ == 1 ? written_ : clock_.ticks();
-    if (!paced && !header.rehearsal()) {
+    if (!paced && !header.warm_up()) {
       instants.intended = instants.begin;
       header.intended_ticks = instants.begin;
     }
     write_header(message, header);
     const Published published = outgoing_.publish();
     instants.written = written_ = clock_.ticks();
-    if (paced || header.rehearsal()) pacer_.sent(written_);
+    if (paced || header.warm_up()) pacer_.sent(written_);
     return published;
   }
 
@@ -240,12 +241,12 @@ class StreamPublisher {
       if (sent_ == 0) first_sent_ = instants.begin;
       last_sent_ = instants.begin;
       untimed_since_ = false;
-      if (request_.load.kind == Load::Kind::rate && instants.begin - instants.intended > pacer_.period_ticks()) {
+      if (request_.load.kind == LoadKind::rate && instants.begin - instants.intended > pacer_.period_ticks()) {
         ++late_sends_;
       }
     }
     count(published);
-    if (request_.load.kind != Load::Kind::max) {
+    if (request_.load.kind != LoadKind::max) {
       progress_.sleeping_ns.store(clock_.to_ns(pacer_.sleeping_ticks()), std::memory_order_relaxed);
     }
     if (!recorder_.keep(record)) [[unlikely]]
@@ -278,8 +279,7 @@ class StreamPublisher {
       nanosleep(&pause, nullptr);
     }
     if (++fruitless_ < fruitless_publishes) return false;
-    ended_ = "silent";
-    silent_ = true;
+    ended_ = Ended::silent;
     return true;
   }
 
@@ -293,7 +293,6 @@ class StreamPublisher {
   }
 
   void conclude() {
-    result_.role = "publisher";
     result_.index = request_.index;
     result_.topic = request_.topic;
     result_.samples = recorder_.size();
@@ -312,16 +311,17 @@ class StreamPublisher {
     result_.pacing_ns = clock_.to_ns(pacer_.pacing_ticks());
     result_.writing_ns = stride_ == 1 ? std::optional(writing_ns_) : std::nullopt;
     result_.stamped_every = stride_;
-    result_.first_ns = sent_ > 0 ? clock_.to_monotonic_ns(first_sent_) : 0;
-    result_.last_ns = sent_ > 0 ? clock_.to_monotonic_ns(last_sent_) : 0;
-    result_.first_begin_ns = result_.first_ns;
-    result_.ended = ended_ != nullptr ? ended_ : "stopped";
+    result_.first_sent_ns = sent_ > 0 ? clock_.to_monotonic_ns(first_sent_) : 0;
+    result_.last_sent_ns = sent_ > 0 ? clock_.to_monotonic_ns(last_sent_) : 0;
+    result_.ended = ended_.value_or(Ended::stopped);
     if constexpr (HasLastError<PublisherOf<A>>) result_.last_error = outgoing_.last_error();
-    if (silent_) {
-      result_.error_code = "silent";
-      result_.error_text = "publisher " + std::to_string(request_.index) + ": " + std::to_string(fruitless_) +
-                           " publishes in a row were held up beyond their timeout or refused (" +
-                           std::to_string(sent_) + " messages sent before): nobody takes what is sent";
+    if (ended_ == Ended::silent) {
+      failure_.emplace();
+      failure_->code = ErrorCode::silent;
+      failure_->advice = result_.last_error;
+      failure_->text = "publisher " + std::to_string(request_.index) + ": " + std::to_string(fruitless_) +
+                       " publishes in a row were held up beyond their timeout or refused (" + std::to_string(sent_) +
+                       " messages sent before): nobody takes what is sent";
     }
   }
 
@@ -352,9 +352,9 @@ class StreamPublisher {
   std::optional<std::uint64_t> scheduled_;
   std::optional<std::uint64_t> blocked_ns_;
   unsigned fruitless_ = 0;
-  bool silent_ = false;
-  const char* ended_ = nullptr;
-  RoleResult result_;
+  std::optional<Ended> ended_;
+  PublisherResult result_;
+  std::optional<ErrorEvent> failure_;
 };
 
 }  // namespace middlemark

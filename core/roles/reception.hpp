@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include <middlemark/adapter.hpp>
@@ -52,19 +53,19 @@ class OneByOne {
 /// Hands every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why it
 /// ended: complete, quiet, limit or stopped.
 template <class Incoming, class Visitor>
-const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Settings& settings, Progress& progress) {
+Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, const Settings& settings, Progress& progress) {
   Drain drain(settings.reliability);
-  const auto ended = [&]() noexcept -> const char* {
+  const auto ended = [&]() noexcept -> std::optional<Ended> {
     if (!progress.stop.requested()) [[likely]]
-      return nullptr;
+      return std::nullopt;
     return drain.ended(progress.expected.load(std::memory_order_relaxed),
                        progress.received.load(std::memory_order_relaxed),
-                       progress.rehearsed.load(std::memory_order_relaxed));
+                       progress.warm_ups.load(std::memory_order_relaxed));
   };
-  const char* why = nullptr;
+  std::optional<Ended> why;
   switch (settings.reception) {
     case Reception::poll:
-      for (unsigned nothing = 0; (why = ended()) == nullptr;) {
+      for (unsigned nothing = 0; !(why = ended());) {
         announce_take(visitor);
         if (incoming.take(visitor) == 0) {
           ++nothing;
@@ -75,29 +76,30 @@ const char* receive_until_stopped(Incoming& incoming, Visitor& visitor, const Se
         if (nothing == pause_takes) settle(visitor);
       }
       settle(visitor);
-      return why;
+      return *why;
     case Reception::block:
-      while ((why = ended()) == nullptr) {
+      while (!(why = ended())) {
         if (!incoming.wait(std::chrono::milliseconds(50))) continue;
         announce_take(visitor);
         incoming.take(visitor);
         conclude_take(visitor);
         settle(visitor);  // before it sleeps
       }
-      return why;
-    case Reception::listen: {
-      OneByOne<Visitor> each(visitor);
-      incoming.listen(Listener(each));
-      progress.stop.sleep_until_requested();
-      while ((why = ended()) == nullptr) {
-        const timespec pause{0, 1'000'000};
-        nanosleep(&pause, nullptr);
+      return *why;
+    case Reception::listen:
+      if constexpr (Listens<Incoming>) {
+        OneByOne<Visitor> each(visitor);
+        incoming.listen(Listener(each));
+        progress.stop.sleep_until_requested();
+        while (!(why = ended())) {
+          const timespec pause{0, 1'000'000};
+          nanosleep(&pause, nullptr);
+        }
+        incoming.silence();
+        return *why;
       }
-      incoming.silence();
-      return why;
-    }
   }
-  return "stopped";
+  return Ended::stopped;
 }
 
 }  // namespace middlemark

@@ -20,21 +20,21 @@ namespace middlemark {
 /// work on a reply when the ping gives up on it; what it then completes is the exchange it was for, and no other.
 class Replies {
  public:
-  /// `sources` pongs reply to each message of `message_bytes`; `check` compares every byte with what was written.
-  /// Theirs are the sources from `first_source` on: a client's one reply carries the client's own number.
-  Replies(const Clock& clock, unsigned sources, std::size_t message_bytes, bool check, unsigned first_source = 0)
+  /// `publishers` pongs reply to each message of `message_bytes`; `check` compares every byte with what was written.
+  /// Their publisher ids begin at `first_id`: a client's one reply carries the client's own number.
+  Replies(const Clock& clock, unsigned publishers, std::size_t message_bytes, bool check, unsigned first_id = 0)
       : clock_(clock),
         message_bytes_(message_bytes),
         check_(check),
-        first_source_(first_source),
-        answered_(sources, no_key),
-        trackers_(sources) {}
+        first_id_(first_id),
+        answered_(publishers, no_key),
+        trackers_(publishers) {}
 
   // ---- the ping's side
 
   /// From now on replies to `header` are awaited. Call before publishing.
   void await(const Header& header) noexcept {
-    if (!header.rehearsal()) sent_.store(header.sequence(), std::memory_order_relaxed);
+    if (!header.warm_up()) sent_.store(header.sequence(), std::memory_order_relaxed);
     intended_ticks_.store(header.intended_ticks, std::memory_order_release);
     awaited_.store(key_of(header), std::memory_order_release);
   }
@@ -72,22 +72,22 @@ class Replies {
   void operator()(std::span<const std::byte> message) noexcept {
     const std::uint64_t now = clock_.ticks();
     if (message.size() != message_bytes_) [[unlikely]] {
-      damaged_ += is_rehearsal(message) ? 0 : 1;
+      damaged_ += is_warm_up(message) ? 0 : 1;
       return;
     }
     const Header header = read_header(message);
     const std::uint64_t key = key_of(header);
-    const unsigned source = header.source() - first_source_;
-    if (source >= trackers_.size()) [[unlikely]] {
-      damaged_ += header.rehearsal() ? 0 : 1;
+    const unsigned publisher_id = header.publisher_id() - first_id_;
+    if (publisher_id >= trackers_.size()) [[unlikely]] {
+      damaged_ += header.warm_up() ? 0 : 1;
       return;
     }
-    if (key != awaited_.load(std::memory_order_acquire) || answered_[source] == key) [[unlikely]] {
+    if (key != awaited_.load(std::memory_order_acquire) || answered_[publisher_id] == key) [[unlikely]] {
       unawaited(header, message);
       return;
     }
-    answered_[source] = key;
-    if (!header.rehearsal()) trackers_[source].see(header.sequence());
+    answered_[publisher_id] = key;
+    if (!header.warm_up()) trackers_[publisher_id].see(header.sequence());
     if (key != current_) {
       current_ = key;
       replies_ = 0;
@@ -105,7 +105,7 @@ class Replies {
   static constexpr std::uint32_t sleeping = 1;
 
   static std::uint64_t key_of(const Header& header) noexcept {
-    return header.stamp & (Header::rehearsal_bit | Header::sequence_mask);
+    return header.stamp & (Header::warm_up_bit | Header::sequence_mask);
   }
 
   /// The round trip is over and stamped. Of several replies the last is checked in full: checking the earlier ones would lie
@@ -119,23 +119,23 @@ class Replies {
                  awaited_.load(std::memory_order_relaxed) != key) &&
                 payload_intact(message, header);
       check_ticks_ = clock_.ticks() - begin;
-      if (!intact_ && !header.rehearsal()) ++damaged_;
+      if (!intact_ && !header.warm_up()) ++damaged_;
     }
     if (awaited_.load(std::memory_order_relaxed) != key) [[unlikely]] {
-      late_ += header.rehearsal() ? 0 : 1;
+      late_ += header.warm_up() ? 0 : 1;
     }
     completed_.store(key, std::memory_order_release);
     if (sleeper_.exchange(nobody, std::memory_order_acq_rel) == sleeping) futex_wake(sleeper_, 1, FutexScope::process);
   }
 
   void unawaited(const Header& header, std::span<const std::byte> message) noexcept {
-    if (header.rehearsal()) return;
+    if (header.warm_up()) return;
     // A sequence that was never sent is a damaged header; following it would spoil every count after it.
     if (header.sequence() == 0 || header.sequence() > sent_.load(std::memory_order_relaxed)) {
       ++damaged_;
       return;
     }
-    if (trackers_[header.source() - first_source_].see(header.sequence()) == SequenceTracker::Verdict::duplicate)
+    if (trackers_[header.publisher_id() - first_id_].see(header.sequence()) == SequenceTracker::Verdict::duplicate)
       return;
     ++late_;
     if (check_ && !payload_intact(message, header)) ++damaged_;
@@ -150,10 +150,10 @@ class Replies {
   Clock clock_;
   std::size_t message_bytes_;
   bool check_;
-  unsigned first_source_;
+  unsigned first_id_;
 
   bool intact_ = true;
-  std::vector<std::uint64_t> answered_;  // per source: the key it last answered in time
+  std::vector<std::uint64_t> answered_;  // by publisher: the key it last answered in time
   std::vector<SequenceTracker> trackers_;
   std::uint64_t current_ = no_key;
   std::uint64_t replies_ = 0;

@@ -2,11 +2,14 @@
 // templates behind them.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
@@ -16,7 +19,6 @@
 #include <middlemark/roles/pong.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/publisher.hpp>
-#include <middlemark/roles/requests.hpp>
 #include <middlemark/roles/subscriber.hpp>
 
 namespace middlemark {
@@ -25,8 +27,8 @@ class Role {
  public:
   enum class Part { sends, answers, drains };
 
-  Role(std::string its_kind, unsigned its_index, Part its_part, std::optional<int> its_cpu)
-      : kind(std::move(its_kind)), index(its_index), part(its_part), cpu(its_cpu) {}
+  Role(RoleKind its_kind, unsigned its_index, Part its_part, std::optional<int> its_cpu)
+      : kind(its_kind), index(its_index), part(its_part), cpu(its_cpu) {}
   virtual ~Role() = default;
   Role(const Role&) = delete;
   Role& operator=(const Role&) = delete;
@@ -42,12 +44,17 @@ class Role {
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
   /// After run(): writes the samples. Throws std::system_error with the path.
   virtual void keep() const {}
-  [[nodiscard]] virtual const RoleResult& result() const = 0;
+  [[nodiscard]] virtual AnyRoleResult result() const = 0;
+  /// Nothing when the role did its work.
+  [[nodiscard]] virtual std::optional<ErrorEvent> failure() const { return std::nullopt; }
 
   [[nodiscard]] bool sends() const noexcept { return part == Part::sends; }
-  [[nodiscard]] std::string name() const { return kind == "ping" ? kind : kind + " " + std::to_string(index); }
+  [[nodiscard]] std::string name() const {
+    const std::string of_kind(word(kind));
+    return kind == RoleKind::ping ? of_kind : of_kind + " " + std::to_string(index);
+  }
 
-  const std::string kind;  ///< ping, pong, publisher, subscriber, client or server
+  const RoleKind kind;
   const unsigned index;
   /// Those that send decide when the measuring is over. Then those that answer end at once, and those that only receive when
   /// all that was sent to them has come, or nothing comes any more.
@@ -66,8 +73,8 @@ template <class Caller>
 class CallerRole final : public Role {
  public:
   template <class A>
-  CallerRole(A& adapter, const Settings& settings, const PingRequest& request, const Clock& clock)
-      : Role(request.client ? "client" : "ping", request.index, Part::sends, request.cpu),
+  CallerRole(A& adapter, const Settings& settings, const typename Caller::Request& request, const Clock& clock)
+      : Role(Caller::client ? RoleKind::client : RoleKind::ping, request.index, Part::sends, request.cpu),
         path_(request.samples_path),
         caller_(adapter, settings, request, clock, progress) {}
   std::size_t matched() override { return caller_.matched(); }
@@ -76,7 +83,8 @@ class CallerRole final : public Role {
   void run() override { caller_.run(); }
   std::size_t kept_bytes() const override { return caller_.recorder().capacity() * sizeof(Sample); }
   void keep() const override { caller_.recorder().write_npy(path_); }
-  const RoleResult& result() const override { return caller_.result(); }
+  AnyRoleResult result() const override { return caller_.result(); }
+  std::optional<ErrorEvent> failure() const override { return caller_.failure(); }
 
  private:
   std::string path_;
@@ -87,9 +95,9 @@ template <class Answerer>
 class AnswererRole final : public Role {
  public:
   template <class A>
-  AnswererRole(A& adapter, const Settings& settings, const PongRequest& request, const Clock& clock)
-      : Role(request.serves ? "server" : "pong", request.index,
-             request.serves || request.echoes ? Part::answers : Part::drains, request.cpu),
+  AnswererRole(A& adapter, const Settings& settings, const typename Answerer::Request& request, const Clock& clock)
+      : Role(Answerer::serves ? RoleKind::server : RoleKind::pong, request.index,
+             Answerer::echoes(request) ? Part::answers : Part::drains, request.cpu),
         path_(request.samples_path),
         answerer_(adapter, settings, request, clock, progress) {}
   std::size_t matched() override { return answerer_.matched(); }
@@ -100,7 +108,7 @@ class AnswererRole final : public Role {
   void keep() const override {
     if (!path_.empty()) answerer_.recorder().write_npy(path_);
   }
-  const RoleResult& result() const override { return answerer_.result(); }
+  AnyRoleResult result() const override { return answerer_.result(); }
 
  private:
   std::string path_;
@@ -110,11 +118,13 @@ class AnswererRole final : public Role {
 /// Either end of a stream.
 template <class End, class Request>
 class StreamRole final : public Role {
+  static constexpr bool publishes = std::same_as<Request, PublisherRequest>;
+
  public:
   template <class A>
-  StreamRole(const char* name_of_kind, Part its_part, A& adapter, const Settings& settings, const Request& request,
-             const Clock& clock)
-      : Role(name_of_kind, request.index, its_part, request.cpu),
+  StreamRole(A& adapter, const Settings& settings, const Request& request, const Clock& clock)
+      : Role(publishes ? RoleKind::publisher : RoleKind::subscriber, request.index,
+             publishes ? Part::sends : Part::drains, request.cpu),
         path_(request.samples_path),
         end_(adapter, settings, request, clock, progress) {}
   std::size_t matched() override { return end_.matched(); }
@@ -128,12 +138,32 @@ class StreamRole final : public Role {
     end_.recorder().write_npy(path_);
     if (end_.histogram().count() > 0) end_.histogram().write_npy(histogram_path(path_));
   }
-  const RoleResult& result() const override { return end_.result(); }
+  AnyRoleResult result() const override { return end_.result(); }
+  std::optional<ErrorEvent> failure() const override {
+    if constexpr (publishes) return end_.failure();
+    return std::nullopt;
+  }
 
  private:
   std::string path_;
   End end_;
 };
+
+/// The role that carries out a request.
+template <Adapter A, class Request>
+struct RoleOf;
+template <Adapter A>
+struct RoleOf<A, PingRequest> : std::type_identity<CallerRole<Ping<A>>> {};
+template <Adapter A>
+struct RoleOf<A, ClientRequest> : std::type_identity<CallerRole<Client<A>>> {};
+template <Adapter A>
+struct RoleOf<A, PongRequest> : std::type_identity<AnswererRole<Pong<A>>> {};
+template <Adapter A>
+struct RoleOf<A, ServerRequest> : std::type_identity<AnswererRole<Server<A>>> {};
+template <Adapter A>
+struct RoleOf<A, PublisherRequest> : std::type_identity<StreamRole<StreamPublisher<A>, PublisherRequest>> {};
+template <Adapter A>
+struct RoleOf<A, SubscriberRequest> : std::type_identity<StreamRole<StreamSubscriber<A>, SubscriberRequest>> {};
 
 /// The roles of one worker, receivers first: a subscriber exists before the publisher that would send to it wherever one
 /// process holds both.
@@ -141,28 +171,13 @@ template <Adapter A>
 [[nodiscard]] std::vector<std::unique_ptr<Role>> make_roles(A& adapter, const Configuration& configuration,
                                                             const Clock& clock) {
   std::vector<std::unique_ptr<Role>> roles;
-  const Settings& settings = configuration.settings;
-  for (const PongRequest& request : configuration.pongs) {
-    if (request.serves) {
-      roles.push_back(std::make_unique<AnswererRole<Server<A>>>(adapter, settings, request, clock));
-    } else {
-      roles.push_back(std::make_unique<AnswererRole<Pong<A>>>(adapter, settings, request, clock));
-    }
-  }
-  for (const SubscriberRequest& request : configuration.subscribers) {
-    using Subscribing = StreamRole<StreamSubscriber<A>, SubscriberRequest>;
-    roles.push_back(std::make_unique<Subscribing>("subscriber", Role::Part::drains, adapter, settings, request, clock));
-  }
-  for (const PingRequest& request : configuration.pings) {
-    if (request.client) {
-      roles.push_back(std::make_unique<CallerRole<Client<A>>>(adapter, settings, request, clock));
-    } else {
-      roles.push_back(std::make_unique<CallerRole<Ping<A>>>(adapter, settings, request, clock));
-    }
-  }
-  for (const PublisherRequest& request : configuration.publishers) {
-    using Publishing = StreamRole<StreamPublisher<A>, PublisherRequest>;
-    roles.push_back(std::make_unique<Publishing>("publisher", Role::Part::sends, adapter, settings, request, clock));
+  for (const bool senders : {false, true}) {
+    const auto make = [&]<class Request>(const Request& request) {
+      if (std::derived_from<Request, SenderRequest> != senders) return;
+      using Made = typename RoleOf<A, Request>::type;
+      roles.push_back(std::make_unique<Made>(adapter, configuration.settings, request, clock));
+    };
+    for (const AnyRoleRequest& request : configuration.roles) std::visit(make, request);
   }
   return roles;
 }

@@ -13,8 +13,8 @@ inline constexpr std::array<unsigned, 9> stamp_strides{3, 7, 13, 31, 61, 127, 25
 /// What a stamped message takes longer, in readings of the clock. The publisher has two, and each waits until all that the
 /// processor has under way is done: 60 ns a stamped message where a reading takes 20. The subscriber has one.
 inline constexpr double stamped_message_readings = 4;
-/// Of these, what a message of the rehearsal has, every one of which is stamped.
-inline constexpr double rehearsed_message_readings = 2;
+/// Of these, what a message of the warm-up has, every one of which is stamped.
+inline constexpr double warm_up_message_readings = 2;
 
 /// Of how many messages the first is stamped at both ends. 1, every one, while a reading costs less than a twentieth of what a
 /// message takes; otherwise so many that stamps cost a hundredth, or the longest stride there is: stamping all would measure
@@ -23,7 +23,7 @@ inline constexpr double rehearsed_message_readings = 2;
                                               std::uint64_t messages) noexcept {
   if (messages == 0) return 1;
   const double stamped_ns = static_cast<double>(elapsed_ns) / static_cast<double>(messages);
-  const double message_ns = std::max(1.0, stamped_ns - rehearsed_message_readings * reading_ns);
+  const double message_ns = std::max(1.0, stamped_ns - warm_up_message_readings * reading_ns);
   if (reading_ns / message_ns < 0.05) return 1;
   for (const unsigned stride : stamp_strides) {
     if (stamped_message_readings * reading_ns / message_ns / stride <= 0.01) return stride;

@@ -11,11 +11,11 @@
 #include <middlemark/clock.hpp>
 #include <middlemark/histogram.hpp>
 #include <middlemark/message.hpp>
+#include <middlemark/protocol.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/reception.hpp>
-#include <middlemark/roles/requests.hpp>
 #include <middlemark/roles/topics.hpp>
 #include <middlemark/sequence.hpp>
 
@@ -31,12 +31,12 @@ class StreamSubscriber {
         clock_(clock),
         progress_(progress),
         checks_(request.payload == Payload::filled),
-        sources_(settings.publishers),
+        senders_(settings.publishers),
         recorder_(request.kept),
         incoming_(adapter.subscriber(stream_topic(settings, request.topic), request.index / settings.topics)) {
-    result_.by_source.reserve(sources_.size());
-    for (unsigned source = 0; source < sources_.size(); ++source) {
-      sources_[source].mine = source % settings.topics == request.topic;
+    result_.by_publisher.reserve(senders_.size());
+    for (unsigned publisher_id = 0; publisher_id < senders_.size(); ++publisher_id) {
+      senders_[publisher_id].mine = publisher_id % settings.topics == request.topic;
     }
   }
 
@@ -49,11 +49,11 @@ class StreamSubscriber {
   /// Receives until it is told to stop and has drained. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
-    const char* const ended = receive_until_stopped(incoming_, *this, settings_, progress_);
+    const Ended ended = receive_until_stopped(incoming_, *this, settings_, progress_);
     conclude(ended);
   }
 
-  [[nodiscard]] const RoleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const SubscriberResult& result() const noexcept { return result_; }
   [[nodiscard]] const Recorder<Arrival>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
 
@@ -82,7 +82,7 @@ class StreamSubscriber {
   }
 
  private:
-  struct Source {
+  struct Sender {
     SequenceTracker tracker;
     bool mine = false;  ///< its topic is this subscriber's
   };
@@ -91,7 +91,7 @@ class StreamSubscriber {
     // Stamped before anything of it is touched, unless its publisher leaves most of them unstamped: then the header says which.
     std::uint64_t now = some_untimed_ ? 0 : clock_.ticks();
     if (message.size() != settings_.message_bytes) [[unlikely]] {
-      damaged(is_rehearsal(message) ? 0 : 1);
+      damaged(is_warm_up(message) ? 0 : 1);
       return;
     }
     const Header header = read_header(message);
@@ -99,8 +99,8 @@ class StreamSubscriber {
     if (!counts(header)) return;
     if (!header.timed()) some_untimed_ = true;
     if (some_untimed_ && !checks_) {
-      flooding_ = &sources_[header.source()].tracker;
-      flooding_stamp_ = Header::make(header.source(), false, 0, 0).stamp;
+      flooding_ = &senders_[header.publisher_id()].tracker;
+      flooding_stamp_ = Header::make(header.publisher_id(), false, 0, 0).stamp;
     }
     if (++received_ == 1) [[unlikely]] {
       first_ticks_ = now != 0 ? now : clock_.ticks();
@@ -119,17 +119,17 @@ class StreamSubscriber {
 
   /// Whether it is a measured message that came for the first time.
   bool counts(const Header& header) noexcept {
-    if (header.rehearsal()) {
-      progress_.rehearsed.store(++rehearsed_, std::memory_order_relaxed);
+    if (header.warm_up()) {
+      progress_.warm_ups.store(++warm_ups_, std::memory_order_relaxed);
       return false;
     }
-    const unsigned source = header.source();
-    if (source >= sources_.size() || !sources_[source].mine ||
-        !plausible(sources_[source].tracker, header.sequence())) {
+    const unsigned publisher_id = header.publisher_id();
+    if (publisher_id >= senders_.size() || !senders_[publisher_id].mine ||
+        !plausible(senders_[publisher_id].tracker, header.sequence())) {
       damaged(1);
       return false;
     }
-    switch (sources_[source].tracker.see(header.sequence())) {
+    switch (senders_[publisher_id].tracker.see(header.sequence())) {
       case SequenceTracker::Verdict::fresh:
         return true;
       case SequenceTracker::Verdict::reordered:
@@ -161,8 +161,7 @@ class StreamSubscriber {
     return sequence != 0 && sequence <= tracker.highest() + plausible_gap;
   }
 
-  void conclude(const char* ended) {
-    result_.role = "subscriber";
+  void conclude(Ended ended) {
     result_.index = request_.index;
     result_.topic = request_.topic;
     result_.samples = recorder_.size();
@@ -171,9 +170,9 @@ class StreamSubscriber {
     result_.duplicated = duplicated_;
     result_.reordered = reordered_;
     result_.damaged = damaged_;
-    for (const Source& source : sources_) result_.by_source.push_back(source.tracker.unique());
-    result_.first_ns = received_ > 0 ? clock_.to_monotonic_ns(first_ticks_) : 0;
-    result_.last_ns = received_ > 0 ? clock_.to_monotonic_ns(last_ticks_) : 0;
+    for (const Sender& publisher_id : senders_) result_.by_publisher.push_back(publisher_id.tracker.unique());
+    result_.first_received_ns = received_ > 0 ? clock_.to_monotonic_ns(first_ticks_) : 0;
+    result_.last_received_ns = received_ > 0 ? clock_.to_monotonic_ns(last_ticks_) : 0;
     all_.merge(histogram_);
     for (Arrival& arrival : recorder_.samples()) {
       arrival.received_ns = clock_.to_monotonic_ns(arrival.received_ns);
@@ -194,14 +193,14 @@ class StreamSubscriber {
   const Clock clock_;
   Progress& progress_;
   const bool checks_;
-  std::vector<Source> sources_;
+  std::vector<Sender> senders_;
   Recorder<Arrival> recorder_;
   Histogram histogram_;  // of what came after the recorder was full
   Histogram all_;        // made of both at the end
   SubscriberOf<A> incoming_;
   std::uint64_t received_ = 0;
   std::uint64_t stamped_ = 0;  // the latest whose arrival last_ticks_ is
-  std::uint64_t rehearsed_ = 0;
+  std::uint64_t warm_ups_ = 0;
   std::uint64_t duplicated_ = 0;
   std::uint64_t reordered_ = 0;
   std::uint64_t damaged_ = 0;
@@ -210,7 +209,7 @@ class StreamSubscriber {
   SequenceTracker* flooding_ = nullptr;  // the latest sender's; none while each message is stamped, or checked
   std::uint64_t flooding_stamp_ = 0;     // of that publisher's message number 0
   bool some_untimed_ = false;            // a publisher leaves some unstamped
-  RoleResult result_;
+  SubscriberResult result_;
 };
 
 }  // namespace middlemark

@@ -7,30 +7,42 @@
 
 namespace middlemark {
 
+/// As Settings::endpoints has it, which knows what of it is in this process; where there is no such list yet, as it was made.
+[[nodiscard]] inline Topic as_listed(const Settings& settings, const Topic& made) {
+  for (const Topic& each : settings.endpoints) {
+    if (each.name == made.name) return each;
+  }
+  return made;
+}
+
 /// Ping → every pong.
 [[nodiscard]] inline Topic ping_topic(const Settings& settings) {
-  return {settings.scope + "_ping", settings.message_bytes, 1, settings.subscribers};
+  return as_listed(settings,
+                   {settings.scope + "_ping", settings.message_bytes, 1, settings.subscribers, settings.depth});
 }
 
 /// Each of the `echoing` pongs → ping.
 [[nodiscard]] inline Topic pong_topic(const Settings& settings, unsigned echoing) {
-  return {settings.scope + "_pong", settings.message_bytes, echoing, 1};
+  return as_listed(settings, {settings.scope + "_pong", settings.message_bytes, echoing, 1, settings.depth});
 }
 
 /// Every client → the server.
 [[nodiscard]] inline Topic request_topic(const Settings& settings) {
-  return {settings.scope + "_request", settings.message_bytes, settings.publishers, 1};
+  return as_listed(settings,
+                   {settings.scope + "_request", settings.message_bytes, settings.publishers, 1, settings.depth});
 }
 
 /// The server → one client. On a topic that all clients share, replies would push each other out of a shallow history, and a
 /// client that has ended would hold up the others'.
 [[nodiscard]] inline Topic reply_topic(const Settings& settings, unsigned client) {
-  return {settings.scope + "_reply" + std::to_string(client), settings.message_bytes, 1, 1};
+  return as_listed(settings,
+                   {settings.scope + "_reply" + std::to_string(client), settings.message_bytes, 1, 1, settings.depth});
 }
 
 /// Both ways, where the middleware has request and reply of its own.
 [[nodiscard]] inline Topic service_topic(const Settings& settings) {
-  return {settings.scope + "_service", settings.message_bytes, settings.publishers, 1};
+  return as_listed(settings,
+                   {settings.scope + "_service", settings.message_bytes, settings.publishers, 1, settings.depth, true});
 }
 
 /// Of `roles` that are dealt out over `topics`, those on topic `topic`: role r is on topic r mod topics.
@@ -40,8 +52,9 @@ namespace middlemark {
 
 /// One topic of a stream.
 [[nodiscard]] inline Topic stream_topic(const Settings& settings, unsigned topic) {
-  return {settings.scope + "_stream" + std::to_string(topic), settings.message_bytes,
-          dealt(settings.publishers, settings.topics, topic), dealt(settings.subscribers, settings.topics, topic)};
+  return as_listed(settings, {settings.scope + "_stream" + std::to_string(topic), settings.message_bytes,
+                              dealt(settings.publishers, settings.topics, topic),
+                              dealt(settings.subscribers, settings.topics, topic), settings.depth});
 }
 
 }  // namespace middlemark

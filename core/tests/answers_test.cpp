@@ -55,15 +55,15 @@ TEST(TypicalTime, follows_most_values_and_not_the_stalls_among_them) {
   EXPECT_LT(typical.ns(), 50'000);
 }
 
-Bytes message(std::uint64_t sequence, bool rehearsal = false) {
+Bytes message(std::uint64_t sequence, bool warm_up = false) {
   Bytes bytes(64);
-  write_header(bytes, Header::make(0, rehearsal, sequence, 5000 + sequence));
+  write_header(bytes, Header::make(0, warm_up, sequence, 5000 + sequence));
   return bytes;
 }
 
 struct Stamped {
   std::vector<Answer> answers;
-  RoleResult result;
+  PongResult result;
 
   [[nodiscard]] std::vector<std::uint64_t> sequences() const {
     std::vector<std::uint64_t> found;
@@ -85,7 +85,7 @@ PongRequest stamping() {
   return request;
 }
 
-/// `adapter` answers `requests` on this thread; a rehearsal behind them, which counts for nothing, stops it.
+/// `adapter` answers `requests` on this thread; a warm-up message behind them, which counts for nothing, stops it.
 Stamped serve(Scripted& adapter, const Settings& settings, const PongRequest& request,
               const std::vector<Bytes>& requests) {
   Progress progress;
@@ -120,7 +120,7 @@ TEST(AnswerStamps, tell_the_copying_from_the_writing_of_a_reply) {
     for (const Answer& answer : stamped.answers) {
       EXPECT_GE(in_publish ? answer.write_ns : answer.copy_ns, 3'000'000U);
       EXPECT_LT(in_publish ? answer.copy_ns : answer.write_ns, 3'000'000U);
-      EXPECT_EQ(answer.arrived_ns, Answer::absent) << "a queue is no kernel";
+      EXPECT_EQ(answer.arrived_ns, absent_ns) << "a queue is no kernel";
     }
     EXPECT_GE(calibrated_clock().to_ns(stamped.answers[1].received_ticks - stamped.answers[0].received_ticks),
               3'000'000U);
@@ -133,11 +133,11 @@ TEST(AnswerStamps, know_the_take_of_the_first_message_only_when_one_take_brings_
   adapter.on_pong = [](const Scripted::Sent&) { return spin(1000), Published::ok; };
   const Stamped stamped = serve(adapter, settings, stamping(), {message(1), message(2)});
   ASSERT_EQ(stamped.answers.size(), 2U);
-  EXPECT_NE(stamped.answers[0].take_ns, Answer::absent);
-  EXPECT_EQ(stamped.answers[1].take_ns, Answer::absent);
+  EXPECT_NE(stamped.answers[0].take_ns, absent_ns);
+  EXPECT_EQ(stamped.answers[1].take_ns, absent_ns);
 }
 
-TEST(AnswerStamps, are_not_taken_of_rehearsals_nor_kept_of_what_got_no_answer) {
+TEST(AnswerStamps, are_not_taken_of_warm_ups_nor_kept_of_what_got_no_answer) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_pong = [](const Scripted::Sent& sent) {
@@ -149,6 +149,7 @@ TEST(AnswerStamps, are_not_taken_of_rehearsals_nor_kept_of_what_got_no_answer) {
   const Stamped stamped =
       serve(adapter, settings, stamping(), {message(1, true), message(1), message(2), message(3), shorter, message(5)});
   EXPECT_EQ(stamped.sequences(), (std::vector<std::uint64_t>{1, 3, 5}));
+  for (const Answer& answer : stamped.answers) EXPECT_EQ(answer.take_ns, absent_ns) << "one take brought all of them";
 }
 
 TEST(AnswerStamps, are_not_taken_unless_they_are_asked_for) {
@@ -186,7 +187,7 @@ TEST(AnswerStamps, have_no_take_where_the_middleware_takes) {
   progress.stop.request();
   role.join();
   ASSERT_EQ(pong.recorder().size(), 1U);
-  EXPECT_EQ(pong.recorder().samples()[0].take_ns, Answer::absent);
+  EXPECT_EQ(pong.recorder().samples()[0].take_ns, absent_ns);
 }
 
 TEST(SinceRealtime, is_the_time_between_an_instant_of_the_one_clock_and_a_reading_of_the_other) {

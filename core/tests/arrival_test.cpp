@@ -1,5 +1,5 @@
 // The kernel's receive stamps of the socket floors, over real sockets on loopback.
-#include <sockets/arrival.hpp>
+#include <middlemark/kit/arrival.hpp>
 
 #include <chrono>
 #include <thread>
@@ -15,12 +15,12 @@ namespace middlemark {
 namespace {
 
 struct Pair {
-  sockets::Descriptor receiver = sockets::open_socket(AF_INET, SOCK_DGRAM);
-  sockets::Descriptor sender = sockets::open_socket(AF_INET, SOCK_DGRAM);
+  kit::Descriptor receiver = kit::open_socket(AF_INET, SOCK_DGRAM);
+  kit::Descriptor sender = kit::open_socket(AF_INET, SOCK_DGRAM);
 
   Pair() {
-    sockets::bind_ipv4(receiver.get(), "lo");
-    const sockets::Address address = sockets::address_of(receiver.get());
+    kit::bind_ipv4(receiver.get(), "lo");
+    const kit::Address address = kit::address_of(receiver.get());
     EXPECT_EQ(connect(sender.get(), address.get(), address.length), 0);
   }
   void send_one() const { EXPECT_EQ(send(sender.get(), "x", 1, 0), 1); }
@@ -28,7 +28,7 @@ struct Pair {
 
 TEST(Arrival, is_when_the_kernel_received_it_not_when_it_was_read) {
   const Pair pair;
-  sockets::stamp_arrivals(pair.receiver.get());
+  kit::stamp_arrivals(pair.receiver.get());
   // The kernel begins to stamp a moment after it was asked to (its netstamp work): the first packets may go without.
   std::uint64_t before = 0;
   std::uint64_t sent = 0;
@@ -39,7 +39,7 @@ TEST(Arrival, is_when_the_kernel_received_it_not_when_it_was_read) {
     sent = realtime_ns();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::byte data{};
-    ASSERT_EQ(sockets::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), 1);
+    ASSERT_EQ(kit::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), 1);
   }
   EXPECT_GE(arrived, before);
   EXPECT_LE(arrived, sent) << "on loopback send() delivers";
@@ -49,10 +49,10 @@ TEST(Arrival, is_0_of_a_socket_that_does_not_stamp_and_stays_when_nothing_came) 
   const Pair pair;
   std::byte data{};
   std::uint64_t arrived = 7;
-  EXPECT_EQ(sockets::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), -1);
+  EXPECT_EQ(kit::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), -1);
   EXPECT_EQ(arrived, 7U);
   pair.send_one();
-  EXPECT_EQ(sockets::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), 1);
+  EXPECT_EQ(kit::receive_stamped(pair.receiver.get(), &data, 1, MSG_DONTWAIT, arrived), 1);
   EXPECT_EQ(arrived, 0U);
 }
 
@@ -66,16 +66,15 @@ Settings settings_with(const std::string& timestamping) {
   settings.reception = Reception::block;
   settings.interface = "lo";
   settings.message_bytes = 64;
-  settings.native = {{sockets::timestamping_key, timestamping}};
+  settings.native = {{"timestamping", timestamping}};
   return settings;
 }
 
 TEST(Timestamping, is_off_unless_it_is_asked_for_and_takes_no_other_word) {
-  EXPECT_FALSE(sockets::native_timestamping(Settings{}));
-  EXPECT_FALSE(sockets::native_timestamping(settings_with<Udp>("off")));
-  EXPECT_TRUE(sockets::native_timestamping(settings_with<Tcp>("on")));
+  EXPECT_EQ(kit::find_native(Udp::describe().native, "timestamping")->otherwise, "false");
+  EXPECT_EQ(kit::find_native(Tcp::describe().native, "timestamping")->otherwise, "false");
   EXPECT_THROW(Udp{settings_with<Udp>("yes")}, AdapterError);
-  EXPECT_THROW(Tcp{settings_with<Tcp>("1")}, AdapterError);
+  EXPECT_THROW(Tcp{settings_with<Tcp>("2")}, AdapterError);
 }
 
 TEST(Timestamping, of_a_message_in_several_datagrams_is_noted_as_missing) {

@@ -24,15 +24,12 @@ Configuration calls(Settings settings, unsigned clients, const TemporaryFolder& 
   settings.workers = 1;
   Configuration made;
   made.settings = settings;
-  PongRequest server;
-  server.serves = true;
-  made.pongs.push_back(server);
+  made.roles.emplace_back(ServerRequest{});
   for (unsigned i = 0; i < clients; ++i) {
-    PingRequest client = test::samples_request(200);
-    client.client = true;
+    auto client = test::samples_request<ClientRequest>(200);
     client.index = i;
     client.samples_path = folder / ("client-" + std::to_string(i) + ".npy");
-    made.pings.push_back(client);
+    made.roles.emplace_back(client);
   }
   return made;
 }
@@ -47,15 +44,15 @@ Results call(const Settings& settings, unsigned clients) {
 void expect_every_request_answered_once(const Results& results, unsigned clients, bool native) {
   ASSERT_EQ(results.clients.size(), clients);
   ASSERT_EQ(results.servers.size(), 1U);
-  for (const RoleResult& client : results.clients) {
-    EXPECT_EQ(client.ended, "samples") << client.error_text;
+  for (const ClientResult& client : results.clients) {
+    EXPECT_EQ(client.ended, Ended::samples);
     EXPECT_EQ(client.sent, 200U);
     EXPECT_EQ(client.samples, 200U);
     EXPECT_EQ(client.lost + client.late + client.duplicated + client.reordered + client.damaged, 0U)
         << "client " << client.index;
     EXPECT_EQ(client.native, native);
   }
-  const RoleResult& server = results.servers[0];
+  const ServerResult& server = results.servers[0];
   EXPECT_EQ(server.received, 200U * clients);
   EXPECT_EQ(server.echoed, 200U * clients);
   EXPECT_EQ(server.damaged + server.duplicated + server.publish_failed, 0U);

@@ -55,15 +55,15 @@ struct Seen {
   void operator()(std::span<const std::byte> message) noexcept {
     const Header header = read_header(message);
     if (message.size() != bytes || !payload_intact(message, header)) ++damaged;
-    sequences[header.source()].push_back(header.sequence());
+    sequences[header.publisher_id()].push_back(header.sequence());
   }
   [[nodiscard]] std::size_t total() const {
     std::size_t all = 0;
-    for (const auto& [source, list] : sequences) all += list.size();
+    for (const auto& [publisher_id, list] : sequences) all += list.size();
     return all;
   }
   [[nodiscard]] bool in_order() const {
-    for (const auto& [source, list] : sequences) {
+    for (const auto& [publisher_id, list] : sequences) {
       for (std::size_t i = 1; i < list.size(); ++i) {
         if (list[i] <= list[i - 1]) return false;
       }
@@ -73,9 +73,9 @@ struct Seen {
 };
 
 template <class Outgoing>
-Published publish(Outgoing& outgoing, std::size_t bytes, unsigned source, std::uint64_t sequence) {
+Published publish(Outgoing& outgoing, std::size_t bytes, unsigned publisher_id, std::uint64_t sequence) {
   const std::span<std::byte> message = outgoing.loan(bytes);
-  const Header header = Header::make(source, false, sequence, 0);
+  const Header header = Header::make(publisher_id, false, sequence, 0);
   fill_payload(message, header);
   write_header(message, header);
   return outgoing.publish();

@@ -20,7 +20,7 @@
 namespace middlemark {
 namespace {
 
-using Bucket = Histogram::Bucket;
+using Bucket = Bucket;
 
 std::vector<Bucket> buckets_of(const Histogram& histogram) {
   std::vector<Bucket> buckets;
@@ -81,8 +81,8 @@ TEST(Histogram, keeps_values_below_256_exactly) {
   const std::vector<Bucket> buckets = buckets_of(histogram);
   ASSERT_EQ(buckets.size(), 256U);
   for (std::uint64_t value = 0; value < 256; ++value) {
-    EXPECT_EQ(buckets[value].lower, value);
-    EXPECT_EQ(buckets[value].upper, value + 1);
+    EXPECT_EQ(buckets[value].lower_ns, value);
+    EXPECT_EQ(buckets[value].upper_ns, value + 1);
     EXPECT_EQ(buckets[value].count, value + 1);
   }
 }
@@ -101,10 +101,10 @@ TEST(Histogram, divides_every_octave_into_128_buckets_that_follow_each_other_wit
   ASSERT_EQ(buckets.size(), 55U * 128);
   std::uint64_t expected_lower = 256;
   for (const Bucket& bucket : buckets) {
-    ASSERT_EQ(bucket.lower, expected_lower);
+    ASSERT_EQ(bucket.lower_ns, expected_lower);
     ASSERT_EQ(bucket.count, 2U) << "the first and the last value of a bucket lie in it";
-    ASSERT_LE((bucket.upper - bucket.lower) * 128, bucket.lower);
-    expected_lower = bucket.upper;
+    ASSERT_LE((bucket.upper_ns - bucket.lower_ns) * 128, bucket.lower_ns);
+    expected_lower = bucket.upper_ns;
   }
   EXPECT_EQ(expected_lower, std::uint64_t{1} << 63);
 }
@@ -112,18 +112,18 @@ TEST(Histogram, divides_every_octave_into_128_buckets_that_follow_each_other_wit
 TEST(Histogram, counts_every_value_in_a_bucket_that_holds_it) {
   for (const std::uint64_t value : values_of_every_octave(2000, 1)) {
     const Bucket bucket = bucket_of(value);
-    ASSERT_LE(bucket.lower, value);
-    ASSERT_LT(value, bucket.upper);
-    ASSERT_LE((bucket.upper - bucket.lower - 1) * 128, bucket.lower) << "wider than 0.8 %";
+    ASSERT_LE(bucket.lower_ns, value);
+    ASSERT_LT(value, bucket.upper_ns);
+    ASSERT_LE((bucket.upper_ns - bucket.lower_ns - 1) * 128, bucket.lower_ns) << "wider than 0.8 %";
   }
 }
 
 TEST(Histogram, counts_2_to_the_63_and_more_in_its_last_bucket) {
   constexpr std::uint64_t top = std::uint64_t{1} << 63;
   const Bucket last = bucket_of(top - 1);
-  EXPECT_EQ(last.upper, top);
+  EXPECT_EQ(last.upper_ns, top);
   for (const std::uint64_t value : {top, top + 1, std::numeric_limits<std::uint64_t>::max()}) {
-    EXPECT_EQ(bucket_of(value).lower, last.lower) << value;
+    EXPECT_EQ(bucket_of(value).lower_ns, last.lower_ns) << value;
     Histogram histogram;
     histogram.add(value);
     EXPECT_EQ(histogram.max_seen(), value);
@@ -192,7 +192,7 @@ TEST(Histogram, merged_with_another_is_as_if_all_had_been_added_to_one) {
   const std::vector<Bucket> expected = buckets_of(all);
   ASSERT_EQ(merged.size(), expected.size());
   for (std::size_t i = 0; i < merged.size(); ++i) {
-    EXPECT_EQ(merged[i].lower, expected[i].lower);
+    EXPECT_EQ(merged[i].lower_ns, expected[i].lower_ns);
     EXPECT_EQ(merged[i].count, expected[i].count);
   }
 }
@@ -227,11 +227,11 @@ TEST(HistogramFile, holds_the_buckets_that_are_not_empty_in_ascending_order) {
   std::uint64_t previous_upper = 0;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const auto bucket = file.record<Bucket>(i);
-    EXPECT_EQ(bucket.lower, buckets[i].lower);
-    EXPECT_EQ(bucket.upper, buckets[i].upper);
+    EXPECT_EQ(bucket.lower_ns, buckets[i].lower_ns);
+    EXPECT_EQ(bucket.upper_ns, buckets[i].upper_ns);
     EXPECT_GT(bucket.count, 0U);
-    EXPECT_GE(bucket.lower, previous_upper);
-    previous_upper = bucket.upper;
+    EXPECT_GE(bucket.lower_ns, previous_upper);
+    previous_upper = bucket.upper_ns;
     total += bucket.count;
   }
   EXPECT_EQ(total, 5000U);

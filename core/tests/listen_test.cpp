@@ -37,13 +37,13 @@ TEST_P(WhereReplies, come_every_one_is_counted_and_kept) {
     return Published::ok;
   };
   const PingEnd end = run_ping(adapter, settings, samples_request(1000));
-  EXPECT_EQ(end.result.ended, "samples");
+  EXPECT_EQ(end.result.ended, Ended::samples);
   EXPECT_EQ(end.sequences(), counting_to(1000));
   EXPECT_EQ(end.result.received, 1000U);
   EXPECT_EQ(end.result.lost + end.result.late + end.result.duplicated + end.result.reordered + end.result.damaged, 0U);
   for (const Sample& sample : end.samples) {
-    ASSERT_EQ(sample.take_ns, Sample::absent) << "nothing is taken under listen";
-    ASSERT_NE(sample.check_ns, Sample::absent);
+    ASSERT_EQ(sample.take_ns, absent_ns) << "nothing is taken under listen";
+    ASSERT_NE(sample.check_ns, absent_ns);
     ASSERT_GT(sample.round_trip_ns, 0U);
   }
 }
@@ -63,7 +63,7 @@ TEST_P(WhereReplies, come_from_several_pongs_the_last_ends_the_round_trip) {
 
 TEST_P(WhereReplies, come_twice_damaged_or_never_each_is_counted_for_what_it_is) {
   adapter.on_ping = [](const Sent& sent) {
-    const std::uint64_t kind = sent.header().rehearsal() ? 0 : sent.header().sequence() % 10;
+    const std::uint64_t kind = sent.header().warm_up() ? 0 : sent.header().sequence() % 10;
     if (kind == 3) return Published::ok;
     if (kind == 5) {
       Bytes damaged = sent.answer(sent.header().from(0));
@@ -109,7 +109,7 @@ TEST(Listen, a_reply_that_comes_after_its_time_and_before_the_next_message_is_la
   adapter.listens_on_publishers_thread = true;
   Bytes held;
   adapter.on_ping = [&held](const Sent& sent) {
-    if (!sent.header().rehearsal() && sent.header().sequence() == 3) {
+    if (!sent.header().warm_up() && sent.header().sequence() == 3) {
       held = sent.answer(sent.header().from(0));
     } else {
       sent.reply();

@@ -23,14 +23,14 @@ Header measured(std::uint64_t sequence) { return Header::make(0, false, sequence
 const std::vector<std::size_t> odd_large_sizes{1023, 4097, 65'521, 1'048'575, 1'048'583};
 
 TEST(Header, every_field_survives_packing_at_its_extremes) {
-  for (const unsigned source : {0U, 1U, 7U, 0x7FFFU, 0xFFFFU}) {
-    for (const bool rehearsal : {false, true}) {
+  for (const unsigned publisher_id : {0U, 1U, 7U, 0x7FFFU, 0xFFFFU}) {
+    for (const bool warm_up : {false, true}) {
       for (const std::uint64_t sequence : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{1} << 32,
                                            (std::uint64_t{1} << 46) + 5, Header::sequence_mask}) {
         for (const std::uint64_t ticks : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
-          const Header header = Header::make(source, rehearsal, sequence, ticks);
-          EXPECT_EQ(header.source(), source);
-          EXPECT_EQ(header.rehearsal(), rehearsal);
+          const Header header = Header::make(publisher_id, warm_up, sequence, ticks);
+          EXPECT_EQ(header.publisher_id(), publisher_id);
+          EXPECT_EQ(header.warm_up(), warm_up);
           EXPECT_EQ(header.sequence(), sequence);
           EXPECT_EQ(header.intended_ticks, ticks);
         }
@@ -41,16 +41,16 @@ TEST(Header, every_field_survives_packing_at_its_extremes) {
 
 TEST(Header, a_sequence_beyond_its_47_bits_disturbs_no_other_field) {
   const Header header = Header::make(3, false, ~std::uint64_t{0}, 9);
-  EXPECT_EQ(header.source(), 3U);
-  EXPECT_FALSE(header.rehearsal());
+  EXPECT_EQ(header.publisher_id(), 3U);
+  EXPECT_FALSE(header.warm_up());
   EXPECT_EQ(header.sequence(), Header::sequence_mask);
 }
 
-TEST(Header, a_reply_is_the_same_message_from_another_source) {
-  for (const bool rehearsal : {false, true}) {
-    const Header reply = Header::make(0xFFFF, rehearsal, 12345, 678).from(2);
-    EXPECT_EQ(reply.source(), 2U);
-    EXPECT_EQ(reply.rehearsal(), rehearsal);
+TEST(Header, a_reply_is_the_same_message_from_another_publisher) {
+  for (const bool warm_up : {false, true}) {
+    const Header reply = Header::make(0xFFFF, warm_up, 12345, 678).from(2);
+    EXPECT_EQ(reply.publisher_id(), 2U);
+    EXPECT_EQ(reply.warm_up(), warm_up);
     EXPECT_EQ(reply.sequence(), 12345U);
     EXPECT_EQ(reply.intended_ticks, 678U);
   }
@@ -200,21 +200,21 @@ TEST(Payload, another_sequences_payload_is_never_taken_for_this_ones) {
   }
 }
 
-TEST(Payload, a_rehearsal_differs_from_the_measured_message_of_the_same_sequence) {
+TEST(Payload, a_warm_up_message_differs_from_the_measured_message_of_the_same_sequence) {
   // The difference lies in the upper bits of each word, so it takes a payload of at least six bytes.
   for (std::size_t size = header_bytes + 6; size <= 100; ++size) {
-    const Header rehearsal = Header::make(0, true, 8, 0);
-    EXPECT_FALSE(payload_intact(filled(size, rehearsal), measured(8))) << size << " bytes";
-    EXPECT_FALSE(payload_intact(filled(size, measured(8)), rehearsal)) << size << " bytes";
+    const Header warm_up = Header::make(0, true, 8, 0);
+    EXPECT_FALSE(payload_intact(filled(size, warm_up), measured(8))) << size << " bytes";
+    EXPECT_FALSE(payload_intact(filled(size, measured(8)), warm_up)) << size << " bytes";
   }
 }
 
 TEST(Payload, neither_the_source_nor_the_intended_time_changes_it) {
   const Header asked = Header::make(0, false, 77, 1000);
   const Bytes message = filled(123, asked);
-  for (const unsigned source : {1U, 255U, 0xFFFFU}) {
-    EXPECT_TRUE(payload_intact(message, asked.from(source)));
-    const Bytes other = filled(123, Header::make(source, false, 77, 2000));
+  for (const unsigned publisher_id : {1U, 255U, 0xFFFFU}) {
+    EXPECT_TRUE(payload_intact(message, asked.from(publisher_id)));
+    const Bytes other = filled(123, Header::make(publisher_id, false, 77, 2000));
     EXPECT_TRUE(std::equal(message.begin() + 16, message.end(), other.begin() + 16));
   }
 }

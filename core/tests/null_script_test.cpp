@@ -44,15 +44,15 @@ Topic stream_of(const Settings& settings, unsigned topic = 0) {
 }
 
 template <class Outgoing>
-Published publish(Outgoing& outgoing, unsigned source, std::uint64_t sequence, bool rehearsal = false) {
-  const Header header = Header::make(source, rehearsal, sequence, 0);
+Published publish(Outgoing& outgoing, unsigned publisher_id, std::uint64_t sequence, bool warm_up = false) {
+  const Header header = Header::make(publisher_id, warm_up, sequence, 0);
   const std::span<std::byte> message = outgoing.loan(64);
   fill_payload(message, header);
   write_header(message, header);
   return outgoing.publish();
 }
 
-/// What was taken, by source.
+/// What was taken, by publisher_id.
 struct Taken {
   std::map<unsigned, Sequences> sequences;
   Sequences damaged;
@@ -60,7 +60,7 @@ struct Taken {
 
   void operator()(std::span<const std::byte> message) noexcept {
     const Header header = read_header(message);
-    sequences[header.source()].push_back(header.sequence());
+    sequences[header.publisher_id()].push_back(header.sequence());
     if (message.size() != 64) {
       shortened.push_back(header.sequence());
     } else if (!payload_intact(message, header)) {
@@ -144,7 +144,7 @@ TEST(AScript, for_one_publisher_means_its_index_among_all_topics) {
   }
 }
 
-TEST(AScript, never_touches_a_rehearsal) {
+TEST(AScript, never_touches_a_warm_up_message) {
   const Settings settings = scripted(Pattern::stream, {{"lose", "1"}, {"refuse", "2"}});
   Null adapter(settings);
   Null::Subscriber subscriber = adapter.subscriber(stream_of(settings), 0);
@@ -196,6 +196,17 @@ TEST(AQueue, of_so_many_slots_holds_a_reliable_publisher_up_and_drops_under_best
     EXPECT_EQ(publish(publisher, 0, 3), reliability == Reliability::reliable ? Published::timed_out : Published::ok);
     EXPECT_EQ(take(subscriber).sequences.at(0), (Sequences{1, 2}));
   }
+}
+
+TEST(AQueue, that_is_full_drops_nothing_that_a_script_adds) {
+  Settings settings = scripted(Pattern::stream, {{"slots", "1"}, {"duplicate", "1"}});
+  settings.reliability = Reliability::best_effort;
+  settings.write_timeout = std::chrono::milliseconds(5);
+  Null adapter(settings);
+  Null::Subscriber subscriber = adapter.subscriber(stream_of(settings), 0);
+  Null::Publisher publisher = adapter.publisher(stream_of(settings), 0);
+  EXPECT_EQ(publish(publisher, 0, 1), Published::timed_out);
+  EXPECT_EQ(take(subscriber).sequences.at(0), Sequences{1});
 }
 
 TEST(AServer, answers_the_client_whose_request_it_visits) {

@@ -2,6 +2,7 @@
 #include <middlemark/roles/ping.hpp>
 
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ PingRequest duration_request(double seconds) {
 
 class Silence : public testing::TestWithParam<Reception> {};
 
-TEST_P(Silence, of_a_peer_that_never_answers_ends_the_rehearsal_with_an_error) {
+TEST_P(Silence, of_a_peer_that_never_answers_ends_the_warm_up_with_an_error) {
   const Settings settings = trial_settings(GetParam());
   Scripted adapter(settings);
   std::uint64_t published = 0;
@@ -42,9 +43,10 @@ TEST_P(Silence, of_a_peer_that_never_answers_ends_the_rehearsal_with_an_error) {
   PingRequest request = samples_request(10);
   request.reply_timeout_s = 0.002;
   const PingEnd end = run_ping(adapter, settings, request);
-  EXPECT_EQ(end.result.ended, "silent");
-  EXPECT_EQ(end.result.error_code, "silent");
-  EXPECT_EQ(end.result.error_text, "ping: 16 messages in a row brought no reply from all 1 pongs (0 samples before)");
+  EXPECT_EQ(end.result.ended, Ended::silent);
+  ASSERT_TRUE(end.failure);
+  EXPECT_EQ(end.failure->code, ErrorCode::silent);
+  EXPECT_EQ(end.failure->text, "ping: 16 messages in a row brought no reply from all 1 pongs (0 samples before)");
   EXPECT_EQ(published, 16U);
   EXPECT_EQ(end.result.samples, 0U);
   EXPECT_EQ(end.result.sent, 0U);
@@ -56,14 +58,15 @@ TEST_P(Silence, of_a_peer_that_stops_answering_ends_the_measuring_and_keeps_what
   const Settings settings = trial_settings(GetParam());
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
-    if (!sent.header().rehearsal() && sent.header().sequence() > 5) return Published::ok;
+    if (!sent.header().warm_up() && sent.header().sequence() > 5) return Published::ok;
     return answered(sent);
   };
   PingRequest request = samples_request(1000);
   request.reply_timeout_s = 0.02;
   const PingEnd end = run_ping(adapter, settings, request);
-  EXPECT_EQ(end.result.ended, "silent");
-  EXPECT_EQ(end.result.error_code, "silent");
+  EXPECT_EQ(end.result.ended, Ended::silent);
+  ASSERT_TRUE(end.failure);
+  EXPECT_EQ(end.failure->code, ErrorCode::silent);
   // A blocking ping that was off the processor for 20 ms may have missed one of the first five.
   EXPECT_LE(end.result.samples, 5U);
   EXPECT_EQ(end.result.samples, end.samples.size());
@@ -87,17 +90,17 @@ TEST(PingEnds, one_of_several_pongs_that_never_answers_is_silence) {
   request.reply_timeout_s = 0.002;
   request.echoing = 2;
   const PingEnd end = run_ping(adapter, settings, request);
-  EXPECT_EQ(end.result.error_text, "ping: 16 messages in a row brought no reply from all 2 pongs (0 samples before)");
+  EXPECT_EQ(end.failure->text, "ping: 16 messages in a row brought no reply from all 2 pongs (0 samples before)");
 }
 
 TEST(PingEnds, a_publish_that_always_fails_is_silence_after_sixteen_tries_and_not_a_spin) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
-  adapter.on_ping = [](const Sent& sent) { return sent.header().rehearsal() ? answered(sent) : Published::failed; };
+  adapter.on_ping = [](const Sent& sent) { return sent.header().warm_up() ? answered(sent) : Published::failed; };
   const auto begin = std::chrono::steady_clock::now();
   const PingEnd end = run_ping(adapter, settings, samples_request(1000));
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(150));
-  EXPECT_EQ(end.result.ended, "silent");
+  EXPECT_EQ(end.result.ended, Ended::silent);
   EXPECT_EQ(end.result.publish_failed, 16U);
   EXPECT_EQ(end.result.last_error, "scripted: the publisher's words");
 }
@@ -106,13 +109,13 @@ TEST(PingEnds, answers_now_and_then_are_not_silence) {
   const Settings settings = trial_settings(Reception::poll);
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
-    if (!sent.header().rehearsal() && sent.header().sequence() % 16 != 0) return Published::ok;
+    if (!sent.header().warm_up() && sent.header().sequence() % 16 != 0) return Published::ok;
     return answered(sent);
   };
   PingRequest request = samples_request(64);
   request.reply_timeout_s = 0.001;
   const PingEnd end = run_ping(adapter, settings, request);
-  EXPECT_EQ(end.result.ended, "samples");
+  EXPECT_EQ(end.result.ended, Ended::samples);
   EXPECT_EQ(end.result.samples, 4U);
   EXPECT_EQ(end.result.lost, 60U);
 }
@@ -122,16 +125,16 @@ TEST(PingEnds, a_stop_ends_it_after_the_message_under_way) {
   Scripted adapter(settings);
   Progress progress;
   adapter.on_ping = [&progress](const Sent& sent) {
-    if (!sent.header().rehearsal() && sent.header().sequence() == 7) progress.stop.request();
+    if (!sent.header().warm_up() && sent.header().sequence() == 7) progress.stop.request();
     return answered(sent);
   };
   const PingEnd end = run_ping(adapter, settings, samples_request(1000), progress);
-  EXPECT_EQ(end.result.ended, "stopped");
+  EXPECT_EQ(end.result.ended, Ended::stopped);
   EXPECT_EQ(end.sequences(), counting_to(7));
-  EXPECT_EQ(end.result.error_code, "");
+  EXPECT_FALSE(end.failure);
 }
 
-TEST(PingEnds, a_stop_during_the_rehearsal_ends_it_before_anything_was_measured) {
+TEST(PingEnds, a_stop_during_the_warm_up_ends_it_before_anything_was_measured) {
   const Settings settings = trial_settings(Reception::block);
   Scripted adapter(settings);
   Progress progress;
@@ -142,7 +145,7 @@ TEST(PingEnds, a_stop_during_the_rehearsal_ends_it_before_anything_was_measured)
   PingRequest request = samples_request(10);
   request.warmup_s = 30;
   const PingEnd end = run_ping(adapter, settings, request, progress);
-  EXPECT_EQ(end.result.ended, "stopped");
+  EXPECT_EQ(end.result.ended, Ended::stopped);
   EXPECT_EQ(end.result.sent, 0U);
   EXPECT_EQ(end.result.samples, 0U);
   EXPECT_EQ(end.result.warmup_samples, 3U);
@@ -153,11 +156,26 @@ TEST(PingEnds, a_duration_is_lasted_out) {
   Scripted adapter(settings);
   adapter.on_ping = answered;
   const PingEnd end = run_ping(adapter, settings, duration_request(0.05));
-  EXPECT_EQ(end.result.ended, "duration");
+  EXPECT_EQ(end.result.ended, Ended::duration);
   EXPECT_GE(end.result.measured_s, 0.0499);
   EXPECT_EQ(end.result.samples, end.result.sent);
   EXPECT_GT(end.result.samples, 10U);
   EXPECT_LE(static_cast<double>(end.samples.back().begin_ns), end.result.measured_s * 1e9);
+}
+
+TEST(PingEnds, what_was_due_and_not_sent_is_told) {
+  const Settings settings = trial_settings(Reception::poll);
+  Scripted adapter(settings);
+  adapter.on_ping = [](const Sent& sent) {
+    if (!sent.header().warm_up()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return answered(sent);
+  };
+  PingRequest request = duration_request(0.05);
+  request.load = {.kind = LoadKind::rate, .rate_hz = 1000};
+  const PingEnd end = run_ping(adapter, settings, request);
+  EXPECT_EQ(end.result.sent, 1U);
+  EXPECT_EQ(end.result.scheduled, 50U);
+  EXPECT_EQ(end.result.unsent, 49U);
 }
 
 TEST(PingEnds, the_limit_holds_whatever_the_number_of_samples) {
@@ -167,7 +185,7 @@ TEST(PingEnds, the_limit_holds_whatever_the_number_of_samples) {
   PingRequest request = samples_request(2'000'000);
   request.limit_s = 0.05;
   const PingEnd end = run_ping(adapter, settings, request);
-  EXPECT_EQ(end.result.ended, "limit");
+  EXPECT_EQ(end.result.ended, Ended::limit);
   EXPECT_GE(end.result.measured_s, 0.0499);
   EXPECT_LT(end.result.samples, 2'000'000U);
 }
@@ -176,14 +194,14 @@ TEST(PingEnds, the_limit_holds_against_a_peer_that_hardly_answers) {
   const Settings settings = trial_settings(Reception::block);
   Scripted adapter(settings);
   adapter.on_ping = [](const Sent& sent) {
-    if (!sent.header().rehearsal() && sent.header().sequence() % 4 != 0) return Published::ok;
+    if (!sent.header().warm_up() && sent.header().sequence() % 4 != 0) return Published::ok;
     return answered(sent);
   };
   PingRequest request = samples_request(100'000);
   request.reply_timeout_s = 0.01;
   request.limit_s = 0.1;
   const PingEnd end = run_ping(adapter, settings, request);
-  EXPECT_EQ(end.result.ended, "limit");
+  EXPECT_EQ(end.result.ended, Ended::limit);
   EXPECT_GT(end.result.lost, 0U);
 }
 
@@ -201,7 +219,7 @@ TEST(PingEnds, a_full_recorder_ends_it_before_a_message_that_could_not_be_kept) 
     const PingEnd end = run_ping(adapter, settings, request);
     ASSERT_LE(end.samples.size(), 1U);
     ASSERT_EQ(end.result.sent, end.samples.size()) << "a message was sent that could not be kept";
-    if (end.result.ended != "full") continue;
+    if (end.result.ended != Ended::full) continue;
     EXPECT_EQ(end.result.samples, 1U);
     EXPECT_EQ(end.result.sent, 1U);
     EXPECT_EQ(end.result.lost, 0U);
@@ -215,7 +233,7 @@ TEST(PingEnds, no_samples_at_all_are_done_at_once) {
   Scripted adapter(settings);
   adapter.on_ping = answered;
   const PingEnd end = run_ping(adapter, settings, samples_request(0));
-  EXPECT_EQ(end.result.ended, "samples");
+  EXPECT_EQ(end.result.ended, Ended::samples);
   EXPECT_EQ(end.result.sent, 0U);
 }
 
@@ -226,8 +244,8 @@ TEST(PingEnds, progress_tells_the_phase_and_the_samples) {
   std::uint64_t wrong = 0;
   adapter.on_ping = [&](const Sent& sent) {
     const Header header = sent.header();
-    wrong += progress.phase.load() != (header.rehearsal() ? Phase::warm_up : Phase::measuring) ? 1 : 0;
-    wrong += !header.rehearsal() && progress.samples.load() != header.sequence() - 1 ? 1 : 0;
+    wrong += progress.phase.load() != (header.warm_up() ? Phase::warm_up : Phase::measuring) ? 1 : 0;
+    wrong += !header.warm_up() && progress.samples.load() != header.sequence() - 1 ? 1 : 0;
     return answered(sent);
   };
   EXPECT_EQ(progress.phase.load(), Phase::waiting);
@@ -247,6 +265,19 @@ TEST(RecorderCapacity, holds_as_many_as_the_duration_can_bring) {
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::block, std::size_t{1} << 40), 2'000'001U);
   EXPECT_EQ(recorder_capacity(duration_request(1), Reception::listen, std::size_t{1} << 40), 2'000'001U);
   EXPECT_EQ(recorder_capacity(duration_request(1e9), Reception::poll, 6400), 100U);
+}
+
+struct Says {
+  std::string words;
+  [[nodiscard]] std::string last_error() const { return words; }
+};
+
+TEST(LastError, is_that_of_the_sending_end_and_else_of_the_receiving_one) {
+  const Says nothing{};
+  const Says sender{"not sent"};
+  const Says receiver{"not received"};
+  EXPECT_EQ(last_error_of(receiver, &sender), "not sent");
+  EXPECT_EQ(last_error_of(receiver, &nothing), "not received");
 }
 
 }  // namespace

@@ -25,9 +25,9 @@ using test::samples_request;
 using test::trial_settings;
 
 struct TrialEnd {
-  RoleResult ping;
+  PingResult ping;
   std::vector<Sample> samples;
-  std::vector<RoleResult> pongs;
+  std::vector<PongResult> pongs;
 };
 
 std::vector<std::uint64_t> sequences(const TrialEnd& end) {
@@ -66,7 +66,7 @@ TrialEnd run_trial(const Settings& settings, const PingRequest& request) {
 }
 
 void expect_clean(const TrialEnd& end, std::uint64_t samples, std::uint64_t echoing = 1) {
-  EXPECT_EQ(end.ping.ended, "samples") << end.ping.error_text;
+  EXPECT_EQ(end.ping.ended, Ended::samples);
   EXPECT_EQ(end.ping.sent, samples);
   EXPECT_EQ(end.ping.samples, samples);
   EXPECT_EQ(end.ping.received, samples * echoing);
@@ -74,7 +74,7 @@ void expect_clean(const TrialEnd& end, std::uint64_t samples, std::uint64_t echo
                 end.ping.publish_failed,
             0U);
   EXPECT_EQ(sequences(end), counting_to(samples));
-  for (const RoleResult& pong : end.pongs) {
+  for (const PongResult& pong : end.pongs) {
     EXPECT_EQ(pong.received, samples) << "pong " << pong.index;
     EXPECT_EQ(pong.echoed, pong.index < echoing ? samples : 0) << "pong " << pong.index;
     EXPECT_EQ(pong.lost + pong.duplicated + pong.reordered + pong.damaged + pong.publish_failed, 0U)
@@ -95,8 +95,8 @@ TEST_P(OverSharedMemory, every_message_comes_back_whole_and_once) {
   const TrialEnd end = run_trial<SharedMemory>(settings, request);
   expect_clean(end, *request.samples);
   for (const Sample& sample : end.samples) {
-    ASSERT_LE(sample.write_ns, Sample::absent - 1);
-    ASSERT_LE(sample.take_ns, Sample::absent - 1);
+    ASSERT_LE(sample.write_ns, absent_ns - 1);
+    ASSERT_LE(sample.take_ns, absent_ns - 1);
     ASSERT_GT(sample.round_trip_ns, 0U);
     ASSERT_LT(sample.round_trip_ns, 21'000'000'000U) << "a stamp went backwards";
   }
@@ -138,7 +138,7 @@ TEST(Shm, of_three_pongs_only_the_first_echoes_and_all_receive) {
   EXPECT_EQ(end.pongs[0].echoed, 300U);
   EXPECT_EQ(end.pongs[1].echoed + end.pongs[2].echoed, 0U);
   // Those that only listen are not waited for: the last messages may still be on their way when the trial ends.
-  for (const RoleResult& pong : end.pongs) {
+  for (const PongResult& pong : end.pongs) {
     EXPECT_EQ(pong.lost + pong.duplicated + pong.reordered + pong.damaged, 0U);
     EXPECT_LE(pong.received, 300U);
     EXPECT_GE(pong.received, 290U);

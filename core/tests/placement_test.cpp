@@ -120,19 +120,12 @@ TEST(Placement, a_number_that_is_no_processor_anywhere_is_refused) {
   }
 }
 
-TEST(Placement, an_unknown_policy_is_refused_with_the_known_ones) {
-  Placement placement;
-  placement.policy = "deadline";
-  EXPECT_EQ(refusal([&] { place_process(placement); }), "placement: policy deadline: it is other, fifo or rr|");
-  EXPECT_EQ(refusal([&] { raise_priority(placement, 1); }), "placement: policy deadline: it is other, fifo or rr|");
-}
-
 TEST(Placement, other_is_read_back_as_priority_zero_and_raising_it_changes_nothing) {
   const ChildEnd end = in_child([] {
     place_process({});
     raise_priority({}, 5);
-    const Placed found = placed({});
-    return found.policy + " " + std::to_string(found.priority);
+    const InForce found = placed({});
+    return std::string(word(found.policy)) + " " + std::to_string(found.priority);
   });
   EXPECT_EQ(end.report, "other 0");
 }

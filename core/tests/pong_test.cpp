@@ -20,8 +20,8 @@ using Sent = Scripted::Sent;
 
 constexpr std::size_t size = 64;
 
-Bytes message(std::uint64_t sequence, bool rehearsal = false) {
-  const Header header = Header::make(0, rehearsal, sequence, 5000 + sequence);
+Bytes message(std::uint64_t sequence, bool warm_up = false) {
+  const Header header = Header::make(0, warm_up, sequence, 5000 + sequence);
   Bytes bytes(size);
   write_header(bytes, header);
   fill_payload(bytes, header);
@@ -35,19 +35,19 @@ std::vector<Bytes> messages(std::initializer_list<std::uint64_t> sequences) {
 }
 
 struct PongEnd {
-  RoleResult result;
+  PongResult result;
   std::vector<Bytes> replies;
 };
 
-/// Serves `requests` in polling mode. A rehearsal behind them, which counts for nothing, stops the pong.
+/// Serves `requests` in polling mode. A warm-up message behind them, which counts for nothing, stops the pong.
 PongEnd serve(Scripted& adapter, const Settings& settings, const PongRequest& request,
               const std::vector<Bytes>& requests) {
-  constexpr std::uint64_t final_rehearsal = 999'999;
+  constexpr std::uint64_t final_warm_up = 999'999;
   PongEnd end;
   Progress progress;
   const auto inner = adapter.on_pong;
   adapter.on_pong = [&](const Sent& sent) {
-    if (sent.header().rehearsal() && sent.header().sequence() == final_rehearsal) {
+    if (sent.header().warm_up() && sent.header().sequence() == final_warm_up) {
       progress.stop.request();
       return Published::ok;
     }
@@ -56,7 +56,7 @@ PongEnd serve(Scripted& adapter, const Settings& settings, const PongRequest& re
   };
   Pong<Scripted> pong(adapter, settings, request, calibrated_clock(), progress);
   for (const Bytes& bytes : requests) adapter.deliver(settings.scope + "_ping", bytes);
-  adapter.deliver(settings.scope + "_ping", message(final_rehearsal, true));
+  adapter.deliver(settings.scope + "_ping", message(final_warm_up, true));
   if (request.echoes) {
     pong.run();
   } else {  // nobody tells when the last was seen: stop once the queue has certainly been drained
@@ -79,8 +79,7 @@ TEST(Pong, answers_every_message_with_a_copy_of_what_it_received) {
   const PongEnd end = serve(messages({1, 2, 3}));
   ASSERT_EQ(end.replies.size(), 3U);
   for (std::uint64_t n = 1; n <= 3; ++n) EXPECT_EQ(end.replies[n - 1], message(n));
-  EXPECT_EQ(end.result.role, "pong");
-  EXPECT_EQ(end.result.ended, "stopped");
+  EXPECT_EQ(end.result.ended, Ended::stopped);
   EXPECT_EQ(end.result.received, 3U);
   EXPECT_EQ(end.result.echoed, 3U);
   EXPECT_EQ(end.result.lost + end.result.duplicated + end.result.reordered + end.result.damaged, 0U);
@@ -91,7 +90,7 @@ TEST(Pong, signs_its_replies_with_its_own_index) {
   request.index = 3;
   const PongEnd end = serve(messages({1}), request, 4);
   ASSERT_EQ(end.replies.size(), 1U);
-  EXPECT_EQ(read_header(end.replies[0]).source(), 3U);
+  EXPECT_EQ(read_header(end.replies[0]).publisher_id(), 3U);
   EXPECT_EQ(read_header(end.replies[0]).intended_ticks, 5001U);
   EXPECT_EQ(end.result.index, 3U);
 }
@@ -105,13 +104,12 @@ TEST(Pong, hides_no_damage_a_request_arrived_with) {
   EXPECT_EQ(end.result.damaged, 0U) << "the ping's check covers both ways";
 }
 
-TEST(Pong, answers_rehearsals_and_counts_none) {
+TEST(Pong, answers_warm_ups_and_counts_none) {
   const PongEnd end = serve({message(1, true), message(2, true), message(1), message(3, true)});
   EXPECT_EQ(end.replies.size(), 4U);
-  EXPECT_TRUE(read_header(end.replies[0]).rehearsal());
+  EXPECT_TRUE(read_header(end.replies[0]).warm_up());
   EXPECT_EQ(end.result.received, 1U);
   EXPECT_EQ(end.result.echoed, 1U);
-  EXPECT_EQ(end.result.samples, 1U);
 }
 
 TEST(Pong, copies_only_the_header_of_an_untouched_payload) {
@@ -144,7 +142,7 @@ TEST(Pong, a_message_of_another_size_is_damaged_and_gets_no_answer) {
   EXPECT_EQ(end.result.received, 2U);
 }
 
-TEST(Pong, a_rehearsal_of_another_size_is_never_counted) {
+TEST(Pong, a_warm_up_message_of_another_size_is_never_counted) {
   Bytes shorter = message(2, true);
   shorter.pop_back();
   const PongEnd end = serve({shorter, message(1)});
@@ -169,9 +167,9 @@ TEST(Pong, one_that_does_not_echo_checks_every_byte_and_has_no_publisher) {
   request.echoes = false;
   Bytes damaged = message(2);
   damaged.back() ^= std::byte{1};
-  Bytes damaged_rehearsal = message(9, true);
-  damaged_rehearsal.back() ^= std::byte{1};
-  const PongEnd end = serve(adapter, settings, request, {message(1), damaged, damaged_rehearsal, message(3)});
+  Bytes damaged_warm_up = message(9, true);
+  damaged_warm_up.back() ^= std::byte{1};
+  const PongEnd end = serve(adapter, settings, request, {message(1), damaged, damaged_warm_up, message(3)});
   EXPECT_EQ(end.replies.size(), 0U);
   EXPECT_EQ(end.result.received, 3U);
   EXPECT_EQ(end.result.echoed, 0U);
@@ -227,7 +225,7 @@ TEST_P(IdlePong, is_in_its_loop_until_it_is_stopped) {
   while (progress.phase.load() != Phase::echoing) std::this_thread::yield();
   progress.stop.request();
   role.join();
-  EXPECT_EQ(pong.result().ended, "stopped");
+  EXPECT_EQ(pong.result().ended, Ended::stopped);
   EXPECT_EQ(pong.result().received, 0U);
   EXPECT_EQ(pong.result().lost, 0U);
 }

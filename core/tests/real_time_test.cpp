@@ -27,7 +27,7 @@ namespace {
 using test::ChildEnd;
 using test::in_child;
 
-Placement real_time(const std::string& policy, int priority, double limit_s) {
+Placement real_time(Policy policy, int priority, double limit_s) {
   Placement placement;
   placement.cpus = {placed({}).cpus.back()};
   placement.policy = policy;
@@ -36,7 +36,9 @@ Placement real_time(const std::string& policy, int priority, double limit_s) {
   return placement;
 }
 
-std::string describe(const Placed& found) { return found.policy + ":" + std::to_string(found.priority); }
+std::string describe(const InForce& found) {
+  return std::string(word(found.policy)) + ":" + std::to_string(found.priority);
+}
 
 /// Empty where real-time priorities may be had, else why not.
 std::string why_not_permitted() {
@@ -54,14 +56,14 @@ std::string why_not_permitted() {
 
 TEST(RealTime, policy_and_priority_are_read_back) {
   NEEDS_REAL_TIME();
-  for (const std::string policy : {"fifo", "rr"}) {
+  for (const Policy policy : {Policy::fifo, Policy::rr}) {
     for (const int priority : {1, 80, 99}) {
       const ChildEnd end = in_child([&] {
         const Placement placement = real_time(policy, priority, 2);
         place_process(placement);
         return describe(placed(placement));
       });
-      EXPECT_EQ(end.report, policy + ":" + std::to_string(priority)) << end.how();
+      EXPECT_EQ(end.report, std::string(word(policy)) + ":" + std::to_string(priority)) << end.how();
     }
   }
 }
@@ -69,7 +71,7 @@ TEST(RealTime, policy_and_priority_are_read_back) {
 TEST(RealTime, the_limit_on_processor_time_is_really_set_and_a_second_later_it_cannot_be_ignored) {
   NEEDS_REAL_TIME();
   const ChildEnd end = in_child([] {
-    place_process(real_time("fifo", 10, 0.25));
+    place_process(real_time(Policy::fifo, 10, 0.25));
     rlimit limit{};
     getrlimit(RLIMIT_RTTIME, &limit);
     return std::to_string(limit.rlim_cur) + " " + std::to_string(limit.rlim_max);
@@ -97,7 +99,7 @@ TEST(RealTime, a_spinner_is_ended_by_sigxcpu) {
   // threads.
   const ChildEnd end = in_child(
       []() -> std::string {
-        place_process(real_time("fifo", 10, 0.2));
+        place_process(real_time(Policy::fifo, 10, 0.2));
         const std::uint64_t begin = monotonic_ns();
         while (monotonic_ns() - begin < 8'000'000'000) {
         }
@@ -112,7 +114,7 @@ TEST(RealTime, a_spinner_that_ignores_sigxcpu_is_killed_a_second_later) {
   const ChildEnd end = in_child(
       []() -> std::string {
         signal(SIGXCPU, SIG_IGN);
-        place_process(real_time("fifo", 10, 0.1));
+        place_process(real_time(Policy::fifo, 10, 0.1));
         const std::uint64_t begin = monotonic_ns();
         while (monotonic_ns() - begin < 8'000'000'000) {
         }
@@ -126,7 +128,7 @@ TEST(RealTime, a_thread_that_blocks_now_and_then_is_never_ended) {
   NEEDS_REAL_TIME();
   const ChildEnd end = in_child([] {
     guard_process();
-    place_process(real_time("fifo", 10, 0.1));
+    place_process(real_time(Policy::fifo, 10, 0.1));
     for (int turn = 0; turn < 20; ++turn) {
       const std::uint64_t begin = monotonic_ns();
       while (monotonic_ns() - begin < 15'000'000) {
@@ -141,7 +143,7 @@ TEST(RealTime, a_thread_that_blocks_now_and_then_is_never_ended) {
 TEST(RealTime, the_control_thread_goes_above_the_roles_and_a_role_keeps_what_was_asked_for) {
   NEEDS_REAL_TIME();
   const ChildEnd end = in_child([] {
-    const Placement placement = real_time("fifo", 40, 2);
+    const Placement placement = real_time(Policy::fifo, 40, 2);
     place_process(placement);
     raise_priority(placement, 1);
     std::string role;
@@ -157,7 +159,7 @@ TEST(RealTime, the_control_thread_goes_above_the_roles_and_a_role_keeps_what_was
 TEST(RealTime, raising_stops_at_the_highest_priority_there_is) {
   NEEDS_REAL_TIME();
   const ChildEnd end = in_child([] {
-    const Placement placement = real_time("rr", 99, 2);
+    const Placement placement = real_time(Policy::rr, 99, 2);
     place_process(placement);
     raise_priority(placement, 1);
     return describe(placed(placement));
@@ -169,7 +171,7 @@ TEST(RealTime, a_priority_that_does_not_exist_is_refused_by_its_number) {
   NEEDS_REAL_TIME();
   for (const int priority : {0, 100}) {
     const ChildEnd end = in_child([priority]() -> std::string {
-      place_process(real_time("fifo", priority, 2));
+      place_process(real_time(Policy::fifo, priority, 2));
       return "accepted";
     });
     EXPECT_EQ(end.report,
@@ -183,7 +185,7 @@ TEST(RealTime, without_the_right_to_it_the_refusal_says_how_to_get_it) {
     setrlimit(RLIMIT_RTPRIO, &none);
     if (getuid() == 0 && (setgroups(0, nullptr) != 0 || setuid(65534) != 0)) return "cannot become nobody";
     try {
-      place_process(real_time("fifo", 80, 2));
+      place_process(real_time(Policy::fifo, 80, 2));
     } catch (const AdapterError& error) {
       return std::string(error.what()) + "|" + error.advice();
     }

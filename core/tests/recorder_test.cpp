@@ -1,15 +1,20 @@
 #include <middlemark/recorder.hpp>
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,7 +38,7 @@ Sample numbered(std::uint64_t n) {
   sample.take_ns = static_cast<std::uint32_t>(n * 5 + 2);
   sample.loan_ns = static_cast<std::uint32_t>(n * 7 + 3);
   sample.fill_ns = static_cast<std::uint32_t>(n * 11 + 4);
-  sample.check_ns = n % 2 == 0 ? Sample::absent : static_cast<std::uint32_t>(n);
+  sample.check_ns = n % 2 == 0 ? absent_ns : static_cast<std::uint32_t>(n);
   sample.replies = static_cast<std::uint32_t>(n % 5);
   sample.late_ns = static_cast<std::uint32_t>(n * 13 + 5);
   return sample;
@@ -46,7 +51,7 @@ bool same(const Record& a, const Record& b) {
 
 Sending numbered_sending(std::uint64_t n) {
   return {n * 1'000'003, static_cast<std::uint32_t>(n * 7 + 1),
-          n % 3 == 0 ? Sending::absent : static_cast<std::uint32_t>(n * 11 + 2)};
+          n % 3 == 0 ? absent_ns : static_cast<std::uint32_t>(n * 11 + 2)};
 }
 
 Arrival numbered_arrival(std::uint64_t n) { return {n << 48 | (n + 5), (n << 33) + 7, (n << 31) + 11}; }
@@ -129,10 +134,10 @@ TEST(Recorder, refuses_more_samples_than_bytes_can_be_counted) {
 }
 
 TEST(Sample, a_duration_beyond_four_seconds_saturates_one_below_absent) {
-  EXPECT_EQ(Sample::clamp(0), 0U);
-  EXPECT_EQ(Sample::clamp(4'294'967'294), 4'294'967'294U);
-  EXPECT_EQ(Sample::clamp(4'294'967'295), 4'294'967'294U);
-  EXPECT_EQ(Sample::clamp(~std::uint64_t{0}), 4'294'967'294U);
+  EXPECT_EQ(clamp_ns(0), 0U);
+  EXPECT_EQ(clamp_ns(4'294'967'294), 4'294'967'294U);
+  EXPECT_EQ(clamp_ns(4'294'967'295), 4'294'967'294U);
+  EXPECT_EQ(clamp_ns(~std::uint64_t{0}), 4'294'967'294U);
 }
 
 TEST(SamplesFile, begins_as_npy_1_0_and_its_data_is_aligned_to_64_bytes) {
@@ -305,6 +310,37 @@ TEST(SamplesFile, that_could_only_be_written_in_part_is_removed) {
   });
   EXPECT_EQ(end.report, "threw: " + path + ": File too large") << end.how();
   EXPECT_TRUE(folder.empty());
+}
+
+TEST(SamplesFile, goes_on_where_a_signal_cut_the_writing_short) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "samples.npy";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  Recorder<Sample> recorder(10'000);  // more than a pipe holds
+  for (std::uint64_t n = 1; n <= 10'000; ++n) recorder.keep(numbered(n));
+  struct sigaction interrupting{};
+  interrupting.sa_handler = [](int) {};
+  struct sigaction before{};
+  sigaction(SIGUSR1, &interrupting, &before);
+  std::string arrived;
+  {
+    std::jthread reader([&arrived, &path, writer = pthread_self()] {
+      const int pipe = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      for (int i = 0; i < 20; ++i) {  // the writer waits for room
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        pthread_kill(writer, SIGUSR1);
+      }
+      char chunk[4096];
+      for (ssize_t got = 0; (got = read(pipe, chunk, sizeof chunk)) > 0;) {
+        arrived.append(chunk, static_cast<std::size_t>(got));
+      }
+      close(pipe);
+    });
+    recorder.write_npy(path);
+  }
+  sigaction(SIGUSR1, &before, nullptr);
+  recorder.write_npy(folder / "whole.npy");
+  EXPECT_TRUE(arrived == Npy(folder / "whole.npy").content);
 }
 
 }  // namespace

@@ -19,11 +19,11 @@ using test::calibrated_clock;
 constexpr std::size_t size = 64;
 
 Header asked(std::uint64_t sequence) { return Header::make(0, false, sequence, 1000 + sequence); }
-Header rehearsed(std::uint64_t sequence) { return Header::make(0, true, sequence, 1000 + sequence); }
+Header warm_up(std::uint64_t sequence) { return Header::make(0, true, sequence, 1000 + sequence); }
 
-Bytes reply_to(const Header& header, unsigned source = 0, std::size_t bytes = size) {
+Bytes reply_to(const Header& header, unsigned publisher_id = 0, std::size_t bytes = size) {
   Bytes message(bytes);
-  write_header(message, header.from(source));
+  write_header(message, header.from(publisher_id));
   fill_payload(message, header);
   return message;
 }
@@ -66,36 +66,36 @@ TEST(Replies, the_next_exchange_waits_for_a_reply_of_its_own) {
   EXPECT_EQ(replies.received(), 2U);
 }
 
-TEST(Replies, a_measured_message_is_not_answered_by_the_rehearsal_of_the_same_sequence) {
+TEST(Replies, a_measured_message_is_not_answered_by_the_warm_up_of_the_same_sequence) {
   Replies replies = one_source();
-  replies.await(rehearsed(1));
+  replies.await(warm_up(1));
   replies.await(asked(1));
-  replies(reply_to(rehearsed(1)));
+  replies(reply_to(warm_up(1)));
   EXPECT_FALSE(replies.completed());
-  EXPECT_EQ(replies.received() + replies.late() + replies.damaged(), 0U) << "a late rehearsal was counted";
+  EXPECT_EQ(replies.received() + replies.late() + replies.damaged(), 0U) << "a late warm-up was counted";
   replies(reply_to(asked(1)));
   EXPECT_TRUE(replies.completed());
 }
 
-TEST(Replies, a_rehearsal_completes_and_is_never_counted) {
+TEST(Replies, a_warm_up_message_completes_and_is_never_counted) {
   Replies replies = one_source();
-  replies.await(rehearsed(1));
-  replies(reply_to(rehearsed(1)));
+  replies.await(warm_up(1));
+  replies(reply_to(warm_up(1)));
   EXPECT_TRUE(replies.completed());
-  replies(reply_to(rehearsed(1)));
+  replies(reply_to(warm_up(1)));
   EXPECT_EQ(replies.received() + replies.duplicated() + replies.late() + replies.damaged(), 0U);
 }
 
-TEST(Replies, damage_to_a_rehearsal_is_never_counted) {
+TEST(Replies, damage_to_a_warm_up_message_is_never_counted) {
   Replies replies = one_source();
-  replies.await(rehearsed(1));
-  Bytes damaged = reply_to(rehearsed(1));
+  replies.await(warm_up(1));
+  Bytes damaged = reply_to(warm_up(1));
   damaged.back() ^= std::byte{1};
   replies(damaged);
   EXPECT_TRUE(replies.completed());
   EXPECT_FALSE(replies.intact());
-  replies(reply_to(rehearsed(1), 0, size - 1));
-  replies(reply_to(rehearsed(1), 7));
+  replies(reply_to(warm_up(1), 0, size - 1));
+  replies(reply_to(warm_up(1), 7));
   EXPECT_EQ(replies.damaged(), 0U);
 }
 
@@ -206,7 +206,7 @@ TEST(Replies, a_late_reply_that_comes_after_its_successor_is_reordered) {
   EXPECT_EQ(replies.received(), 2U);
 }
 
-TEST(Replies, of_several_sources_the_last_ends_the_exchange_and_the_first_is_kept) {
+TEST(Replies, of_several_publishers_the_last_ends_the_exchange_and_the_first_is_kept) {
   Replies replies(calibrated_clock(), 3, size, true);
   replies.await(asked(1));
   replies(reply_to(asked(1), 2));
@@ -220,7 +220,7 @@ TEST(Replies, of_several_sources_the_last_ends_the_exchange_and_the_first_is_kep
   EXPECT_EQ(replies.received(), 3U);
 }
 
-TEST(Replies, one_sources_duplicate_does_not_stand_in_for_another_source) {
+TEST(Replies, one_publishers_duplicate_does_not_stand_in_for_another_publisher) {
   Replies replies(calibrated_clock(), 2, size, true);
   replies.await(asked(1));
   replies(reply_to(asked(1), 0));
@@ -234,7 +234,7 @@ TEST(Replies, one_sources_duplicate_does_not_stand_in_for_another_source) {
 TEST(Replies, the_first_reply_belongs_to_its_own_exchange) {
   Replies replies(calibrated_clock(), 2, size, true);
   replies.await(asked(1));
-  replies(reply_to(asked(1), 0));  // the other source never answers
+  replies(reply_to(asked(1), 0));  // the other pong never answers
   replies.give_up();
   replies.await(asked(2));
   const std::uint64_t begin = calibrated_clock().ticks();
@@ -245,7 +245,7 @@ TEST(Replies, the_first_reply_belongs_to_its_own_exchange) {
   EXPECT_GE(replies.first_ticks(), begin);
 }
 
-TEST(Replies, of_several_sources_the_last_reply_is_checked) {
+TEST(Replies, of_several_publishers_the_last_reply_is_checked) {
   Replies replies(calibrated_clock(), 2, size, true);
   replies.await(asked(1));
   replies(reply_to(asked(1), 0));

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <latch>
@@ -23,6 +24,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <middlemark/json.hpp>
 #include <middlemark/placement.hpp>
 
 #include "support/burden.hpp"
@@ -175,6 +177,23 @@ TEST(Resources, memory_is_resident_once_it_is_touched_and_the_peak_stays_when_it
   EXPECT_GE(after.peak_rss_bytes, before.rss_bytes + 60 * mib);
 }
 
+std::uint64_t peak_kib() {
+  std::ifstream status("/proc/self/status");
+  std::uint64_t kib = 0;
+  for (std::string word; status >> word && word != "VmHWM:";) {
+  }
+  status >> kib;
+  return kib;
+}
+
+TEST(Resources, a_kb_of_the_kernels_is_1024_bytes) {
+  ResourceReader reader;
+  const std::uint64_t before = peak_kib();
+  const Resources used = reader.read();
+  EXPECT_GE(used.peak_rss_bytes, before * 1024);
+  EXPECT_LE(used.peak_rss_bytes, peak_kib() * 1024);
+}
+
 TEST(Resources, the_first_touch_of_every_page_is_a_minor_fault) {
   ResourceReader reader;
   Mapping memory(64 * mib);
@@ -318,17 +337,17 @@ TEST(Resources, a_thread_that_has_ended_stays_in_the_totals_and_is_told_apart) {
 
   EXPECT_TRUE(named(after, "brief").empty());
   // A reading takes time itself, so the ended threads' share is true to some of that.
-  EXPECT_GE(after.ended_threads_ns() + 10 * ms, before.ended_threads_ns() + 200 * ms);
+  EXPECT_GE(ended_threads_ns(after) + 10 * ms, ended_threads_ns(before) + 200 * ms);
   std::uint64_t living = 0;
   for (const ThreadUse& thread : after.threads) living += thread.cpu_ns;
-  EXPECT_EQ(living + after.ended_threads_ns(), processor_ns(after));
+  EXPECT_EQ(living + ended_threads_ns(after), processor_ns(after));
 }
 
 TEST(Resources, threads_that_live_are_not_taken_for_ended_ones) {
   ResourceReader reader;
   const Resources before = reader.read();
   const Parked burner("burner", [] { burn(200 * ms); });
-  EXPECT_LT(reader.read().ended_threads_ns(), before.ended_threads_ns() + 100 * ms);
+  EXPECT_LT(ended_threads_ns(reader.read()), ended_threads_ns(before) + 100 * ms);
 }
 
 TEST(Resources, what_the_threads_have_beyond_the_rounded_totals_is_no_ended_thread) {
@@ -336,15 +355,16 @@ TEST(Resources, what_the_threads_have_beyond_the_rounded_totals_is_no_ended_thre
   used.user_ns = 1000;
   used.system_ns = 1000;
   used.threads = {{1, "a", 1500, 0}, {2, "b", 1400, 0}};
-  EXPECT_EQ(used.ended_threads_ns(), 0U);
+  EXPECT_EQ(ended_threads_ns(used), 0U);
   used.system_ns = 4000;
-  EXPECT_EQ(used.ended_threads_ns(), 2100U);
+  EXPECT_EQ(ended_threads_ns(used), 2100U);
 }
 
 TEST(Resources, a_message_names_them_as_the_protocol_does) {
   Resources used;
   used.rss_bytes = 1;
   used.peak_rss_bytes = 2;
+  used.bench_bytes = 14;
   used.user_ns = 3;
   used.system_ns = 4;
   used.voluntary = 5;
@@ -352,8 +372,8 @@ TEST(Resources, a_message_names_them_as_the_protocol_does) {
   used.minor_faults = 7;
   used.major_faults = 8;
   used.threads = {{9, "recv", 10, 11}, {12, "odd) name (x", 13, {}}};
-  EXPECT_EQ(to_json(used), nlohmann::json::parse(R"({
-    "rss_bytes": 1, "peak_rss_bytes": 2, "user_ns": 3, "system_ns": 4, "voluntary": 5, "involuntary": 6, "minor_faults": 7,
+  EXPECT_EQ(json_of(used), nlohmann::json::parse(R"({
+    "rss_bytes": 1, "peak_rss_bytes": 2, "bench_bytes": 14, "user_ns": 3, "system_ns": 4, "voluntary": 5, "involuntary": 6, "minor_faults": 7,
     "major_faults": 8, "threads": [{"tid": 9, "name": "recv", "cpu_ns": 10, "waiting_ns": 11},
                                        {"tid": 12, "name": "odd) name (x", "cpu_ns": 13, "waiting_ns": null}]
   })"));

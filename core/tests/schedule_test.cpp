@@ -15,21 +15,21 @@ constexpr double counter = 2'596'123'456.75;  // ticks a second of some processo
 
 Load rate(double hz) {
   Load load;
-  load.kind = Load::Kind::rate;
+  load.kind = LoadKind::rate;
   load.rate_hz = hz;
   return load;
 }
 
 Load poisson(double hz, std::uint64_t seed) {
   Load load = rate(hz);
-  load.poisson = true;
+  load.arrivals = Arrivals::poisson;
   load.seed = seed;
   return load;
 }
 
 Load bursts(std::uint64_t messages, double recovery_s) {
   Load load;
-  load.kind = Load::Kind::burst;
+  load.kind = LoadKind::burst;
   load.burst = messages;
   load.recovery_s = recovery_s;
   return load;

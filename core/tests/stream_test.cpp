@@ -53,21 +53,21 @@ TEST_P(Stream, brings_everything_to_every_subscriber_of_its_topic_once_and_whole
   const Results results = run_stream<SharedMemory>(trial, folder);
   ASSERT_EQ(results.publishers.size(), publishers);
   ASSERT_EQ(results.subscribers.size(), subscribers);
-  for (const RoleResult& publisher : results.publishers) {
+  for (const PublisherResult& publisher : results.publishers) {
     EXPECT_EQ(publisher.sent, 300U);
-    EXPECT_EQ(publisher.ended, "samples");
+    EXPECT_EQ(publisher.ended, Ended::samples);
     EXPECT_EQ(publisher.timed_out + publisher.publish_failed, 0U);
     EXPECT_FALSE(publisher.scheduled) << "nothing was scheduled";
   }
-  for (const RoleResult& subscriber : results.subscribers) {
+  for (const SubscriberResult& subscriber : results.subscribers) {
     const unsigned topic = subscriber.index % topics;
     const std::uint64_t expected = 300U * dealt(publishers, topics, topic);
     EXPECT_EQ(subscriber.topic, topic);
     EXPECT_EQ(subscriber.received, expected);
-    EXPECT_EQ(subscriber.ended, "complete");
+    EXPECT_EQ(subscriber.ended, Ended::complete);
     EXPECT_EQ(subscriber.duplicated + subscriber.reordered + subscriber.damaged, 0U);
-    for (unsigned source = 0; source < publishers; ++source) {
-      EXPECT_EQ(subscriber.by_source.at(source), source % topics == topic ? 300U : 0U);
+    for (unsigned publisher_id = 0; publisher_id < publishers; ++publisher_id) {
+      EXPECT_EQ(subscriber.by_publisher.at(publisher_id), publisher_id % topics == topic ? 300U : 0U);
     }
     EXPECT_EQ(records<Arrival>(folder, "subscriber-" + std::to_string(subscriber.index) + ".npy").size(), expected);
   }
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Shm, Stream,
                          name_of);
 
 TEST(StampStride, is_one_until_stamps_would_be_measured) {
-  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 0), 1U) << "nothing was rehearsed";
+  EXPECT_EQ(stamp_stride(20.0, 1'000'000, 0), 1U) << "nothing was warm_ups";
   EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'000), 1U) << "460 ns a message: a reading is 4 % of it";
   EXPECT_EQ(stamp_stride(20.0, 1'000'000, 2'500), 31U) << "360 ns: 6 %, and 22 % what stamping it takes";
   EXPECT_EQ(stamp_stride(20.0, 1'000'000, 20'000), 1021U) << "10 ns";
@@ -103,12 +103,13 @@ TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) 
   trial.publisher.payload = Payload::filled;
   const TemporaryFolder folder;
   const Results results = run_stream<SharedMemory>(trial, folder);
-  const RoleResult& publisher = results.publishers.at(0);
-  const RoleResult& subscriber = results.subscribers.at(0);
+  const PublisherResult& publisher = results.publishers.at(0);
+  const SubscriberResult& subscriber = results.subscribers.at(0);
   EXPECT_EQ(subscriber.received, publisher.sent);
   EXPECT_EQ(subscriber.damaged, 0U);
-  EXPECT_GE(publisher.last_ns, publisher.first_ns);
-  EXPECT_GE(subscriber.last_ns, publisher.last_ns) << "the last message is the last for both, stamped or not";
+  EXPECT_GE(publisher.last_sent_ns, publisher.first_sent_ns);
+  EXPECT_GE(subscriber.last_received_ns, publisher.last_sent_ns)
+      << "the last message is the last for both, stamped or not";
   const unsigned stride = publisher.stamped_every;
   EXPECT_EQ(publisher.writing_ns.has_value(), stride == 1);
   EXPECT_EQ(publisher.samples + publisher.in_histogram, (publisher.sent + stride - 1) / stride);
@@ -120,12 +121,12 @@ TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) 
 
 TEST(PacedStream, sends_nothing_before_its_instant_and_as_much_as_is_due) {
   StreamTrial trial(Reception::block);
-  trial.publisher.load = {.kind = Load::Kind::rate, .rate_hz = 2000};
+  trial.publisher.load = {.kind = LoadKind::rate, .rate_hz = 2000};
   trial.publisher.samples.reset();
   trial.publisher.duration_s = 0.2;
   const TemporaryFolder folder;
   const Results results = run_stream<SharedMemory>(trial, folder);
-  const RoleResult& publisher = results.publishers.at(0);
+  const PublisherResult& publisher = results.publishers.at(0);
   EXPECT_EQ(publisher.scheduled, 400U);
   EXPECT_EQ(publisher.sent + publisher.unsent.value(), 400U);
   const auto sent = records<Sending>(folder, "publisher-0.npy");
@@ -138,14 +139,14 @@ TEST(PacedStream, sends_nothing_before_its_instant_and_as_much_as_is_due) {
 
 TEST(PacedStream, a_stall_of_the_publisher_counts_against_the_messages_it_delayed) {
   StreamTrial trial(Reception::block);
-  trial.publisher.load = {.kind = Load::Kind::rate, .rate_hz = 1000};
+  trial.publisher.load = {.kind = LoadKind::rate, .rate_hz = 1000};
   trial.publisher.samples = 400;
   // A ring of two slots and a subscriber that takes nothing for a while would stall it; a publisher that is simply
   // slower than its rate does as well.
   trial.publisher.load.rate_hz = 1e9;
   const TemporaryFolder folder;
   const Results results = run_stream<SharedMemory>(trial, folder);
-  const RoleResult& publisher = results.publishers.at(0);
+  const PublisherResult& publisher = results.publishers.at(0);
   EXPECT_EQ(publisher.scheduled, 400U);
   EXPECT_GT(publisher.late_sends.value(), 300U) << "nobody sends every nanosecond";
   const auto sent = records<Sending>(folder, "publisher-0.npy");
@@ -161,7 +162,7 @@ TEST(PacedStream, poisson_arrivals_of_one_seed_are_the_same_again) {
   std::vector<std::vector<std::uint64_t>> instants;
   for (int repetition = 0; repetition < 2; ++repetition) {
     StreamTrial trial(Reception::block);
-    trial.publisher.load = {.kind = Load::Kind::rate, .rate_hz = 5000, .poisson = true, .seed = 7};
+    trial.publisher.load = {.kind = LoadKind::rate, .rate_hz = 5000, .arrivals = Arrivals::poisson, .seed = 7};
     trial.publisher.samples = 100;
     const TemporaryFolder folder;
     static_cast<void>(run_stream<SharedMemory>(trial, folder));
@@ -176,7 +177,7 @@ TEST(PacedStream, poisson_arrivals_of_one_seed_are_the_same_again) {
 
 TEST(BurstStream, rests_between_bursts) {
   StreamTrial trial(Reception::block);
-  trial.publisher.load = {.kind = Load::Kind::burst, .burst = 10, .recovery_s = 0.01};
+  trial.publisher.load = {.kind = LoadKind::burst, .burst = 10, .recovery_s = 0.01};
   trial.publisher.samples = 50;
   const TemporaryFolder folder;
   const Results results = run_stream<SharedMemory>(trial, folder);
@@ -199,7 +200,7 @@ TEST(Stream, what_outgrows_the_records_is_in_the_histogram) {
   EXPECT_EQ(results.subscribers.at(0).in_histogram, 300U);
   EXPECT_EQ(results.publishers.at(0).in_histogram, 300U);
   std::uint64_t counted = 0;
-  for (const auto& bucket : records<Histogram::Bucket>(folder, "subscriber-0.histogram.npy")) counted += bucket.count;
+  for (const auto& bucket : records<Bucket>(folder, "subscriber-0.histogram.npy")) counted += bucket.count;
   EXPECT_EQ(counted, 300U);
   EXPECT_EQ(records<Arrival>(folder, "subscriber-0.npy").size(), 200U);
 }
@@ -215,14 +216,14 @@ TEST(Stream, ends_when_it_is_stopped_and_still_brings_what_was_sent) {
   session.request_stop();
   while (!session.ended()) sched_yield();
   const Results results = test::sorted(session.conclude());
-  EXPECT_EQ(results.publishers.at(0).ended, "stopped");
+  EXPECT_EQ(results.publishers.at(0).ended, Ended::stopped);
   EXPECT_GT(results.publishers.at(0).sent, 0U);
   EXPECT_EQ(results.subscribers.at(0).received, results.publishers.at(0).sent);
 }
 
 TEST(Stream, one_way_times_are_those_of_the_records) {
   StreamTrial trial(Reception::block);
-  trial.publisher.load = {.kind = Load::Kind::rate, .rate_hz = 10'000};
+  trial.publisher.load = {.kind = LoadKind::rate, .rate_hz = 10'000};
   trial.publisher.samples = 1000;
   const TemporaryFolder folder;
   const Results results = run_stream<SharedMemory>(trial, folder);

@@ -2,6 +2,7 @@
 #include <middlemark/roles/subscriber.hpp>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -25,16 +26,16 @@ using test::StreamTrial;
 
 constexpr std::size_t size = 64;
 
-Bytes message(std::uint64_t sequence, unsigned source = 0, bool rehearsal = false) {
+Bytes message(std::uint64_t sequence, unsigned publisher_id = 0, bool warm_up = false) {
   Bytes bytes(size);
-  const Header header = Header::make(source, rehearsal, sequence, calibrated_clock().ticks());
+  const Header header = Header::make(publisher_id, warm_up, sequence, calibrated_clock().ticks());
   fill_payload(bytes, header);
   write_header(bytes, header);
   return bytes;
 }
 
 /// A subscriber of `publishers` publishers that is handed `messages` and then stopped.
-RoleResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, std::uint64_t expected = 0) {
+SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, std::uint64_t expected = 0) {
   StreamTrial trial(Reception::poll, size);
   trial.settings.publishers = publishers;
   Scripted adapter(trial.settings);
@@ -54,14 +55,14 @@ RoleResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, 
 }
 
 TEST(Subscriber, counts_each_message_once) {
-  const RoleResult result = receive({message(1), message(2), message(2), message(3), message(1)});
+  const SubscriberResult result = receive({message(1), message(2), message(2), message(3), message(1)});
   EXPECT_EQ(result.received, 3U);
   EXPECT_EQ(result.duplicated, 2U);
   EXPECT_EQ(result.samples, 3U) << "a duplicate has no latency";
 }
 
 TEST(Subscriber, tells_a_late_message_from_a_lost_one) {
-  const RoleResult result = receive({message(1), message(4), message(2)});
+  const SubscriberResult result = receive({message(1), message(4), message(2)});
   EXPECT_EQ(result.received, 3U);
   EXPECT_EQ(result.reordered, 1U);
 }
@@ -69,7 +70,7 @@ TEST(Subscriber, tells_a_late_message_from_a_lost_one) {
 TEST(Subscriber, finds_one_flipped_bit) {
   Bytes damaged = message(2);
   damaged[40] ^= std::byte{8};
-  const RoleResult result = receive({message(1), damaged, message(3)});
+  const SubscriberResult result = receive({message(1), damaged, message(3)});
   EXPECT_EQ(result.received, 3U);
   EXPECT_EQ(result.damaged, 1U);
   EXPECT_EQ(result.samples, 2U) << "what is damaged has no latency";
@@ -78,59 +79,86 @@ TEST(Subscriber, finds_one_flipped_bit) {
 TEST(Subscriber, finds_a_message_cut_short_or_of_nobody) {
   Bytes shortened = message(2);
   shortened.pop_back();
-  const RoleResult result = receive({message(1), shortened, message(3, 7), message(0)});
+  const SubscriberResult result = receive({message(1), shortened, message(3, 7), message(0)});
   EXPECT_EQ(result.received, 1U);
   EXPECT_EQ(result.damaged, 3U);
 }
 
 TEST(Subscriber, keeps_its_publishers_apart) {
-  const RoleResult result = receive({message(1, 0), message(1, 1), message(2, 1), message(1, 1)}, 2);
-  EXPECT_EQ(result.by_source, (std::vector<std::uint64_t>{1, 2}));
+  const SubscriberResult result = receive({message(1, 0), message(1, 1), message(2, 1), message(1, 1)}, 2);
+  EXPECT_EQ(result.by_publisher, (std::vector<std::uint64_t>{1, 2}));
   EXPECT_EQ(result.duplicated, 1U);
 }
 
-TEST(Subscriber, counts_no_rehearsal) {
-  const RoleResult result = receive({message(1, 0, true), message(2, 0, true), message(1)});
+TEST(Subscriber, counts_no_warm_up_message) {
+  const SubscriberResult result = receive({message(1, 0, true), message(2, 0, true), message(1)});
   EXPECT_EQ(result.received, 1U);
   EXPECT_EQ(result.duplicated + result.reordered + result.damaged, 0U);
 }
 
+TEST(Subscriber, that_is_stopped_in_a_flood_stamps_the_last_message_all_the_same) {
+  const StreamTrial trial(Reception::poll, size);
+  Scripted adapter(trial.settings);
+  Progress progress;
+  StreamSubscriber<Scripted> subscriber(adapter, trial.settings, {}, calibrated_clock(), progress);
+  for (std::uint64_t n = 1; n <= 3; ++n) {
+    if (n == 3) usleep(20'000);
+    Bytes bytes = message(n);
+    if (n > 1) write_header(bytes, Header::make(0, false, n, Header::untimed_ticks));
+    subscriber(bytes);
+    subscriber.taken();
+  }
+  progress.stop.request();
+  subscriber.run();
+  EXPECT_EQ(subscriber.result().received, 3U);
+  EXPECT_GE(subscriber.result().last_received_ns, subscriber.result().first_received_ns + 20'000'000);
+}
+
 TEST(Subscriber, ends_at_once_when_everything_has_come) {
-  EXPECT_EQ(receive({message(1), message(2)}, 1, 2).ended, "complete");
+  EXPECT_EQ(receive({message(1), message(2)}, 1, 2).ended, Ended::complete);
 }
 
 TEST(Subscriber, waits_for_what_may_still_come_and_ends_when_nothing_does) {
-  EXPECT_EQ(receive({message(1), message(2)}, 1, 3).ended, "quiet");
+  EXPECT_EQ(receive({message(1), message(2)}, 1, 3).ended, Ended::quiet);
+}
+
+TEST(Drain, gives_a_reliable_middleware_the_time_to_send_again) {
+  Drain drain(Reliability::reliable);
+  const std::uint64_t begin = monotonic_ns();
+  while (!drain.ended(3, 0, 0)) sched_yield();
+  EXPECT_GE(monotonic_ns() - begin, Drain::quiet_reliable_ns);
 }
 
 TEST(Drain, the_warm_up_that_is_still_coming_is_a_sign_of_life) {
   Drain drain(Reliability::best_effort);
-  std::uint64_t rehearsed = 0;
+  std::uint64_t warm_ups = 0;
   const std::uint64_t until = monotonic_ns() + Drain::quiet_best_effort_ns + 100'000'000;
   while (monotonic_ns() < until) {
-    ASSERT_EQ(drain.ended(3, 0, ++rehearsed), nullptr);
+    ASSERT_EQ(drain.ended(3, 0, ++warm_ups), std::nullopt);
     sched_yield();
   }
-  const char* why = nullptr;
-  while (why == nullptr) why = drain.ended(3, 0, rehearsed);
-  EXPECT_STREQ(why, "quiet");
+  std::optional<Ended> why;
+  while (!why) why = drain.ended(3, 0, warm_ups);
+  EXPECT_EQ(why, Ended::quiet);
 }
 
 struct PublisherEnd {
-  RoleResult result;
+  PublisherResult result;
+  std::optional<ErrorEvent> failure;
   std::vector<Sending> records;
 };
 
-PublisherEnd publish(const std::function<Published(const Sent&)>& script, PublisherRequest request) {
+PublisherEnd publish(const std::function<Published(const Sent&)>& script, PublisherRequest request,
+                     const Clock& clock = calibrated_clock()) {
   StreamTrial trial(Reception::poll, size);
   Scripted adapter(trial.settings);
   adapter.on_ping = script;
   request.kept = 1000;
   Progress progress;
-  StreamPublisher<Scripted> publisher(adapter, trial.settings, request, calibrated_clock(), progress);
+  StreamPublisher<Scripted> publisher(adapter, trial.settings, request, clock, progress);
   publisher.run();
   const auto kept = publisher.recorder().samples();
-  return {publisher.result(), {kept.begin(), kept.end()}};
+  return {publisher.result(), publisher.failure(), {kept.begin(), kept.end()}};
 }
 
 PublisherRequest of(std::uint64_t samples) {
@@ -150,7 +178,7 @@ TEST(Publisher, counts_a_flood_exactly_also_when_some_of_it_is_held_up) {
   const PublisherEnd end = publish(
       [&](const Sent& message) {
         const Header header = message.header();
-        if (header.rehearsal()) return Published::ok;
+        if (header.warm_up()) return Published::ok;
         out_of_turn += header.sequence() != sent + held_up + 1 ? 1 : 0;
         const bool takes = header.sequence() % 100 != 0;
         ++(takes ? sent : held_up);
@@ -161,9 +189,28 @@ TEST(Publisher, counts_a_flood_exactly_also_when_some_of_it_is_held_up) {
   EXPECT_GT(sent, 100U);
   EXPECT_EQ(end.result.sent, sent);
   EXPECT_EQ(end.result.timed_out, held_up);
-  EXPECT_EQ(end.result.ended, "duration");
+  EXPECT_EQ(end.result.ended, Ended::duration);
   const std::uint64_t stride = end.result.stamped_every;
   EXPECT_EQ(end.result.samples + end.result.in_histogram, (sent + held_up + stride - 1) / stride);
+}
+
+TEST(Publisher, a_flood_lasts_until_its_last_message_stamped_or_not) {
+  PublisherRequest request;
+  request.duration_s = 0.05;
+  request.warmup_s = 0.01;
+  request.payload = Payload::untouched;
+  std::uint64_t last_ns = 0;
+  const PublisherEnd end = publish(
+      [&](const Sent& message) {
+        if (message.header().timed()) return Published::ok;
+        if (last_ns == 0) usleep(100'000);  // the duration is over
+        last_ns = monotonic_ns();
+        return Published::ok;
+      },
+      request, Clock::calibrate(5, true));  // a slow clock: the more of a flood is left unstamped
+  if (end.result.stamped_every == 1) GTEST_SKIP() << "this machine is too slow to leave any message unstamped";
+  EXPECT_GT(end.result.last_sent_ns, last_ns - 50'000'000);
+  EXPECT_GT(end.result.measured_s, 0.1);
 }
 
 TEST(Publisher, what_was_refused_or_held_up_is_neither_sent_nor_forgotten) {
@@ -186,8 +233,9 @@ TEST(Publisher, what_was_refused_or_held_up_is_neither_sent_nor_forgotten) {
 TEST(Publisher, gives_up_when_nobody_takes_any_more) {
   const PublisherEnd end = publish(
       [](const Sent& sent) { return sent.header().sequence() > 4 ? Published::timed_out : Published::ok; }, of(1000));
-  EXPECT_EQ(end.result.ended, "silent");
-  EXPECT_EQ(end.result.error_code, "silent");
+  EXPECT_EQ(end.result.ended, Ended::silent);
+  ASSERT_TRUE(end.failure);
+  EXPECT_EQ(end.failure->code, ErrorCode::silent);
   EXPECT_EQ(end.result.sent, 4U);
   EXPECT_EQ(end.result.timed_out, StreamPublisher<Scripted>::fruitless_publishes);
 }

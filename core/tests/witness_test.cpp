@@ -219,7 +219,7 @@ TEST(SwitchWatch, sees_a_hog_take_the_processor_from_a_worker) {
   ASSERT_TRUE(seen.others_ns.contains(cpu));
   EXPECT_GE(seen.others_ns.at(cpu), (end - begin) / 10);
   EXPECT_LE(seen.others_ns.at(cpu), end - begin);
-  if (watch->scope() == Scope::processors) {
+  if (watch->scope() == WatchScope::processors) {
     ASSERT_TRUE(seen.by_pid_ns.contains(hog.pid()));
     EXPECT_FALSE(watch->name(hog.pid()).empty());
     EXPECT_FALSE(seen.by_pid_ns.contains(getpid()));

@@ -286,6 +286,7 @@ TEST_F(ReadyWorker, that_cannot_stop_a_role_says_so_and_ends_without_it) {
   worker.say(command("stop"));
   const Json error = worker.expect("error");
   EXPECT_EQ(error.at("code"), "hung") << error;
+  EXPECT_TRUE(names(error, "ping did not return from the middleware within 3 s of the stop")) << error;
   EXPECT_EQ(worker.exit_code(), 4) << worker.errors();
 }
 

@@ -14,12 +14,11 @@
 #include <system_error>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <middlemark/clock.hpp>
 #include <middlemark/control.hpp>
+#include <middlemark/json.hpp>
 #include <middlemark/placement.hpp>
-#include <middlemark/settings.hpp>
+#include <middlemark/protocol.hpp>
 #include <middlemark/witness/gaps.hpp>
 #include <middlemark/witness/switches.hpp>
 
@@ -33,108 +32,102 @@ constexpr std::size_t most_told = 2000;  ///< spells one by one
 constexpr std::size_t most_named = 8;    ///< processes
 constexpr std::uint64_t longest_life_s = 24 * 3600;
 
-Json durations(const Durations& of) {
-  Json counts = Json::array();
+DurationCounts told(const Durations& of) {
+  DurationCounts durations{of.total_ns(), of.longest_ns(), {}};
   for (std::size_t bucket = 0; bucket < Durations::buckets; ++bucket) {
-    if (of.count(bucket) > 0) counts.push_back({Durations::lower_ns(bucket), of.count(bucket)});
+    if (of.count(bucket) > 0) durations.counts.emplace_back(Durations::lower_ns(bucket), of.count(bucket));
   }
-  return {{"total_ns", of.total_ns()}, {"longest_ns", of.longest_ns()}, {"counts", counts}};
+  return durations;
 }
 
-Json probed(const Json& command) {
-  const ProbeRequest request{command.at("cpus").get<std::vector<int>>(), command.value("sleeping", std::vector<int>{}),
-                             command.at("duration_ns").get<std::uint64_t>()};
-  Json cpus = Json::array();
-  for (const Stillness& each : probe(request)) {
-    cpus.push_back({{"cpu", each.cpu},
-                    {"spun_ns", each.spun_ns},
-                    {"gaps", durations(each.gaps)},
-                    {"taken", durations(each.taken)},
-                    {"wakes", each.wakes},
-                    {"waited_ns", each.waited_ns},
-                    {"late", durations(each.late)}});
+/// Carries out commands. What cannot be done is thrown.
+class Witness {
+ public:
+  [[nodiscard]] Json operator()(const ProbeCommand& command) {
+    ProbedEvent event;
+    for (const Stillness& each : probe({command.cpus, command.sleeping, command.duration_ns})) {
+      event.cpus.push_back(
+          {each.cpu, each.spun_ns, told(each.gaps), told(each.taken), each.wakes, told(each.late), each.waited_ns});
+    }
+    return json_of(event);
   }
-  return {{"event", "probed"}, {"cpus", cpus}};
-}
 
-Json watching(std::unique_ptr<SwitchWatch>& watch, const Json& command) {
-  watch.reset();
+  [[nodiscard]] Json operator()(const WatchCommand& command) {
+    WatchingEvent event;
+    watch_.reset();
+    try {
+      watch_ = std::make_unique<SwitchWatch>(command.cpus, command.pids);
+      event.scope = watch_->scope();
+    } catch (const std::system_error& error) {
+      event.absent = error.what();
+    }
+    return json_of(event);
+  }
+
+  [[nodiscard]] Json operator()(const TellCommand& command) {
+    SeenEvent event;
+    if (watch_) {
+      watch_->stop();
+      event.scope = watch_->scope();
+      event.complete = watch_->complete();
+      event.records = watch_->records();
+      event.lost = watch_->lost();
+      tell(event, watch_->seen(command.from_ns, command.to_ns, most_told));
+      watch_.reset();
+    }
+    return json_of(event);
+  }
+
+  /// Readable when drain() should be called; -1: nothing is watched.
+  [[nodiscard]] int descriptor() const { return watch_ ? watch_->descriptor() : -1; }
+  void drain() {
+    if (watch_) watch_->drain();
+  }
+
+ private:
+  void tell(SeenEvent& event, const Seen& seen) const {
+    for (const auto& [cpu, ns] : seen.others_ns) event.cpus.push_back({cpu, ns});
+    std::vector<std::pair<pid_t, std::uint64_t>> by_pid(seen.by_pid_ns.begin(), seen.by_pid_ns.end());
+    std::ranges::sort(by_pid, std::greater{}, &std::pair<pid_t, std::uint64_t>::second);
+    by_pid.resize(std::min(by_pid.size(), most_named));
+    for (const auto& [pid, ns] : by_pid) {
+      Other other;
+      if (pid != somebody) other.pid = pid;
+      if (const std::string name = watch_->name(pid); !name.empty()) other.name = name;
+      other.ns = ns;
+      event.others.push_back(other);
+    }
+    for (const Spell& spell : seen.longest) event.spells.emplace_back(spell.from_ns, spell.to_ns, spell.cpu);
+    event.shorter = seen.shorter;
+    event.longest_of_the_shorter_ns = seen.longest_of_the_shorter_ns;
+  }
+
+  std::unique_ptr<SwitchWatch> watch_;
+};
+
+Json answer(Witness& witness, const std::string& line) {
   try {
-    watch = std::make_unique<SwitchWatch>(command.at("cpus").get<std::vector<int>>(),
-                                          command.at("pids").get<std::vector<pid_t>>());
-  } catch (const std::system_error& error) {
-    return {{"event", "watching"}, {"scope", nullptr}, {"absent", error.what()}};
-  }
-  return {{"event", "watching"},
-          {"scope", watch->scope() == Scope::processors ? "processors" : "workers"},
-          {"absent", nullptr}};
-}
-
-Json others(const SwitchWatch& watch, const Seen& seen) {
-  std::vector<std::pair<pid_t, std::uint64_t>> by_pid(seen.by_pid_ns.begin(), seen.by_pid_ns.end());
-  std::ranges::sort(by_pid, std::greater{}, &std::pair<pid_t, std::uint64_t>::second);
-  by_pid.resize(std::min(by_pid.size(), most_named));
-  Json told = Json::array();
-  for (const auto& [pid, ns] : by_pid) {
-    const std::string name = watch.name(pid);
-    told.push_back({{"pid", pid == somebody ? Json(nullptr) : Json(pid)},
-                    {"name", name.empty() ? Json(nullptr) : Json(name)},
-                    {"ns", ns}});
-  }
-  return told;
-}
-
-Json told(std::unique_ptr<SwitchWatch>& watch, const Json& command) {
-  if (!watch) return {{"event", "seen"}, {"scope", nullptr}};
-  watch->stop();
-  const Seen seen =
-      watch->seen(command.at("from_ns").get<std::uint64_t>(), command.at("to_ns").get<std::uint64_t>(), most_told);
-  Json cpus = Json::array();
-  for (const auto& [cpu, ns] : seen.others_ns) cpus.push_back({{"cpu", cpu}, {"others_ns", ns}});
-  Json spells = Json::array();
-  for (const Spell& spell : seen.longest) spells.push_back({spell.from_ns, spell.to_ns, spell.cpu});
-  Json event{{"event", "seen"},
-             {"scope", watch->scope() == Scope::processors ? "processors" : "workers"},
-             {"complete", watch->complete()},
-             {"records", watch->records()},
-             {"lost", watch->lost()},
-             {"cpus", cpus},
-             {"others", others(*watch, seen)},
-             {"spells", spells},
-             {"shorter", seen.shorter},
-             {"longest_of_the_shorter_ns", seen.longest_of_the_shorter_ns}};
-  watch.reset();
-  return event;
-}
-
-Json refusal(const std::string& text) { return {{"event", "error"}, {"text", text}}; }
-
-Json answer(std::unique_ptr<SwitchWatch>& watch, const std::string& line) {
-  const Json command = Json::parse(line, nullptr, false);
-  if (!command.is_object() || !command.contains("command")) return refusal("not a command: " + line);
-  try {
-    const auto name = command.at("command").get<std::string>();
-    if (name == "probe") return probed(command);
-    if (name == "watch") return watching(watch, command);
-    if (name == "tell") return told(watch, command);
-    return refusal("unknown command: " + name);
+    return std::visit(witness, read_message<WitnessCommand>(Json::parse(line, nullptr, false)));
   } catch (const std::exception& error) {
-    return refusal(error.what());
+    ErrorEvent event;
+    event.code = ErrorCode::internal;
+    event.text = error.what();
+    return json_of(event);
   }
 }
 
 int serve() {
   Control control;
-  std::unique_ptr<SwitchWatch> watch;
+  Witness witness;
   const std::uint64_t end = monotonic_ns() + longest_life_s * 1'000'000'000;
   while (monotonic_ns() < end) {
-    const auto line = control.receive(std::chrono::hours(1), watch ? watch->descriptor() : -1);
+    const auto line = control.receive(std::chrono::hours(1), witness.descriptor());
     if (control.closed()) return 0;
     if (line == R"({"command":"quit"})") return 0;
     if (line) {
-      control.send(answer(watch, *line));
-    } else if (watch) {
-      watch->drain();
+      control.send(answer(witness, *line));
+    } else {
+      witness.drain();
     }
   }
   return 0;

@@ -72,10 +72,10 @@ std::vector<pid_t> threads_of(pid_t process) {
 
 }  // namespace
 
-Ring::Ring(Scope scope, int cpu, const std::vector<pid_t>& workers, std::size_t most)
+Ring::Ring(WatchScope scope, int cpu, const std::vector<pid_t>& workers, std::size_t most)
     : scope_(scope), cpu_(cpu), occupancy_(cpu, workers, most) {
   try {
-    if (scope == Scope::processors) {
+    if (scope == WatchScope::processors) {
       open(-1, false);
     } else {  // threads that these will start are seen too
       for (const pid_t worker : workers) {
@@ -195,11 +195,11 @@ SwitchWatch::SwitchWatch(const std::vector<int>& cpus, const std::vector<pid_t>&
     : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   try {
     try {
-      open(Scope::processors, cpus, workers);
+      open(WatchScope::processors, cpus, workers);
     } catch (const std::system_error& error) {
       if (error.code().value() != EACCES && error.code().value() != EPERM) throw;
       rings_.clear();
-      open(Scope::workers, cpus, workers);
+      open(WatchScope::workers, cpus, workers);
     }
   } catch (...) {
     rings_.clear();
@@ -213,7 +213,7 @@ SwitchWatch::~SwitchWatch() {
   close(epoll_);
 }
 
-void SwitchWatch::open(Scope scope, const std::vector<int>& cpus, const std::vector<pid_t>& workers) {
+void SwitchWatch::open(WatchScope scope, const std::vector<int>& cpus, const std::vector<pid_t>& workers) {
   scope_ = scope;
   for (const int cpu : cpus) {
     rings_.push_back(std::make_unique<Ring>(scope, cpu, workers, most_spells));

@@ -10,21 +10,16 @@
 #include <string>
 #include <vector>
 
+#include <middlemark/protocol.hpp>
 #include <middlemark/witness/occupancy.hpp>
 
 namespace middlemark::witness {
-
-/// What the kernel lets be seen.
-enum class Scope {
-  processors,  ///< every switch on a processor, and between whom: needs perf_event_paranoid <= 0 or CAP_PERFMON
-  workers,     ///< the workers' own switches: when one was pushed off its processor, and until when; not by whom
-};
 
 /// The ring of one processor, and the events that write to it.
 class Ring {
  public:
   /// For the processes `workers`. Throws std::system_error when the kernel refuses.
-  Ring(Scope scope, int cpu, const std::vector<pid_t>& workers, std::size_t most_spells);
+  Ring(WatchScope scope, int cpu, const std::vector<pid_t>& workers, std::size_t most_spells);
   ~Ring();
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
@@ -43,7 +38,7 @@ class Ring {
   void unmap() noexcept;
   void take(const char* record);
 
-  Scope scope_;
+  WatchScope scope_;
   int cpu_;
   Occupancy occupancy_;
   std::vector<int> events_;
@@ -63,7 +58,7 @@ class SwitchWatch {
   SwitchWatch(const SwitchWatch&) = delete;
   SwitchWatch& operator=(const SwitchWatch&) = delete;
 
-  [[nodiscard]] Scope scope() const noexcept { return scope_; }
+  [[nodiscard]] WatchScope scope() const noexcept { return scope_; }
   /// Readable when a ring should be drained.
   [[nodiscard]] int descriptor() const noexcept { return epoll_; }
   void drain();
@@ -78,10 +73,10 @@ class SwitchWatch {
   [[nodiscard]] std::string name(pid_t pid) const;
 
  private:
-  void open(Scope scope, const std::vector<int>& cpus, const std::vector<pid_t>& workers);
+  void open(WatchScope scope, const std::vector<int>& cpus, const std::vector<pid_t>& workers);
   void learn_names();
 
-  Scope scope_ = Scope::processors;
+  WatchScope scope_ = WatchScope::processors;
   int epoll_ = -1;
   std::vector<std::unique_ptr<Ring>> rings_;
   std::map<pid_t, std::string> names_;

@@ -1,140 +1,130 @@
 // A whole adapter: Unix datagram sockets, one for each subscriber, to which every publisher of its topic sends.
 #pragma once
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstring>
-#include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/native.hpp>
+#include <middlemark/kit/socket.hpp>
 
 namespace unixgram {
 
 using namespace middlemark;
 
-/// In the kernel's own table of names, not in a folder: nothing is left behind by a killed process.
-inline sockaddr_un address_of(const Topic& topic, unsigned subscriber) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string name = topic.name + "." + std::to_string(subscriber);
-  if (name.size() + 1 > sizeof address.sun_path) throw AdapterError("unixgram: the topic's name is too long: " + name);
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  return address;
-}
-
-struct Socket {
-  Socket() {
-    if (fd < 0) throw AdapterError(std::string("unixgram: socket(): ") + std::strerror(errno));
-  }
-  ~Socket() { close(fd); }
-  Socket(const Socket&) = delete;
-
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  bool connected = false;
+/// The socket's own settings, declared once: type, default, range and what they do.
+struct Options : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  std::optional<std::size_t> send_buffer =
+      key<std::size_t>("send_buffer", {.help = "SO_SNDBUF of each publisher's sockets",
+                                       .least = 4096,
+                                       .most = 1 << 30,
+                                       .otherwise = "the kernel's",
+                                       .type = NativeType::bytes});
 };
 
-class Publisher {
- public:
-  Publisher(const Settings& settings, const Topic& topic)
-      : topic_(topic), buffer_(topic.message_bytes), peers_(topic.subscribers) {
-    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(settings.write_timeout).count();
-    const timeval timeout{us / 1'000'000, us % 1'000'000};
-    for (const Socket& peer : peers_) setsockopt(peer.fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
-  }
+inline kit::Address address_of(const Topic& topic, unsigned subscriber) {
+  return kit::abstract_unix(topic.name + "." + std::to_string(subscriber));
+}
 
-  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return buffer_; }
+class Publisher : public kit::OwnBuffer {
+ public:
+  Publisher(const Settings& settings, const Options& options, const Topic& topic)
+      : OwnBuffer(topic.message_bytes), topic_(topic), connected_(topic.subscribers) {
+    for (unsigned i = 0; i < topic.subscribers; ++i) {
+      const int socket = sockets_.emplace_back(kit::open_socket(AF_UNIX, SOCK_DGRAM)).get();
+      kit::set_timeout(socket, SO_SNDTIMEO, settings.write_timeout / topic.subscribers);  // of the whole call
+      if (options.send_buffer) kit::grow_buffer(socket, SO_SNDBUF, SO_SNDBUFFORCE, *options.send_buffer);
+    }
+  }
 
   /// Waits for room at each subscriber in turn; the kernel copies the message into its queue.
   Published publish() noexcept {
-    for (const Socket& peer : peers_) {
-      if (send(peer.fd, buffer_.data(), buffer_.size(), MSG_NOSIGNAL) >= 0) continue;
-      return errno == EAGAIN ? Published::timed_out : Published::failed;
+    for (const kit::Descriptor& socket : sockets_) {
+      if (send(socket.get(), message_.data(), message_.size(), MSG_NOSIGNAL) >= 0) continue;
+      if (errno == EAGAIN) return Published::timed_out;
+      failure_.note("send", errno);
+      return Published::failed;
     }
     return Published::ok;
   }
 
   std::size_t matched() {
     std::size_t found = 0;
-    for (unsigned i = 0; i < peers_.size(); ++i) {
-      const sockaddr_un to = address_of(topic_, i);
-      bool& connected = peers_[i].connected;
-      connected = connected || connect(peers_[i].fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
-      found += connected ? 1 : 0;
+    for (unsigned i = 0; i < sockets_.size(); ++i) {
+      if (!connected_[i]) connected_[i] = kit::connect_to(sockets_[i].get(), address_of(topic_, i));
+      found += connected_[i] ? 1 : 0;
     }
     return found;
   }
 
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
  private:
   const Topic topic_;
-  std::vector<std::byte> buffer_;
-  std::deque<Socket> peers_;
+  std::vector<kit::Descriptor> sockets_;
+  std::vector<bool> connected_;
+  kit::LastSystemFailure failure_;
 };
 
 class Subscriber {
  public:
   Subscriber(const Topic& topic, unsigned index) : buffer_(topic.message_bytes + 1) {  // what is too long shows
-    const sockaddr_un own = address_of(topic, index);
-    if (bind(socket_.fd, reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) {
-      throw AdapterError(std::string("unixgram: bind(): ") + std::strerror(errno));
-    }
+    kit::bind_to(socket_.get(), address_of(topic, index));
   }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t taken = 0;
     for (; taken < 64; ++taken) {  // no more at once: a fast publisher must not keep the call from returning
-      const ssize_t got = recv(socket_.fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+      const ssize_t got = recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
       if (got < 0) break;
       visitor(std::span<const std::byte>(buffer_.data(), static_cast<std::size_t>(got)));
     }
     return taken;
   }
 
-  bool wait(std::chrono::nanoseconds timeout) noexcept {
-    pollfd readable{socket_.fd, POLLIN, 0};
-    const timespec most{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
-    return ppoll(&readable, 1, &most, nullptr) > 0;
-  }
-
-  void listen(Listener /*listener*/) { throw AdapterError("unixgram: a socket has no thread to listen on"); }
-  void silence() noexcept {}
+  bool wait(std::chrono::nanoseconds timeout) noexcept { return kit::wait_readable(socket_.get(), timeout); }
 
  private:
-  Socket socket_;
+  const kit::Descriptor socket_ = kit::open_socket(AF_UNIX, SOCK_DGRAM);
   std::vector<std::byte> buffer_;
 };
 
 class UnixDatagram {
  public:
-  explicit UnixDatagram(const Settings& settings) : settings_(settings) {}
+  explicit UnixDatagram(const Settings& settings)
+      : settings_(settings), options_(kit::read_native<Options>("unixgram", settings)) {}
+
   [[nodiscard]] static Description describe() {
-    // No transport of a Unix socket loses anything, and the kernel's default send buffer takes 64 KiB in one piece.
-    const Transport transport{.name = "unixgram",
-                              .carrier = "unix-socket",
-                              .receive = {"block", "poll"},
-                              .reliability = {"reliable"},
-                              .max_bytes = 65536};
-    return {.name = "unixgram",
-            .title = "Unix datagram socket",
-            .version = "1",
-            .licence = "Apache-2.0",
-            .transports = {transport}};
+    return {
+        .name = "unixgram",
+        .title = "Unix datagram socket",
+        .version = kit::kernel_release(),
+        .licence = "Apache-2.0",
+        // No transport of a Unix socket loses anything, and the kernel's default send buffer takes 64 KiB in one piece.
+        .transports = {{.name = "unixgram",
+                        .carrier = "unix-socket",
+                        .receive = {"block", "poll"},
+                        .reliability = {"reliable"},
+                        .max_bytes = 65536}},
+        .native = kit::native_table<Options>()};
   }
 
-  Publisher publisher(const Topic& topic, unsigned /*index*/) { return {settings_, topic}; }
+  Publisher publisher(const Topic& topic, unsigned /*index*/) { return {settings_, options_, topic}; }
   Subscriber subscriber(const Topic& topic, unsigned index) { return {topic, index}; }
 
  private:
   const Settings settings_;
+  const Options options_;
 };
 
-static_assert(Adapter<UnixDatagram>);
+static_assert(fulfils_contract<UnixDatagram>);
 
 }  // namespace unixgram

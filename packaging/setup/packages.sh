@@ -1,17 +1,18 @@
-# The distribution's packages: only those that are missing, in one list, said before anything is installed.
+# Installs the distribution's packages: only missing ones, and lists them before it installs anything.
 
-# set_up_packages base|check: `base` is every section but [check].
+# set_up_packages base|check: `base` is every section except [check].
 set_up_packages() {
   local wanted=$1 list missing=() required=() section package line
-  list=$(distribution_list)
-  if [[ ! -f $list ]]; then
+  source "$root/packaging/setup/lists.sh"
+  list=$(package_list "$(distribution_id)")
+  if [[ -z $list ]]; then
     look_for_what_is_needed "$wanted"
     return
   fi
 
   local -A why=() lacking=()
   local installed sections=()
-  installed=" $(packages_of "$list" | xargs dpkg-query -W -f '${db:Status-Status}:${Package} ' 2>/dev/null || true)"
+  installed=" $(packages_of <<<"$list" | xargs dpkg-query -W -f '${db:Status-Status}:${Package} ' 2>/dev/null || true)"
   while read -r line; do
     case $line in
       '' | '#'*) ;;
@@ -29,7 +30,7 @@ set_up_packages() {
         if [[ $section == base || $section == check ]]; then required+=("$line"); fi
         ;;
     esac
-  done <"$list"
+  done <<<"$list"
   if (( ${#missing[@]} == 0 )); then return; fi
 
   say "packages of $(distribution_name) that are missing:"
@@ -39,7 +40,7 @@ set_up_packages() {
   install_packages
 }
 
-# Installs `missing`; without the right to do so it goes on where only a middleware is lacking, and stops where a `required` package is.
+# Installs `missing`. Without the right to do so it goes on if only middleware is missing, and stops if a `required` package is.
 install_packages() {
   local as_root=() command="apt-get install --no-install-recommends ${missing[*]}"
   if (( EUID != 0 )); then
@@ -50,7 +51,7 @@ install_packages() {
       return
     fi
     as_root=(sudo)
-    if ! { : >/dev/tty; } 2>/dev/null; then as_root+=(--non-interactive); fi  # nobody there to type a password
+    if ! { : >/dev/tty; } 2>/dev/null; then as_root+=(--non-interactive); fi  # nobody can type a password
     say "installing them with sudo"
     if ! "${as_root[@]}" true; then fail "sudo was refused" "$command"; fi
   else
@@ -63,13 +64,11 @@ install_packages() {
       "on Ubuntu most of them are in the component universe: add-apt-repository universe"
 }
 
-packages_of() { grep -vE '^(#|\[|$)' "$1"; }
-
-distribution_list() { (. /etc/os-release 2>/dev/null; echo "$root/packaging/distributions/${ID:-unknown}-${VERSION_ID:-unknown}.txt"); }
+packages_of() { grep -vE '^(#|\[|$)'; }
 
 distribution_name() { (. /etc/os-release 2>/dev/null; echo "${PRETTY_NAME:-this system}"); }
 
-# On a system without a list: names every thing that is missing, and goes on where nothing is.
+# On a system without a list: names everything that is missing, and goes on if nothing is.
 look_for_what_is_needed() {
   local lacks=() known
   source "$root/packaging/setup/probe.sh"

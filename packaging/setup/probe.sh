@@ -1,4 +1,4 @@
-# What a system must have, looked for one by one. Used where the distribution is not known.
+# Looks for everything that a system must have. Used when the distribution is not known.
 
 # probe base|check: adds what is missing to `lacks`.
 probe() {

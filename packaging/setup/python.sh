@@ -9,7 +9,7 @@ set_up_python() {
   install_locked packaging/requirements.lock
 }
 
-# What the tests need beyond that, in the same environment: they run with the versions that the command runs with.
+# The packages of the tests, in the same environment, so that they use the same versions as the command.
 set_up_check_python() {
   say "adding packaging/requirements-dev.lock to .venv"
   install_locked packaging/requirements-dev.lock
@@ -21,7 +21,7 @@ install_locked() {
       "is there a way to a Python package index from here? Then run this again"
 }
 
-# Prints the path of the first interpreter that will do, the distribution's before others. A pyenv shim answers with what it stands for.
+# Prints the path of the first suitable interpreter, the distribution's first. For a pyenv shim it prints the interpreter behind it.
 find_python() {
   local name folder real
   local -a folders

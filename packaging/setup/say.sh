@@ -1,8 +1,8 @@
-# How the set-up speaks: one line a step; a step that fails shows the end of its log and where the whole of it is.
+# Messages of the set-up: one line a step. A step that fails shows the end of its log and the log's path.
 
 say() { printf 'middlemark: %s\n' "$*"; }
 
-# fail WHAT NEXT…: the thing that failed, the end of its log where it has one, and the next steps, one a line.
+# fail WHAT NEXT…: what failed, the end of its log if there is one, and the next steps, one a line.
 fail() {
   local next
   if [[ -s ${log:-} ]]; then
@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-# logged COMMAND…: runs it with all that it prints in the stage's log.
+# logged COMMAND…: runs it and writes its output to the stage's log.
 logged() {
   printf '$ %s\n' "$*" >>"$log"
   "$@" >>"$log" 2>&1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [again] STAGE… does the stages that are not fresh. Everything it says goes to stderr: stdout belongs to the command.
-# A stage that fails or is interrupted leaves no stamp and is done anew the next time; those before it are not.
+# setup.sh [again] STAGE… runs the stages that are not fresh. All messages go to stderr: stdout belongs to the command.
+# A stage that fails or is interrupted leaves no stamp and runs again the next time; the stages before it do not.
 set -euo pipefail
 here=$(readlink -f -- "${BASH_SOURCE[0]}")
 root=${here%/packaging/setup/setup.sh}
@@ -28,7 +28,7 @@ main() {
   done
 }
 
-# The stamp carries the time when the stage began: what changes while it runs is stale again.
+# The stamp has the time when the stage began, so an input that changes meanwhile makes the stage stale.
 do_stage() {
   local identity
   log=$setup_state/$1.log

@@ -1,28 +1,34 @@
-# The stages of the set-up, what each is made from, and whether its stamp still vouches for it.
-# Sourced by middlemark, which must start fast (one `find` a stage), by setup.sh and by check. Wants $root.
+# The stages of the set-up, the inputs of each, and whether its stamp is still valid.
+# Sourced by middlemark, which must start fast (one `find` a stage), by setup.sh and by check. Needs $root.
 
 readonly setup_state=$root/build/setup
 
-# Sets `inputs`: the files and folders whose change makes a stage stale.
+# Sets `inputs`: the files and folders that make a stage stale when they change.
 inputs_of() {
+  local file
   case $1 in
-    packages | check-packages) inputs=("$root/packaging/distributions" /etc/os-release /var/lib/dpkg/status) ;;
+    packages | check-packages)
+      inputs=("$root/packaging/distributions" /etc/os-release /var/lib/dpkg/status)
+      for file in "$root"/adapters/*/packages.txt; do
+        if [[ -f $file ]]; then inputs+=("$file"); fi
+      done
+      ;;
     python) inputs=("$root/packaging/requirements.lock") ;;
     check-python) inputs=("$root/packaging/requirements-dev.lock" "$setup_state/python") ;;
-    web) inputs=("$root/web" "$root/packaging/requirements-node.lock") ;;
+    web) inputs=("$root/web" "$root/src/middlemark/show/html/scripts" "$root/packaging/requirements-node.lock") ;;
     check-web) inputs=("$root/web" "$setup_state/web") ;;
-    # The state of dpkg: a middleware installed or removed since then is an adapter more or less.
+    # The state of dpkg: installing or removing a middleware adds or removes an adapter.
     workers) inputs=("$root/"{core,adapters,cmake,CMakeLists.txt} /var/lib/dpkg/status) ;;
   esac
 }
 
-# Sets `identity`: what a stamp holds. A checkout that was moved or copied, or other flags, need the stage anew.
+# Sets `identity`, the content of a stamp. A checkout that was moved or copied, or other flags, make the stage stale.
 identity_of() {
   identity=$root
   if [[ $1 == workers ]]; then identity+="|${CXX:-}|${CXXFLAGS:-}|${LDFLAGS:-}|${CMAKE_PREFIX_PATH:-}"; fi
 }
 
-# Whether a stage needs nothing done. By the time of change of the inodes (-cnewer), which no checkout, copy or touch sets back.
+# Whether a stage is fresh. Compares the change time of inodes (-cnewer), which no checkout, copy or touch can set back.
 is_fresh() {
   local stamp=$setup_state/$1 inputs identity vouched=
   inputs_of "$1"
@@ -32,8 +38,8 @@ is_fresh() {
   case $1 in
     python | check-python) [[ -x $root/.venv/bin/python ]] || return 1 ;;
     workers) [[ -d $root/build/workers ]] || return 1 ;;
-    web) [[ -f $root/build/web/libraries.js || -f $root/build/web/absent ]] || return 1 ;;
-    check-web) [[ -f $root/build/web/libraries.js && -d $root/build/npm/node_modules ]] || return 1 ;;
+    web) [[ -f $root/build/web/report.js || -f $root/build/web/absent ]] || return 1 ;;
+    check-web) [[ -f $root/build/web/report.js && -d $root/build/npm/node_modules ]] || return 1 ;;
   esac
   [[ -z $(find "${inputs[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]]
 }

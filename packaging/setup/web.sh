@@ -1,7 +1,7 @@
-# What HTML reports inline: Observable Plot and D3, from their npm packages.
+# The libraries that HTML reports inline: Observable Plot and D3, from their npm packages.
 
-# Everything but the HTML report does without, so a machine without a way to the packages still measures: it is told once, and by
-# `middlemark report` when it is missed.
+# Only HTML reports need them, so a machine that cannot fetch them still measures. The set-up says so once, and `middlemark report` when
+# they are missing.
 set_up_web() {
   say "fetching what HTML reports draw with (npm: Observable Plot, D3)"
   rm -f build/web/absent
@@ -13,7 +13,7 @@ set_up_web() {
   fi
 }
 
-# What the browser tests need beyond that.
+# The packages of the browser tests.
 set_up_check_web() {
   say "fetching what the tests of HTML reports need (npm: axe-core, eslint, playwright-core)"
   logged web/build build --for-checks ||

@@ -1,4 +1,4 @@
-# The workers: one executable for every adapter whose middleware is there.
+# The workers: one executable for every adapter whose middleware is found.
 
 set_up_workers() {
   local seen
@@ -8,13 +8,13 @@ set_up_workers() {
     fail "cmake did not configure the workers; the whole log is $log" "what it misses is named above"
   logged cmake --build build --target middlemark-workers --parallel "$(jobs_here)" ||
     fail "the workers were not built; the whole log is $log" "what the compiler says is above; after a repair the build goes on from there"
-  logged ninja -C build -t cleandead || true  # a worker whose middleware has gone
+  logged ninja -C build -t cleandead || true  # removes a worker whose middleware was removed
   seen=$(cd build/workers && echo middlemark-worker-*)
   say "built: ${seen//middlemark-worker-/}"
   sed -n 's/^-- \(adapter \)\{0,1\}\(.*: not built, .*\)$/middlemark: \2/p' "$log"
 }
 
-# A build folder of another checkout, or made by hand with another generator, cannot be gone on with.
+# A build folder of another checkout, or of another generator, cannot be used.
 forget_foreign_build() {
   local cache=$1/CMakeCache.txt
   if [[ ! -f $cache ]]; then return; fi
@@ -22,7 +22,7 @@ forget_foreign_build() {
   rm -rf "$cache" "$1/CMakeFiles"
 }
 
-# As many as there are processors, but none without a gigabyte: the adapters are large templates.
+# As many jobs as processors, but at least a gigabyte for each: the adapters are large templates.
 jobs_here() {
   local processors gigabytes
   processors=$(nproc)

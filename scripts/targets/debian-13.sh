@@ -1,11 +1,10 @@
-# Debian 13 in a folder: a root made by debootstrap, with the packages of packaging/distributions/debian-13.txt. Wants root.
+# Debian 13 in a folder: a root made by debootstrap, with the packages of packaging/distributions/debian-13.txt and of the adapters. Wants root.
 # The mirror and the settings of apt and pip are the host's, at run time; nothing of them is written here. Sourced by scripts/check-in.
 # shellcheck shell=bash disable=SC2154
 
 readonly home=$root/build-check-in/$target
 readonly system=$home/root
 readonly checkout=$system/middlemark  # /middlemark in there
-readonly list=$checkout/packaging/distributions/debian-13.txt
 
 check_in() {
   local tool what='the work tree' status=0
@@ -42,20 +41,19 @@ make_system() {
   mv "$system.part" "$system"
 }
 
-# Sets `chosen`: those that were asked for, or the floors and every adapter that the distribution's list brings; and null, which the
+# Sets `chosen`: those that were asked for, or every adapter that the distribution has what it asks for; and null, which the
 # suite needs.
 choose_adapters() {
   local adapter wanted
   wanted=${adapters//,/ }
-  if [[ -z $wanted ]]; then wanted="memcpy shm tcp udp uds $(sed -n 's/^\[\(.*\)\].*/\1/p' "$list" | grep -vx -e base -e check)"; fi
+  # shellcheck disable=SC2016
+  if [[ -z $wanted ]]; then wanted=$(bash -c 'root=$1; source "$1/packaging/setup/lists.sh"; adapters_of debian-13' - "$checkout"); fi
   chosen=(null)
   for adapter in $wanted; do
     if [[ -f $checkout/adapters/$adapter/CMakeLists.txt ]]; then
       if [[ $adapter != null ]]; then chosen+=("$adapter"); fi
-    elif [[ -n $adapters ]]; then
-      fail "there is no adapter $adapter in what is checked"
     else
-      say "debian-13.txt names $adapter, and there is no such adapter in what is checked"
+      fail "there is no adapter $adapter in what is checked"
     fi
   done
 }

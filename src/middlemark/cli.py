@@ -30,8 +30,7 @@ def _run() -> int:
     import click
 
     from middlemark import exits
-    from middlemark.commands.output import discard
-    from middlemark.commands.verbs import group
+    from middlemark.commands import group
     from middlemark.problems import MeasureError, RequestError
 
     try:
@@ -54,6 +53,8 @@ def _run() -> int:
         return exits.INTERRUPTED
     except OSError as error:
         # Those of a run are told where they happen; what is left is the output of a verb that only prints.
+        from middlemark.show.output import discard
+
         discard()
         what = f"{error.filename}: " if error.filename else "the output cannot be written: "
         click.echo(f"middlemark: {what}{error.strerror or error}", err=True)

@@ -1,5 +1,7 @@
 """The exit codes; `middlemark --help` and docs/usage.md document them."""
 
+from collections.abc import Sequence
+
 OK = 0
 """Everything that was asked for was measured."""
 CELL_FAILED = 1
@@ -12,3 +14,10 @@ WORSE = 4
 """`compare --fail-if`: what was not to be is so; `selftest`: more false verdicts than may be."""
 INTERRUPTED = 130
 """SIGINT or SIGTERM; what was measured by then is kept."""
+
+
+def of_cells(failed: Sequence[bool]) -> int:
+    """Return the status of a run by whether each of its cells failed."""
+    if all(failed):
+        return NOTHING_MEASURED
+    return CELL_FAILED if any(failed) else OK

@@ -28,11 +28,11 @@ export function launch() {
   const executablePath = process.env.MIDDLEMARK_CHROMIUM ?? CHROMIUM.find(existsSync);
   if (!executablePath) throw new Error("there is no Chromium: install the package chromium, or name one in MIDDLEMARK_CHROMIUM");
   const { chromium } = installed("playwright-core");
-  // Its sandbox refuses to work for root, and what it opens here are files of our own.
+  // The sandbox does not work for root, and only our own files are opened here.
   return chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 }
 
-// A page of its own context, of a file or an address, with all that it complains of and asks for.
+// Opens a file or an address in a context of its own; records its errors and requests.
 export async function open(browser, file, { width = 1280, height = 800, scheme = "light", hash = "" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true, reducedMotion: "reduce" });
   const page = await context.newPage();
@@ -62,7 +62,7 @@ export async function drawAll(page) {
 
 export const ids = (page) => page.$$eval("figure", (figures) => figures.map((each) => each.id));
 
-// The figures that are drawn, each with its marks: what is in its picture beside axes and grids.
+// The figures that are drawn, each with its marks: everything except axes and grids.
 export const marks = (page) =>
   page.$$eval("figure", (figures) =>
     Object.fromEntries(
@@ -73,6 +73,6 @@ export const marks = (page) =>
     ),
   );
 
-// Each figure's picture as it is drawn, less the name that Plot makes up for its style.
+// Each figure's picture, without the class name that Plot invents for its style.
 export const pictures = (page) =>
   page.$$eval("figure", (figures) => Object.fromEntries(figures.map((each) => [each.id, each.querySelector(".plot").innerHTML.replace(/plot-[0-9a-f]+/g, "")])));

@@ -1,4 +1,4 @@
-"""Documents of made-up runs, as src/middlemark/report/document makes them of real ones: what the browser tests draw.
+"""Documents of invented runs for the browser tests, as src/middlemark/document makes them of real ones.
 
 ``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html,
 failed.html and empty.html.
@@ -81,7 +81,7 @@ def hostile() -> dict[str, Any]:
 
 
 def failed() -> dict[str, Any]:
-    """Return a run of which nothing was measured."""
+    """Return a run without any measurement."""
     document = small()
     failure = {"code": "no-match", "text": "the workers did not match within 10 s", "advice": "try --match-timeout 30s"}
     keep = ("i", "run", "suite", "label", "series", "floor", "f", "kind")
@@ -92,26 +92,27 @@ def failed() -> dict[str, Any]:
             "failed_trials": 3,
             "samples": 0,
             "failed": failure,
-            "doubts": [],
+            "warnings": [],
             "steps": [],
             "trial_values": [],
         }
         for cell in document["cells"]
     ]
-    document |= {"comparisons": [], "doubts_summary": []}
+    document |= {"comparisons": [], "warnings_summary": []}
     document["answers"] = [{"text": "Nothing was measured: every trial failed.", "sure": "unsure", "cells": []}]
     document["runs"][0] |= {"failed_trials": 72, "interrupted": True, "ended": None}
+    document["runs"][0] |= {"state": "96 trials, 72 of them failed, interrupted: what was measured by then is shown"}
     return document
 
 
 def empty() -> dict[str, Any]:
     """Return a run that was stopped before its first trial."""
     document = failed()
-    return document | {"cells": [], "answers": [], "doubts_summary": [], "factors": []}
+    return document | {"cells": [], "answers": [], "warnings_summary": [], "factors": []}
 
 
 class _Maker:
-    """Makes cells that look like measurements: latency grows with the size, trials scatter, one in three is doubted."""
+    """Make cells that look like measurements: latency grows with size, trials scatter, one in three has a warning."""
 
     def __init__(self, trials: int) -> None:
         self.random = random.Random(7)
@@ -183,7 +184,7 @@ class _Maker:
                 "involuntary_hz": 12,
                 "steps": _steps(hz) if rate == "curve" else [],
                 "breakdown": _breakdown(base),
-                "doubts": [_DOUBT] if index % 3 == 0 else [],
+                "warnings": [_WARNING] if index % 3 == 0 else [],
                 "curve": [[p, round(base * (0.8 + 0.2 * -math.log10(max(1 - p / 100, 1e-5))))] for p in _PERCENTILES],
                 "heat": _heat(base, self.random) if index < 12 else None,
             }
@@ -208,14 +209,14 @@ class _Maker:
             "cells": self.cells,
             "comparisons": _comparisons(self.cells, self.random),
             "answers": _answers(self.cells),
-            "doubts_summary": [
-                _DOUBT | {"count": len(self.cells[::3]), "cells": [cell["i"] for cell in self.cells[::3]]}
+            "warnings_summary": [
+                _WARNING | {"count": len(self.cells[::3]), "cells": [cell["i"] for cell in self.cells[::3]]}
             ],
             "commands": ["middlemark run first-look --seed 1"],
         }
 
 
-_DOUBT = {
+_WARNING = {
     "code": "few-samples",
     "text": "p99.9 rests on 12 samples: another run may give twice or half of it",
     "advice": "--duration 2s gives ten times as many",
@@ -283,6 +284,9 @@ def _run(cells: list[dict[str, Any]], trials: int, source: random.Random) -> dic
             "clocksource": "tsc",
             "governor": None,
         },
+        "machine_line": "robot-7, AMD EPYC, 2 processors, 23.5 GiB, Debian GNU/Linux 12, virtual machine",
+        "machine_facts": [["clock", "tsc"]],
+        "state": f"{len(order)} trials, in 2 min 16 s, from 2026-11-21 09:57:00 UTC, seed 1",
         "adapters": [
             {"name": name, "title": name, "version": "0.10.2", "licence": "EPL-2.0", "floor": name in {"udp", "shm"}}
             for name in names
@@ -338,7 +342,7 @@ def _answers(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
         answers.append(
             {
                 "text": f"At {_shown('size', size)} over UDP, cyclonedds answers 29 % faster than fastdds "
-                "(95 % interval 26 to 31 %, 10 trials each), 1.35 times the floor.",
+                "(95 % interval 26 to 31 %, 10 trials each), 1.35 times the machine alone.",
                 "sure": "unsure" if size > 65536 else "sure",
                 "cells": here,
                 "size": size,
@@ -348,13 +352,13 @@ def _answers(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    from middlemark.report.html import render_html
+    from middlemark.show.html import page_of
 
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for make in (small, large, two, hostile, failed, empty):
         document = make()
-        (folder / f"{make.__name__}.html").write_text(render_html(document), encoding="utf-8")
+        (folder / f"{make.__name__}.html").write_text(page_of(document), encoding="utf-8")
         (folder / f"{make.__name__}.json").write_text(json.dumps(document), encoding="utf-8")
 
 

@@ -1,14 +1,23 @@
 // What the report's script decides and writes, without a browser.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decide } from "../../src/middlemark/report/html/scripts/choice.mjs";
-import { nines } from "../../src/middlemark/report/html/scripts/distribution.mjs";
-import { Selection, filtered, indexed } from "../../src/middlemark/report/html/scripts/selection.mjs";
-import { csv } from "../../src/middlemark/report/html/scripts/table.mjs";
-import { bytes, rate, readRate, readSize, readTime, share, signed, time } from "../../src/middlemark/report/html/scripts/words.mjs";
+import { join } from "node:path";
+import { installed, root } from "./browser.mjs";
+
+// Bundled as the page's own script is: the modules draw with D3 and Plot, which node finds in build/npm alone.
+const modules = ["choice", "distribution", "selection", "table", "words"].map((name) => `export * from "./${name}.mjs";`).join("\n");
+const { outputFiles: [bundle] } = installed("esbuild").buildSync({
+  stdin: { contents: modules, resolveDir: join(root, "src/middlemark/show/html/scripts") },
+  nodePaths: [join(root, "build/npm/node_modules")],
+  bundle: true,
+  format: "esm",
+  write: false,
+});
+const script = await import(`data:text/javascript;base64,${Buffer.from(bundle.contents).toString("base64")}`);
+const { Selection, bytes, csv, decide, filtered, indexed, nines, rate, readRate, readSize, readTime, share, signed, time } = script;
 
 let next = 0;
-const cell = (size, p99, more = {}, f = {}) => ({ i: next++, run: "r0", kind: "round_trip", doubts: [], latency: { p99 }, cpu: 0.5, rate_hz: 5000, loss: 0, ...more, f: { adapter: "a", transport: "udp", size, rate: "max", subscribers: 1, ...f } });
+const cell = (size, p99, more = {}, f = {}) => ({ i: next++, run: "r0", kind: "round_trip", warnings: [], latency: { p99 }, cpu: 0.5, rate_hz: 5000, loss: 0, ...more, f: { adapter: "a", transport: "udp", size, rate: "max", subscribers: 1, ...f } });
 const only = (cells, wish) => {
   const rows = decide(cells, { quantile: "p99", ...wish });
   assert.equal(rows.length, 1);

@@ -50,7 +50,7 @@ describe("the report in a browser", () => {
   it("answers on its first screen, with the machine and the picture", () =>
     on("small", {}, async ({ page }) => {
       await page.waitForSelector("#answer-picture svg");
-      for (const place of ["h1", ".machine", ".answers", ".doubted", "#answer-picture svg"]) {
+      for (const place of ["h1", ".machine", ".answers", ".warned", "#answer-picture svg"]) {
         const box = await page.locator(place).first().boundingBox();
         assert.ok(box.y >= 0 && box.y + box.height <= 800, `${place} ends at ${box.y + box.height}`);
       }
@@ -63,10 +63,10 @@ describe("the report in a browser", () => {
       await drawAll(page);
       const [whole, before] = [await pictures(page), await marks(page)];
       await filter(page, "adapter", "fastdds");
-      assert.equal(await page.locator("#filters output").innerText(), "18 of 24 cells"); // with the floors
+      assert.equal(await page.locator("#filters output").innerText(), "18 of 24 configurations"); // with the floors
       await drawAll(page);
       const part = await pictures(page);
-      for (const id of filtered) assert.ok(part[id] !== whole[id], id); // a difference of pictures is not to be read
+      for (const id of filtered) assert.ok(part[id] !== whole[id], id); // a message with both pictures would be unreadable
       assert.equal(part["answer-picture"], whole["answer-picture"]);
       assert.ok((await marks(page))["latency-by-size"] < before["latency-by-size"]);
       await page.getByRole("button", { name: "Show all" }).click();
@@ -96,7 +96,7 @@ describe("the report in a browser", () => {
 
   it("shows everything where a link says nothing that it knows", () =>
     on("small", { hash: "#at=nowhere&f.size=99-x&f.colour=1&o.=&f.adapter=" }, async ({ page, complaints }) => {
-      assert.equal(await page.locator("#filters output").innerText(), "all 24 cells");
+      assert.equal(await page.locator("#filters output").innerText(), "all 24 configurations");
       assert.deepEqual(complaints, []);
     }));
 
@@ -121,7 +121,7 @@ describe("the report in a browser", () => {
       await drawAll(page);
       for (const id of await ids(page)) {
         const figure = page.locator(`[id="${id}"]`);
-        await page.waitForTimeout(250); // no reader saves some ten files a second, and Chromium drops what goes beyond without a word
+        await page.waitForTimeout(250); // Chromium silently drops downloads beyond some ten a second
         await figure.locator("summary").click();
         await figure.locator("tbody tr").first().waitFor();
         const rows = await figure.locator("tbody tr").count();
@@ -162,7 +162,7 @@ describe("the report in a browser", () => {
       assert.equal(await page.title(), HOSTILE);
       assert.equal(await page.locator("h1").innerText(), HOSTILE);
       assert.equal(await page.locator("img").count(), 0);
-      assert.equal(await page.locator("script").count(), 3);
+      assert.equal(await page.locator("script").count(), 2);
       assert.ok((await page.locator("#latency-by-size").innerText()).includes("<script>"));
       assert.deepEqual(complaints, []);
     }));
@@ -184,7 +184,7 @@ describe("the report in a browser", () => {
     on("large", {}, async ({ page, complaints }) => {
       await drawAll(page);
       await filter(page, "adapter", "zenoh");
-      assert.equal(await page.locator("#filters output").innerText(), "200 of 1000 cells"); // the floor's hundred among them
+      assert.equal(await page.locator("#filters output").innerText(), "200 of 1000 configurations"); // the floor's hundred among them
       assert.deepEqual(complaints, []);
     }));
 
@@ -192,7 +192,7 @@ describe("the report in a browser", () => {
     on("two", {}, async ({ page }) => {
       assert.equal(await page.locator(".machine").count(), 2);
       await filter(page, "run", "tuesday");
-      assert.equal(await page.locator("#filters output").innerText(), "24 of 48 cells");
+      assert.equal(await page.locator("#filters output").innerText(), "24 of 48 configurations");
       await drawAll(page);
       await page.locator("#latency-by-size summary").click();
       for (const name of await page.locator("#latency-by-size tbody th").allInnerTexts()) assert.match(name, /tuesday/);
@@ -221,7 +221,7 @@ describe("the report in a browser", () => {
     on("small", {}, async ({ page }) => {
       await page.locator("#filters summary").first().focus();
       for (const key of ["Enter", "Tab", "Space"]) await page.keyboard.press(key);
-      assert.match(await page.locator("#filters output").innerText(), /^\d+ of 24 cells$/);
+      assert.match(await page.locator("#filters output").innerText(), /^\d+ of 24 configurations$/);
       await page.keyboard.press("Escape");
       assert.equal(await page.evaluate(() => document.activeElement.localName), "summary");
     }));

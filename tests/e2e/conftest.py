@@ -17,7 +17,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture(scope="session")
 def null_worker() -> Path:
-    """The scripted worker; without it the bad days cannot be had."""
+    """The scripted worker, which the bad days need."""
     path = executables().get("null")
     assert path, "middlemark-worker-null was not found; ./check builds it and sets MIDDLEMARK_WORKERS"
     return Path(path)

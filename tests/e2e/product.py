@@ -17,11 +17,11 @@ from middlemark.launch.residue import clear_abandoned
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "MIDDLEMARK_TEST_RUN"
-"""Set in the environment of each run, which every process it starts inherits: so they are told from a neighbour's."""
+"""Set in the environment of each run and inherited by its processes, so they differ from other runs' processes."""
 
 
 class Ended:
-    """A run that has ended, whatever way. Nothing in this suite may end with a traceback or leave a process behind."""
+    """A run that has ended in any way. No run of these tests may print a traceback or leave a process behind."""
 
     def __init__(self, code: int, out: str, err: str, seconds: float, folder: Path) -> None:
         self.code = code
@@ -32,7 +32,7 @@ class Ended:
 
     @property
     def document(self) -> Any:
-        """What `--format json` printed."""
+        """The document that `--format json` printed."""
         return json.loads(self.out)
 
     @property
@@ -51,7 +51,7 @@ class Ended:
 
 
 class Run:
-    """A run under way."""
+    """A run that has not ended."""
 
     def __init__(self, process: subprocess.Popen[str], mark: str, out: Path) -> None:
         self.process = process
@@ -71,7 +71,7 @@ class Run:
         return 0
 
     def children(self) -> list[int]:
-        """The pids of all that it started and that still lives."""
+        """The pids of its processes that still live."""
         return [pid for pid in marked(self.mark) if pid != self.process.pid]
 
     def workers(self, adapter: str) -> list[int]:
@@ -80,7 +80,7 @@ class Run:
         return [pid for pid in self.children() if name in _read(pid, "cmdline").split(b"\0")[0]]
 
     def measuring(self) -> list[int]:
-        """The null workers' pids once the roles of both run on threads of their own; else empty."""
+        """The null workers' pids once the roles of both have their threads; until then empty."""
         pids = self.workers("null")
         threads = [len(list(Path(f"/proc/{pid}/task").glob("*"))) for pid in pids]
         return pids if len(pids) == 2 and min(threads) >= 2 else []
@@ -101,19 +101,19 @@ class Run:
         folder = next((path.parent for path in self.out.glob("*/run.json")), self.out)
         assert "Traceback" not in err, err
         assert "Traceback" not in out, out
-        # The launcher of a run that was killed reaps nobody; everybody else's processes are gone before it ends.
+        # A killed launcher reaps nobody. In every other case all processes are gone before the launcher ends.
         if self.process.returncode != -signal.SIGKILL:
             assert self.children() == [], f"left behind: {[_read(pid, 'cmdline') for pid in self.children()]}"
         return Ended(self.process.returncode, out, err, seconds, folder)
 
     def interrupted(self, timeout_s: float = 60.0) -> tuple[int, str]:
-        """Wait for the end of a run that may not have begun yet: its exit code and what it said."""
+        """Wait for the end of a run that may not have begun yet; return its exit code and output."""
         _, err = self.process.communicate(timeout=timeout_s)
         assert self.children() == []
         return self.process.returncode, err
 
     def kill(self) -> None:
-        """End it and all that it started; for when a test has failed."""
+        """End it and its processes, after a test that failed."""
         for pid in marked(self.mark):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -171,21 +171,21 @@ class Bench:
         return run
 
     def run(self, *arguments: str, timeout_s: float = 60.0, **more: Any) -> Ended:
-        """Start it, wait for its end, and see that it has cleared up."""
+        """Start it, wait for its end, and check that it has cleaned up."""
         ended = self.start(*arguments, **more).ended(timeout_s)
         assert self.leftovers() == [], "scratch folders are left behind"
         return ended
 
     def run_leaving(self, *arguments: str) -> Ended:
-        """Start it and wait for its end; what somebody else has left is not its business."""
+        """Start it and wait for its end, without checking what others have left behind."""
         return self.start(*arguments).ended()
 
     def leftovers(self) -> list[str]:
-        """What lies in the folder for temporary files."""
+        """The files in the folder for temporary files."""
         return sorted(path.name for path in self.scratch.iterdir())
 
     def close(self) -> None:
-        """End what a failed test has left running, and clear away what a killed launcher could not."""
+        """End what a failed test has left running, and remove what a killed launcher could not."""
         for run in self.runs:
             if run.process.poll() is None or run.children():
                 run.kill()

@@ -1,4 +1,4 @@
-"""Bad days that a middleware can give the bench: scripted with the null adapter, run as users run the command."""
+"""Everything a bad middleware can do to the bench, scripted with the null adapter and run as users do."""
 
 import re
 from collections.abc import Iterator
@@ -48,11 +48,11 @@ EXPECTED: dict[str, dict[str, int]] = {
     "lost on the way out": {"lost": 3},
     "duplicated": {"duplicated": 2},
     "duplicated on the way out": {"duplicated": 1},
-    # The reply came after its successor, so the ping had given it up by then.
+    # The reply came after the next one, so the ping had already given it up.
     "reordered": {"reordered": 1, "late": 1},
     "damaged": {"damaged": 2},
     "damaged on the way out": {"damaged": 1},
-    # What is too short to be a message is damaged, and its number was never seen.
+    # A message that is too short is damaged, and its sequence was never seen.
     "shortened": {"damaged": 1, "lost": 1},
     "refused": {"publish_failed": 1, "lost": 1},
     "late": {"late": 1},
@@ -85,7 +85,7 @@ def test_only_whole_round_trips_in_time_are_samples(counted: Ended, name: str) -
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_every_count_is_a_doubt_with_the_row(counted: Ended, name: str) -> None:
+def test_every_count_is_a_warning_with_the_row(counted: Ended, name: str) -> None:
     codes = {warning["code"] for warning in counted.cells[name]["warnings"]} - {"few-samples", "machine-disturbed"}
     named = {"lost": "loss", "publish_failed": "publish-failed"}
     expected = {named.get(count, count) for count in EXPECTED[name]}
@@ -169,8 +169,8 @@ def test_figures_stand_when_a_worker_crashes_at_its_end(bench: Bench) -> None:
     ended = failing(bench, sweep("close", 'fail = "close-crash"'))
     cell = ended.cells["close"]
     assert (ended.code, cell["failed"], cell["samples"]) == (0, None, 100)
-    [doubt] = [each for each in cell["warnings"] if each["code"] == "unclean-exit"]
-    assert "was ended by SIGABRT (signal 6) after its result" in doubt["text"]
+    [warning] = [each for each in cell["warnings"] if each["code"] == "unclean-exit"]
+    assert "was ended by SIGABRT (signal 6) after its result" in warning["text"]
 
 
 def test_a_transport_that_did_not_carry_the_data_is_marked(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Folders that cannot be written, disks that fill up, output that nobody takes."""
+"""Folders that cannot be written, disks that fill up, output that nobody reads."""
 
 import os
 import re
@@ -76,10 +76,10 @@ def test_samples_that_do_not_fit_on_the_disk_cost_their_trial_and_name_the_file(
     [cell] = ended.document["cells"]
     assert 1 <= cell["trials"] < 6
     assert cell["samples"] == 5000 * cell["trials"], "what was measured before stands"
-    [doubt] = [each for each in cell["warnings"] if each["code"] == "trials-failed"]
-    assert str(disk) in doubt["text"]
-    assert ".npy" in doubt["text"]
-    assert "No space left on device" in doubt["text"]
+    [warning] = [each for each in cell["warnings"] if each["code"] == "trials-failed"]
+    assert str(disk) in warning["text"]
+    assert ".npy" in warning["text"]
+    assert "No space left on device" in warning["text"]
     assert ended.code == 1, "not all that was asked for has a result"
     assert f"{6 - cell['trials']} of 6 trials could not be kept: " in ended.err
     assert re.search(rf"could not be kept: .*{disk}\S+/samples/\d+\.npy: No space left on device", ended.err)
@@ -151,7 +151,7 @@ def test_a_temporary_folder_that_is_full_is_named(bench: Bench, mount: Mount) ->
     disk = mount("size=64k,nr_inodes=2")
     (disk / "the last inode").touch()
     ended = bench.run(*QUICK, environment={"TMPDIR": str(disk)})
-    # Where the system's own folder has room it is taken instead.
+    # If the system's own folder has room, it is used instead.
     assert ended.code in (0, 1, 3)
     assert ended.code == 0 or str(disk) in ended.err
 

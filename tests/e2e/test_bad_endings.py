@@ -14,7 +14,7 @@ from product import Bench, Ended, Run, until
 pytestmark = pytest.mark.usefixtures("null_worker")
 
 BEHAVES_WITHIN_S = 5.0
-"""Ctrl-C must end a run within 2 s; on a crowded machine that is told from "not at all" with room to spare."""
+"""Ctrl-C must end a run within 2 s. The limit of the test is longer, for busy machines."""
 
 
 def suite(native: str = "", **keys: object) -> str:
@@ -36,7 +36,7 @@ def suite(native: str = "", **keys: object) -> str:
 
 
 ENDLESS = suite('every_delay_us = "200"', samples=10_000_000, limit="100s")
-"""One trial that would go on for long."""
+"""One trial that would take long."""
 
 HANGS = {
     # name: the script, the limits, what the failure says (code and words)
@@ -86,12 +86,12 @@ def test_figures_stand_when_a_worker_hangs_at_its_end(bench: Bench) -> None:
     ended = bench.run("run", bench.suite(suite('fail = "close-hang"')), "--format", "json")
     [cell] = ended.document["cells"]
     assert (ended.code, cell["failed"], cell["samples"]) == (0, None, 100)
-    [doubt] = [each for each in cell["warnings"] if each["code"] == "unclean-exit"]
-    assert "did not exit within 3 s of its result and was killed" in doubt["text"]
+    [warning] = [each for each in cell["warnings"] if each["code"] == "unclean-exit"]
+    assert "did not exit within 3 s of its result and was killed" in warning["text"]
 
 
 def interrupt(run: Run, number: int) -> Ended:
-    """Signal the launcher; see that it ends soon, keeps whole lines only and says that it was interrupted."""
+    """Signal the launcher; check that it ends soon, stores only whole lines and says that it was interrupted."""
     asked = run.signal(number)
     ended = run.ended()
     assert time.monotonic() - asked < BEHAVES_WITHIN_S
@@ -127,7 +127,7 @@ def test_an_interrupt_does_not_wait_for_a_worker_that_hangs_or_is_stopped(bench:
 def test_an_interrupt_while_a_trial_is_being_closed_keeps_that_trial(bench: Bench) -> None:
     run = bench.start("run", bench.suite(suite('fail = "close-hang"', trials=5)), "--format", "json")
     until(lambda: list(run.out.glob("*/samples/00000.npy")))
-    time.sleep(0.2)  # its result is there, and its workers hang in their destructors
+    time.sleep(1.0)  # its result is there, and its workers hang in their destructors
     ended = interrupt(run, signal.SIGINT)
     assert [line["samples"] for line in ended.kept] == [100]
     assert bench.leftovers() == []
@@ -144,7 +144,7 @@ def test_an_interrupt_at_any_moment_leaves_nothing(bench: Bench, moment: int) ->
 
 
 def segments(run: Run) -> set[str]:
-    """What the run's null workers have left in /dev/shm: their scope has the token that its samples' scope has."""
+    """What the run's null workers have left in /dev/shm: their scope has the same token as the samples' scope."""
     found = set()
     for pid in run.workers("null"):
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -174,7 +174,7 @@ def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> Non
     until(run.measuring)
     workers = run.workers("null")
     assert re.search(r" [1-9]\d* of 1000 trials, running$", listed, re.MULTILINE)
-    os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher for a while must not pass for it
+    os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher for a while must not be mistaken for it
     run.signal(signal.SIGKILL)
     run.process.wait()
     assert re.search(r" of 1000 trials, killed$", bench.run_leaving("list", "runs", str(run.out)).out, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The set-up on first use, for real (cmake, ninja, venv), of a tiny project on a distribution that is made up."""
+"""The real set-up on first use (cmake, ninja, venv) of a tiny project on an invented distribution."""
 
 import os
 import shutil
@@ -36,12 +36,12 @@ print("worker", subprocess.run([worker], capture_output=True, text=True, check=T
 """
 LIST = "[base] builds\nneeded-a\nneeded-b\n\n[tiny] its middleware\nmiddle-c\n\n[check] tests\ntest-d\n"
 DPKG_QUERY = '#!/bin/sh\nfor each in $INSTALLED; do printf "installed:%s " "$each"; done\n'
-WEB = '#!/bin/sh\nmkdir -p "$1/web" && echo fetched >>"$1/web/libraries.js"\n'
+WEB = '#!/bin/sh\nmkdir -p "$1/web" && echo fetched >>"$1/web/report.js"\n'
 APT_GET = '#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >>"$APT_LOG"\necho "E: what apt-get said"\nexit "$APT_STATUS"\n'
 
 
 class Checkout:
-    """A copy of the set-up around a tiny project; the distribution and its package tools are made up."""
+    """A copy of the set-up around a tiny project; the distribution and its package tools are invented."""
 
     def __init__(self, root: Path, identifier: str = "madeup") -> None:
         self.root = root
@@ -115,7 +115,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout that is set up; what a test changes in it, it sets right again."""
+    """A checkout that is set up. A test that changes it restores it."""
     checkout = Checkout(tmp_path_factory.mktemp("ready") / "checkout")
     status, out, err = checkout.start("one")
     assert status == 0, err
@@ -208,8 +208,8 @@ def test_only_what_is_missing_is_installed_in_one_go(ready: Checkout) -> None:
 
 
 def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: Checkout) -> None:
-    libraries = ready.root / "build" / "web" / "libraries.js"
-    libraries.unlink()
+    script = ready.root / "build" / "web" / "report.js"
+    script.unlink()
     ready.write("web/build", "#!/bin/sh\necho npm said no\nexit 1\n")
     status, out, err = ready.start()
     assert (status, out) == (0, "arguments []\nworker first\n")
@@ -218,8 +218,8 @@ def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: C
     assert ready.start()[2] == ""  # told once
     ready.write("web/build", WEB)
     assert "fetching" in ready.start()[2]
-    assert libraries.exists()
-    assert not (libraries.parent / "absent").exists()
+    assert script.exists()
+    assert not (script.parent / "absent").exists()
 
 
 def test_packages_that_cannot_be_installed_stop_the_start(ready: Checkout) -> None:
@@ -300,7 +300,7 @@ def test_an_interrupted_set_up_goes_on_at_the_next_start(checkout: Checkout, num
 
 @pytest.fixture
 def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
-    """A checkout of somebody who is not root, and the prefix that runs a command as them; without sudo."""
+    """A checkout of a user who is not root, without sudo, and the prefix that runs a command as that user."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         checkout = Checkout(Path(folder) / "checkout")
@@ -316,7 +316,7 @@ def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
 
 
 def without(checkout: Checkout, *missing: str) -> None:
-    """Give the checkout a PATH of its own with every command but these."""
+    """Give the checkout its own PATH with every command except these."""
     for folder in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
         for tool in Path(folder).glob("*"):
             link = checkout.root / "bin" / tool.name
@@ -365,10 +365,13 @@ def test_a_system_it_does_not_know_goes_on_where_nothing_is_missing(tmp_path: Pa
 
 def test_this_distribution_lists_only_packages_that_exist() -> None:
     names = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
-    listed = ROOT / "packaging" / "distributions" / f"{names['ID']}-{names.get('VERSION_ID', '').strip(chr(34))}.txt"
-    if not listed.exists() or shutil.which("apt-cache") is None:
+    here = f"{names['ID']}-{names.get('VERSION_ID', '').strip(chr(34))}"
+    listing = f'root={ROOT}; source "$root/packaging/setup/lists.sh"; package_list {here}'
+    listed = subprocess.run(["bash", "-c", listing], capture_output=True, text=True, check=True).stdout
+    if not listed or shutil.which("apt-cache") is None:
         pytest.skip("no list for this distribution")
-    packages = [line for line in listed.read_text().splitlines() if line and line[0] not in "#["]
+    packages = [line for line in listed.splitlines() if line and line[0] not in "#["]
+    assert len(packages) > 20
     known = subprocess.run(["apt-cache", "show", *packages], capture_output=True, text=True, check=False).stdout
     assert set(packages) <= {line.removeprefix("Package: ") for line in known.splitlines()}
 

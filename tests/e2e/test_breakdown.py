@@ -1,4 +1,4 @@
-"""Where the time goes, of a real run: a delay that the null adapter was told to make is found where it was made."""
+"""Where the time goes in a real run: a delay planted in the null adapter is found in the right part."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("null_worker")
 
 SAMPLES = 60
 PLANTED_MS = 5
-"""Asleep, so that a busy machine does not take it for a hog; longer than what such a one does to most messages."""
+"""The delay sleeps, so a busy machine does not prolong it, and is longer than most delays by the machine."""
 
 
 def breakdown(bench: Bench, *given: str, adapter: str = "null") -> dict[str, float]:
@@ -27,7 +27,7 @@ def breakdown(bench: Bench, *given: str, adapter: str = "null") -> dict[str, flo
 
 
 def of_every_message(value: int) -> str:
-    """Return what a script wants of its lists: that value for each sequence."""
+    """Return the value for each sequence, as scripts write lists."""
     return ",".join(f"{sequence}:{value}" for sequence in range(1, SAMPLES + 1))
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C before anything has begun: the command ends without a word, however early, and whatever Python was doing."""
+"""Ctrl-C before anything has begun: the command ends silently, however early, and whatever Python was doing."""
 
 import os
 import signal
@@ -38,30 +38,36 @@ def started(bench: Bench, way: list[str], *arguments: str, first_on_path: Path |
 def test_an_interrupt_at_any_early_instant_ends_the_command_without_a_traceback(bench: Bench, way: list[str]) -> None:
     for instant_ms in range(0, 151, 10):
         run = started(bench, way, *ONE, "--duration", "2s")
-        # Of the shell that `./middlemark` begins as, bash decides: it drops an interrupt that its child did not die of.
+        # `./middlemark` begins as a shell: bash ignores an interrupt that did not kill its child.
         until(lambda run=run: "python" in os.readlink(f"/proc/{run.process.pid}/exe"))
-        ours = in_our_hands_after(run, instant_ms / 1000)
+        handled = handlers_seen(run, instant_ms / 1000)
         run.signal(signal.SIGINT)
+        look_again(run, handled)  # Python may have begun just before the signal
         code, err = run.interrupted()
-        if ours:
+        # main() has replaced Python's handler of SIGINT, or Python has not begun.
+        if handled != [False, True]:
             assert code in INTERRUPTED, f"after {instant_ms} ms: {err}"
             assert len(err.splitlines()) <= 1, f"after {instant_ms} ms: {err}"
-        # While Python itself starts, its handler may print a traceback or swallow the interrupt: nobody can help it.
-        # Our own code must not be in it (our folder may be, as what the import system was looking for).
+        # While Python itself starts, its handler may print a traceback or swallow the interrupt. We cannot change that.
+        # But our code must not be in the traceback (our folder may be, because the import system searches it).
         assert f'File "{ROOT / "src" / "middlemark"}' not in err, f"after {instant_ms} ms: {err}"
 
 
-def in_our_hands_after(run: Run, seconds: float) -> bool:
-    """Wait; tell whether ``main()`` has by then taken SIGINT from Python's handler, or Python has not begun."""
+def handlers_seen(run: Run, seconds: float) -> list[bool]:
+    """Wait; return whether SIGINT was caught, at first and after each change."""
     until_s = time.monotonic() + seconds
-    seen: list[bool] = [False]
+    seen = [False]
     while True:
-        caught = caught_by_process(run.process.pid)
-        if caught != seen[-1]:
-            seen.append(caught)
+        look_again(run, seen)
         if time.monotonic() >= until_s:
-            return seen != [False, True]
+            return seen
         time.sleep(0.0005)
+
+
+def look_again(run: Run, seen: list[bool]) -> None:
+    caught = caught_by_process(run.process.pid)
+    if caught != seen[-1]:
+        seen.append(caught)
 
 
 def caught_by_process(pid: int) -> bool:

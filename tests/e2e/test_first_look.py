@@ -1,19 +1,15 @@
-"""The suites that come with Middlemark, shortened, and every output format made of a real run."""
+"""A first look at every adapter, shortened, and every output format made of a real run."""
 
 import csv
 import io
 import json
-import os
-import resource
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from product import Bench, Ended
 
-from middlemark.suite import RawOptions, Suite, load
-from middlemark.suite.find import suite_files
-from middlemark.workers.description import Description
+from middlemark.model.description import Description
 from middlemark.workers.find import find_workers
 
 pytestmark = pytest.mark.usefixtures("null_worker")
@@ -26,7 +22,7 @@ MIDDLEWARES = tuple(each for each, about in DESCRIPTIONS.items() if not about.fl
 @pytest.fixture(scope="module")
 def first_look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     place = Bench(tmp_path_factory.mktemp("first-look"))
-    short = ["--duration", "50ms", "--warmup", "20ms", "--trials", "1", "--size", "16,70001"]
+    short = ["--samples", "200", "--warmup", "20ms", "--trials", "1", "--size", "16,70001"]
     yield place.run("run", "first-look", *short, "--format", "json", "--quiet", timeout_s=180)
     place.close()
 
@@ -72,64 +68,6 @@ def test_a_middleware_is_held_against_the_floor_of_its_kind(first_look: Ended, a
 
 def test_the_null_adapter_is_no_part_of_all(first_look: Ended) -> None:
     assert cells_of(first_look, "null") == []
-
-
-def first_sizes(suite: Suite) -> str:
-    """Return one size of each sweep, for --only: not the smallest, which may be below the header."""
-    sizes = [sweep.levels("size").values for sweep in suite.sweeps]
-    return ",".join(sorted({str(each[min(1, len(each) - 1)]) for each in sizes}))
-
-
-SHORTER = {
-    "fan-out": ("subscribers=2", "depth=1,100,all"),
-    "fastdds-throughput": ("burst=100,1000", "recovery=5ms,90ms"),
-    "idle-to-flood": ("rate=100,max,curve", "transport=udp"),
-    # UDPROS delivers nothing of the size that is chosen: that is a trial that failed.
-    "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet",),
-}
-"""By suite: what else ``--only`` is to leave, that every kind of cell is measured within a minute."""
-
-
-def may_run_in_real_time() -> bool:
-    return os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[1] >= 80
-
-
-@pytest.mark.parametrize("name", suite_files())
-def test_every_suite_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
-    [suite] = load([name], RawOptions())
-    named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
-    if missing := named - DESCRIPTIONS.keys():
-        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
-    priority = [] if may_run_in_real_time() else ["--priority", "other"]
-    only = [f"--only={each}" for each in (f"size={first_sizes(suite)}", *SHORTER.get(name, ()))]
-    short = ["--samples", "50", "--warmup", "10ms", "--trials", "1", *only, *priority]
-    ended = bench.run("run", name, *short, "--format", "json", "--quiet", timeout_s=180)
-    assert ended.code == 0, ended.err
-    cells = ended.document["cells"]
-    assert cells
-    for cell in cells:
-        assert cell["failed"] is None
-        which = (cell["adapter"], cell["transport"], cell["pattern"], cell["warnings"])
-        if cell["pattern"] == "stream":
-            assert cell["sent"] > 0
-            assert cell["sent"] == 50 * cell["publishers"] or cell["rate"] == "curve", which
-            keeps_all = cell["reliability"] == "reliable" and cell["depth"] == "all"
-            assert cell["lost"] == 0 or cell["rate"] == "curve" or not keeps_all, which
-        else:
-            assert cell["sent"] == 50
-            assert cell["samples"] == 50 or cell["reliability"] != "reliable", which
-
-
-@pytest.mark.parametrize("name", suite_files())
-def test_every_suite_that_comes_along_can_be_planned_without_measuring(bench: Bench, name: str) -> None:
-    [suite] = load([name], RawOptions())
-    named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
-    if missing := named - DESCRIPTIONS.keys():
-        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
-    ended = bench.run("run", name, "--dry-run")
-    assert ended.code == 0
-    assert "trials" in ended.out
-    assert not bench.out.exists()
 
 
 def small_run(bench: Bench, output_format: str) -> Ended:

@@ -16,7 +16,7 @@ SHORT = ("--samples", "200", "--warmup", "10ms", "--trials", "2", "--quiet", "--
 
 @pytest.fixture
 def cells() -> tuple[str, ...]:
-    """One cell of a middleware that needs nobody else, over a Unix socket."""
+    """One cell of a middleware that needs no daemon, over a Unix socket."""
     if missing := {"zeromq", "memcpy", *MEETING} - BUILT.keys():
         pytest.skip(f"{', '.join(sorted(missing))} was not built here")
     return ("--adapter", "zeromq", "--transport", "ipc", "--size", "64k", "--receive", "block", "--processes", "2")
@@ -54,8 +54,8 @@ def test_without_floors_the_middleware_is_measured_alone(bench: Bench, cells: tu
 def test_a_dry_run_shows_the_floors(bench: Bench, cells: tuple[str, ...]) -> None:
     told = bench.run("run", *cells, "--dry-run").out
     assert told.count("command-line: floors: ") == 5
-    assert "5 of these cells are floors" in told
-    assert "floor" not in bench.run("run", *cells, "--dry-run", "--no-floors").out
+    assert "5 of these configurations are the machine alone" in told
+    assert "alone" not in bench.run("run", *cells, "--dry-run", "--no-floors").out
 
 
 def test_a_comparison_has_the_floors_beside_it_and_does_not_compare_them(bench: Bench, cells: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The witness to the noise: what really disturbs a trial is seen and named, and what does not marks nothing."""
+"""The witness: what really disturbs a trial is seen and named; anything else marks no trial."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ LIFE_S = 60
 
 @contextmanager
 def neighbour(folder: Path, name: str, does: str) -> Iterator[None]:
-    """A process called ``name`` on the first processor, under no priority, that runs this line of shell."""
+    """A process called ``name`` on the first processor, without priority, that runs this line of shell."""
     path = folder / name
     path.symlink_to("/bin/sh")
     command = ["timeout", str(LIFE_S), "taskset", "-c", str(min(os.sched_getaffinity(0))), str(path), "-c", does]
@@ -41,7 +41,7 @@ def cell_of(ended: Ended) -> Any:
     return cell
 
 
-def doubt_of(cell: Any) -> str | None:
+def warning_of(cell: Any) -> str | None:
     return next((each["text"] for each in cell["warnings"] if each["code"] == "machine-disturbed"), None)
 
 
@@ -60,13 +60,13 @@ def test_a_process_that_competes_for_a_roles_processor_is_seen_and_named_and_mar
     watched(cell)
     noise = cell["noise"]
     [trial] = noise["trials"]
-    [loud] = [each for each in trial["takers"] if each["name"] == "loud-neighbour"]
+    [loud] = [each for each in trial["preemptors"] if each["name"] == "loud-neighbour"]
     assert 0.01 < loud["share"] <= noise["others_share"] + noise["own_share"]
-    assert "in trial 1: other processes had" in (doubt_of(cell) or "")
+    assert "in trial 1: other processes had" in (warning_of(cell) or "")
     assert noise["longest_spell_ns"] > 100_000
     assert noise["disturbed"]
     assert noise["disturbed_trial"] == 1
-    # A turn of its takes milliseconds: the longest round trips are those under which it ran.
+    # It runs for milliseconds at a time: the longest round trips are those during which it ran.
     assert noise["above_p99_9"]["machine"] > 0
 
 
@@ -75,8 +75,8 @@ def test_a_process_that_is_there_and_quiet_marks_nothing(bench: Bench) -> None:
         cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "500ms"))
     watched(cell)
     [trial] = cell["noise"]["trials"]
-    assert "quiet-neighbour" not in [each["name"] for each in trial["takers"]]
-    assert "quiet-neighbour" not in (doubt_of(cell) or "")
+    assert "quiet-neighbour" not in [each["name"] for each in trial["preemptors"]]
+    assert "quiet-neighbour" not in (warning_of(cell) or "")
 
 
 def test_time_that_was_the_trials_own_is_nobody_elses(bench: Bench) -> None:
@@ -84,9 +84,9 @@ def test_time_that_was_the_trials_own_is_nobody_elses(bench: Bench) -> None:
     watched(cell)
     [trial] = cell["noise"]["trials"]
     assert trial["others_share"] < 1.0
-    assert not [each for each in trial["takers"] if each["name"] in ("ping", "pong 0")]
+    assert not [each for each in trial["preemptors"] if each["name"] in ("ping", "pong 0")]
     if trial["others_share"] + trial["steal_share"] <= 0.01:
-        assert "other processes had" not in (doubt_of(cell) or "")
+        assert "other processes had" not in (warning_of(cell) or "")
 
 
 def test_where_roles_sleep_their_own_waiting_is_told_and_switches_are_not_watched(bench: Bench) -> None:

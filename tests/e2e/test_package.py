@@ -13,6 +13,8 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = {"unixgram": "out-of-tree-adapter", "unixgram-rust": "rust-adapter"}
+CARGO = shutil.which("cargo") or (Path.home() / ".cargo/bin/cargo").exists()
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +26,7 @@ class Installed(NamedTuple):
     package: Path
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run the command in a folder that is no checkout."""
+        """Run the command in a folder that is not a checkout."""
         return run([self.command, *arguments], cwd=self.command.parents[2], env=environment)
 
 
@@ -32,7 +34,7 @@ def run(
     command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     closed = subprocess.DEVNULL
-    # Of this checkout nothing may be found: what is tested is what was installed.
+    # Nothing of this checkout may be found: the installed package is tested.
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("MIDDLEMARK", "PYTHON"))}
     done = subprocess.run(
         command,
@@ -50,7 +52,7 @@ def run(
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """`pip install .` with one adapter, unoptimised: what is installed where is the same for all of them."""
+    """`pip install .` with one adapter, unoptimised: all adapters are installed in the same way."""
     folder = tmp_path_factory.mktemp("installed")
     run([sys.executable, "-m", "venv", folder / "venv"], cwd=folder)
     python = folder / "venv" / "bin" / "python"
@@ -61,14 +63,26 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(folder / "venv" / "bin" / "middlemark", Path(package))
 
 
-@pytest.fixture(scope="module")
-def elsewhere(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the example, a project of its own, against the installed package: the folder of its worker."""
-    project = tmp_path_factory.mktemp("elsewhere") / "example"
-    shutil.copytree(ROOT / "examples" / "out-of-tree-adapter", project)
+class Elsewhere(NamedTuple):
+    """An adapter that is a project of its own: its name, and the folder of its worker."""
+
+    name: str
+    workers: Path
+
+
+@pytest.fixture(scope="module", params=EXAMPLES)
+def elsewhere(
+    request: pytest.FixtureRequest, installed: Installed, tmp_path_factory: pytest.TempPathFactory
+) -> Elsewhere:
+    """Build an example against the installed package."""
+    example = EXAMPLES[request.param]
+    if example == "rust-adapter" and not CARGO:
+        pytest.skip("there is no cargo")
+    project = tmp_path_factory.mktemp("elsewhere") / example
+    shutil.copytree(ROOT / "examples" / example, project, ignore=shutil.ignore_patterns("build", "target"))
     run(["cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={installed.package}"], cwd=project)
     run(["cmake", "--build", "build"], cwd=project)
-    return project / "build" / "workers"
+    return Elsewhere(request.param, project / "build" / "workers")
 
 
 def test_the_command_says_its_version(installed: Installed) -> None:
@@ -90,13 +104,13 @@ def test_the_suites_are_inside_the_package(installed: Installed) -> None:
 
 
 def test_what_reports_draw_with_is_inside_the_package_with_its_licences(installed: Installed) -> None:
-    libraries = (installed.package / "web" / "libraries.js").read_text(encoding="utf-8")
-    assert "@observablehq/plot" in libraries
-    assert "d3" in libraries
-    assert libraries.startswith("/*!")
-    assert libraries.count("Permission to use, copy, modify") > 1
-    assert "</script" not in libraries
-    ours = installed.package / "report" / "html"
+    script = (installed.package / "web" / "report.js").read_text(encoding="utf-8")
+    assert "@observablehq/plot" in script
+    assert "d3" in script
+    assert script.startswith("/*!")
+    assert script.count("Permission to use, copy, modify") > 1
+    assert "</script" not in script
+    ours = installed.package / "show" / "html"
     assert {each.suffix for each in ours.rglob("*") if each.is_file()} >= {".mjs", ".css", ".html"}
 
 
@@ -107,23 +121,25 @@ def test_every_header_of_the_core_is_installed_and_no_test(installed: Installed)
 
 
 def test_an_adapter_that_lives_elsewhere_is_found_and_measured(
-    installed: Installed, elsewhere: Path, tmp_path: Path
+    installed: Installed, elsewhere: Elsewhere, tmp_path: Path
 ) -> None:
-    shown = installed.run("list", "adapters", MIDDLEMARK_WORKERS=str(elsewhere)).stdout
-    assert re.search(r"^unixgram\s", shown, re.MULTILINE)
+    name, workers = elsewhere.name, str(elsewhere.workers)
+    shown = installed.run("list", "adapters", MIDDLEMARK_WORKERS=workers).stdout
+    assert re.search(rf"^{name}\s", shown, re.MULTILINE)
     asked = (
-        "--adapter unixgram --pattern ping-pong,stream --size 64,64k --receive block --samples 50 --warmup 50ms"
+        f"--adapter {name} --pattern ping-pong,stream --size 64,64k --receive block --samples 50 --warmup 50ms"
         " --trials 1 --pin off --format json"
     )
-    measured = installed.run("run", *asked.split(), "--out", str(tmp_path), MIDDLEMARK_WORKERS=str(elsewhere))
+    measured = installed.run("run", *asked.split(), "--out", str(tmp_path), MIDDLEMARK_WORKERS=workers)
     cells = json.loads(measured.stdout)["cells"]
     assert len(cells) == 4
     for cell in cells:
-        assert (cell["adapter"], cell["samples"], cell["lost"], cell["failed"]) == ("unixgram", 50, 0, None)
+        assert (cell["adapter"], cell["samples"], cell["lost"], cell["failed"]) == (name, 50, 0, None)
         assert cell["carried_by"] == "unix-socket"
 
 
-def test_a_whole_adapter_takes_less_than_150_lines() -> None:
-    example = ROOT / "examples" / "out-of-tree-adapter"
-    code = [each for each in example.iterdir() if each.suffix in {".hpp", ".cpp", ".txt"}]
+@pytest.mark.parametrize("example", EXAMPLES.values())
+def test_a_whole_adapter_takes_less_than_150_lines(example: str) -> None:
+    files = (ROOT / "examples" / example).rglob("*")
+    code = [each for each in files if each.suffix in {".hpp", ".cpp", ".rs"} or each.name == "CMakeLists.txt"]
     assert sum(len(each.read_text().splitlines()) for each in code) < 150

@@ -1,4 +1,4 @@
-"""A real run ends with its report, and stored runs make reports: whole, failed, interrupted, under way."""
+"""A real run ends with its report, and stored runs make reports: whole, failed, interrupted, running."""
 
 import html
 import json
@@ -11,22 +11,22 @@ import pytest
 from product import Bench, until
 
 from middlemark.problems import MeasureError
-from middlemark.report.html.page import _libraries
+from middlemark.show.html.page import script
 
 pytestmark = pytest.mark.usefixtures("null_worker")
 
-RUN = ["run", "--adapter", "udp,uds", "--size", "16,1k", "--duration", "50ms", "--warmup", "20ms", "--trials", "2"]
+RUN = ["run", "--adapter", "udp,uds", "--size", "16,1k", "--samples", "1000", "--warmup", "20ms", "--trials", "2"]
 
 
 def built() -> bool:
-    """Whether the figures' libraries are there; ./check builds them."""
+    """Whether the report's script is there; ./check builds them."""
     try:
-        return bool(_libraries())
+        return bool(script())
     except MeasureError:
         return False
 
 
-needs_libraries = pytest.mark.skipif(not built(), reason="D3 and Observable Plot are not built here")
+needs_script = pytest.mark.skipif(not built(), reason="D3 and Observable Plot are not built here")
 
 
 def document_in(page: Path) -> Any:
@@ -35,7 +35,7 @@ def document_in(page: Path) -> Any:
     return json.loads(block)
 
 
-@needs_libraries
+@needs_script
 def test_a_run_ends_with_its_report_and_says_where(bench: Bench) -> None:
     ended = bench.run(*RUN)
     assert ended.code == 0, ended.err
@@ -68,7 +68,7 @@ def test_the_markdown_of_a_stored_run(bench: Bench) -> None:
     assert again.code == 0, again.err
     lines = again.out.splitlines()
     assert lines[0].startswith("## command-line, ")
-    assert sum(line.startswith("| udp (floor) | ") for line in lines) == 2
+    assert sum(line.startswith("| udp (machine alone) | ") for line in lines) == 2
     assert "too few for an interval" in again.out
 
 
@@ -81,7 +81,7 @@ def test_a_run_of_which_a_cell_crashed_says_so(bench: Bench) -> None:
     assert ended.code == 1, ended.err
     report = bench.run("report", str(ended.folder), "--markdown", "-")
     assert report.code == 0
-    assert "- 1 of 2 cells has no result; it is told below why." in report.out
+    assert "- 1 of 2 configurations has no result; it is told below why." in report.out
     assert "### Without a result" in report.out
     assert "| crashed |" in report.out
 

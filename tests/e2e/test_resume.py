@@ -1,4 +1,4 @@
-"""A run that was killed is gone on with: the same design, every trial once."""
+"""A killed run is resumed: the same design, every trial once."""
 
 import json
 import random
@@ -8,14 +8,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from product import Bench, Ended
+from product import Bench, Ended, until
 
 ASKED = ("run", "--adapter", "null", "--transport", "memory", "--size", "16,1k", "--trials", "3", "--warmup", "10ms")
 TRIALS = 6
 
 
 def killed(bench: Bench, after: int) -> Path:
-    """Kill -9 the launcher when so many trials have been kept; return the run's folder."""
+    """Kill -9 the launcher when that many trials are stored; return the run's folder."""
     run = bench.start(*ASKED, "--duration", "300ms", "--quiet")
     while run.trials() < after or not list(run.out.glob("*/run.json")):
         assert run.process.poll() is None
@@ -89,8 +89,7 @@ def test_a_run_of_another_machine_or_version_is_refused_with_all_that_differs(be
 
 def test_what_is_asked_beside_it_is_refused_and_so_is_a_run_under_way(bench: Bench) -> None:
     run = bench.start(*ASKED, "--duration", "2s", "--quiet")
-    while run.trials() < 1:
-        time.sleep(0.01)
+    until(run.trials)
     beside = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
     assert beside.code == 2
     assert "leave suites, factors" in beside.err

@@ -26,7 +26,7 @@ def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
         assert (once["faster"], tenfold["faster"]) == (0, 0)
         assert tenfold["found"], setting
         assert tenfold["measured"] > 1
-        # One trial of seven that went astray may hide such a delay from a verdict; the shift shows it all the same.
+        # One bad trial of seven may hide such a delay from a verdict; the shift still shows it.
         assert once["found"] or once["measured"] > once["part_in_run"] / 3 or p50["scatter"] > 1, setting
 
 

@@ -54,7 +54,7 @@ def test_what_arrived_is_what_was_sent_at_every_subscriber(flood: dict[str, Any]
 
 
 def test_throughput_is_what_one_subscriber_received(flood: dict[str, Any]) -> None:
-    # Each subscriber received all of it, within a little more than the duration.
+    # Each subscriber received all messages, in a little more than the duration.
     assert 0 < flood["rate_hz"] <= flood["sent"] / 1.2
     assert flood["bytes_per_s"] == pytest.approx(64 * flood["rate_hz"])
 
@@ -141,7 +141,7 @@ def test_the_lines_of_ddsperf_read_as_ddsperfs(bench: Bench) -> None:
 
 
 def test_the_highest_rate_that_holds_is_found(bench: Bench) -> None:
-    # Every publish takes 1 ms: no more than 1,000 a second can be sustained, whatever the machine.
+    # Every publish takes 1 ms: no machine can sustain more than 1,000 a second.
     suite = bench.suite(
         '[defaults]\nadapter = "null"\ntransport = "memory"\npattern = "stream"\nsize = 64\nrate = "sustainable"\n'
         'max_loss = "1%"\nduration = "150ms"\nwarmup = "10ms"\ntrials = 1\npin = "off"\n'
@@ -215,7 +215,7 @@ pin = "off"
 
 
 def fan_out(run: Run) -> list[int]:
-    """Return the five workers' pids once the last subscriber is in its loop; else empty."""
+    """Return the five workers' pids once the last subscriber is in its loop; until then empty."""
     pids = run.workers("null")
     threads = [set(map(_name, _tasks(pid))) for pid in pids]
     return pids if len(pids) == 5 and "publisher 0" in threads[0] and "subscriber 3" in threads[4] else []

@@ -1,4 +1,4 @@
-"""Rounds are added until medians are known well enough or the time is spent; the result says which."""
+"""Rounds are added until the medians are precise enough or the time is spent; the result says which."""
 
 import json
 from collections import Counter
@@ -14,14 +14,14 @@ def test_what_is_known_well_enough_after_the_first_rounds_gets_no_more(bench: Be
     assert ended.code == 0, ended.err
     run = ended.document["run"]
     assert run["precision"] == {"part": 0.99, "budget_s": 600.0, "focus": [0, 1]}
-    if run["reached"]["rounds"] == 6:  # a machine in trouble may need more; it never needs none
+    if run["reached"]["rounds"] == 6:  # a busy machine may need more rounds, but at least one
         assert [cell["trials"] for cell in ended.document["cells"]] == [6, 6]
     assert run["reached"]["met"] is True
     assert run["reached"]["wide"] == []
 
 
 def test_what_cannot_be_known_so_well_takes_the_time_there_is(bench: Bench) -> None:
-    ended = bench.run(*ASKED, "--size", "16,1k", "--until-precise", "0.0001%", "--budget", "6s", "--focus", "size=16")
+    ended = bench.run(*ASKED, "--size", "16,1k", "--until-precise", "0.0001%", "--budget", "15s", "--focus", "size=16")
     assert ended.code == 0, ended.err
     file = ended.run_file
     reached = file["reached"]
@@ -29,10 +29,10 @@ def test_what_cannot_be_known_so_well_takes_the_time_there_is(bench: Bench) -> N
     assert reached["wide"] == [0]
     assert reached["rounds"] > 6
     rounds = Counter(trial["number"] for trial in file["plan"]["trials"])
-    assert rounds == dict.fromkeys(range(1, reached["rounds"] + 1), 2)  # the other cell goes along
+    assert rounds == dict.fromkeys(range(1, reached["rounds"] + 1), 2)  # the other cell is measured too
     assert Counter(each["order"] for each in ended.kept) == Counter(range(2 * reached["rounds"]))
     text = " ".join(ended.out.split())
-    assert f"the budget of 6 s was spent after {reached['rounds']} rounds; 1 of 1 medians are not known to" in text
+    assert f"the budget of 15 s was spent after {reached['rounds']} rounds; 1 of 1 medians are not known to" in text
     assert "null memory 16 B" in text
 
 

@@ -17,7 +17,7 @@ MEASURED = ("run", "--adapter", "null", "--transport", "memory", "--size", "64",
 
 
 class Site:
-    """A `middlemark view` under way."""
+    """A running `middlemark view`."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -27,7 +27,7 @@ class Site:
         self.port, self.base = int(found[1]), found[2]
 
     def get(self, path: str = "", *, host: str | None = None) -> tuple[int, dict[str, str], str]:
-        """GET a path; one that begins with / is not laid under the token."""
+        """GET a path. One that begins with / is requested without the token."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         connection.putrequest("GET", path if path.startswith("/") else self.base + path, skip_host=True)
         connection.putheader("Host", host or f"127.0.0.1:{self.port}")
@@ -40,7 +40,7 @@ class Site:
 
 @pytest.fixture
 def kept(bench: Bench) -> Path:
-    """A folder with two runs: a whole one, and one whose names are markup."""
+    """A folder with two runs: a normal one, and one with markup for names."""
     ended = bench.run(*MEASURED, "--quiet")
     assert ended.code == 0, ended.err
     root = ended.folder.parent
@@ -115,7 +115,7 @@ def test_another_site_cannot_use_it(site: Site) -> None:
     assert headers["referrer-policy"] == "no-referrer"
     assert "default-src 'none'" in headers["content-security-policy"]
     assert headers["x-frame-options"] == "DENY"
-    status, _, page = site.get(host="evil.example")  # a name that somebody made to mean 127.0.0.1
+    status, _, page = site.get(host="evil.example")  # a name that resolves to 127.0.0.1
     assert status == 400
     assert "2 of 2" not in page
 

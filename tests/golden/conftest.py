@@ -1,21 +1,31 @@
-"""Results made by hand: every kind of row a report must be able to tell, odd names and hostile texts among them."""
+"""Results made by hand: every kind of row that a report can have, with odd names and hostile texts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from middlemark.launch.outcome import Clock, Counts, Doubt, Failure
-from middlemark.plan.cell import Cell
-from middlemark.report.run_facts import AdapterFacts, Machine, RunFacts
-from middlemark.stats.result import CellResult, Summary
-from middlemark.stats.samples import NOT_MEASURED, SAMPLE, Samples
+from middlemark import show
+from middlemark.document import MeasuredRun, document_of
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.outcome import Failure, RunWarning, TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits, Note, Plan, Trial
+from middlemark.model.protocol import Clock
+from middlemark.model.run import Machine, RunFile
+from middlemark.model.samples import NOT_MEASURED, SAMPLE
+from middlemark.model.times import Summary
+from middlemark.show import View
+from middlemark.stats.result import CellResult
+from middlemark.stats.samples import Samples
 
 PINNED = (0, 1)
 
 
 def times(p50: float, *, few: bool = False) -> Summary:
-    """A plausible distribution around a median in ns; with few samples nothing beyond p90 is known."""
+    """A plausible distribution around a median in ns; with few samples there is nothing above p90."""
     return Summary(
         min=p50 * 0.8,
         mean=p50 * 1.1,
@@ -35,7 +45,7 @@ def made(cell: Cell, p50: float | None, **given: object) -> CellResult:
         "trials": 3,
         "failed_trials": 0,
         "samples": 30_000,
-        "counts": Counts(sent=30_000, received=30_000),
+        "counts": TrialCounts(sent=30_000, received=30_000),
         "carried_by": "shared-memory" if cell.transport == "shm" else cell.transport,
         "round_trip_ns": times(p50) if p50 is not None else None,
         "first_reply_ns": None,
@@ -53,38 +63,58 @@ def made(cell: Cell, p50: float | None, **given: object) -> CellResult:
     return CellResult(cell=cell, **(figures | given))  # type: ignore[arg-type]
 
 
+def described(name: str, title: str, version: str, licence: str, *, floor: bool = False) -> Description:
+    return Description(
+        protocol=1, name=name, title=title, version=version, library="", licence=licence, floor=floor,
+        bench_only=False, request_reply=False, security=False, own_threads=False, residue=(), native={}, transports=(),
+    )  # fmt: skip
+
+
 @pytest.fixture
-def facts() -> RunFacts:
-    """A whole run on a small machine."""
-    return RunFacts(
-        suites=("first-look",),
-        started="2026-03-01T12:00:00Z",
-        seconds=161.4,
-        middlemark="0.1.0",
-        machine=Machine(
-            hostname="bench-7",
-            cpu_model="AMD EPYC 7B13",
-            processors=2,
-            kernel="6.1.0-18-amd64",
-            os="Debian GNU/Linux 12 (bookworm)",
-        ),
-        clock=Clock(source="tsc", ticks_per_second=2.45e9, cost_ns=9.1, resolution_ns=0.41),
-        adapters=(
-            AdapterFacts(name="shm", title="Shared memory", version="0.1.0", licence="Apache-2.0", floor=True),
-            AdapterFacts(name="udp", title="UDP", version="0.1.0", licence="Apache-2.0", floor=True),
-            AdapterFacts(
-                name="cyclonedds", title="Eclipse Cyclone DDS", version="0.10.2", licence="EPL-2.0", floor=False
+def facts() -> MeasuredRun:
+    """A whole run on a small machine; its results are put in by ``render``."""
+    clock = Clock(source="tsc", ticks_per_second=2.45e9, cost_ns=9.1, resolution_ns=0.41)
+    trials = range(36)
+    return MeasuredRun(
+        folder=Path("runs/2026-03-01T12-00-00-first-look"),
+        file=RunFile(
+            middlemark="0.1.0",
+            suites=("first-look",),
+            command=(),
+            started="2026-03-01T12:00:00Z",
+            seed=42,
+            machine=Machine(
+                host="bench-7", cpu="AMD EPYC 7B13", processors=2, memory_bytes=1 << 33, kernel="6.1.0-18-amd64",
+                system="Debian GNU/Linux 12 (bookworm)", virtual=True, clocksource="tsc", governor=None,
             ),
-            AdapterFacts(name="fastdds", title="eProsima Fast DDS", version="2.9.1", licence="Apache-2.0", floor=False),
-            AdapterFacts(name="<script>", title="Odd", version="[red]1", licence="MIT", floor=False),
+            adapters=(
+                described("shm", "Shared memory", "0.1.0", "Apache-2.0", floor=True),
+                described("udp", "UDP", "0.1.0", "Apache-2.0", floor=True),
+                described("cyclonedds", "Eclipse Cyclone DDS", "0.10.2", "EPL-2.0"),
+                described("fastdds", "eProsima Fast DDS", "2.9.1", "Apache-2.0"),
+                described("<script>", "Odd", "[red]1", "MIT"),
+            ),
+            plan=Plan(
+                cells=(),
+                trials=tuple(Trial(order=at, cell=0, number=at, limits=Limits(samples=10)) for at in trials),
+                names=(),
+                notes=(Note("first-look", "size: 8 is below the smallest message and became 16"),),
+            ),
         ),
-        folder="runs/2026-03-01T12-00-00-first-look",
-        seed=42,
-        interrupted=False,
-        planned_trials=36,
-        done_trials=36,
-        notes=("first-look: size: 8 is below the smallest message and became 16",),
-    )
+        outcomes=tuple(
+            TrialOutcome(cell=0, number=at, order=at, started="", seconds=1.0, clock=clock) for at in trials
+        ),
+        trials=(),
+        results=(),
+        samples=lambda _: None,
+        kept=lambda _: pytest.fail("nothing was kept"),
+    )  # fmt: skip
+
+
+def render(name: str, facts: MeasuredRun, results: Sequence[CellResult], view: View | None = None) -> str:
+    """Return the document of these results in that format."""
+    run = msgspec.structs.replace(facts, results=results, trials=[()] * len(results))
+    return show.render(name, document_of([run], took=161.4), view or View())
 
 
 def _cell(adapter: str, transport: str, size: int = 1024, **levels: object) -> Cell:
@@ -94,17 +124,17 @@ def _cell(adapter: str, transport: str, size: int = 1024, **levels: object) -> C
 @pytest.fixture
 def results() -> tuple[CellResult, ...]:
     """Two sizes; losses, a contradicted transport, a failure, missing quantiles, disagreeing trials."""
-    loss = Doubt(
+    loss = RunWarning(
         "loss",
         "75 of 30,075 replies never arrived (0.25 %); the latency is that of the others (in 2 of 3 trials)",
         "--reliability reliable asks the middleware to send again what was lost",
     )
-    contradicted = Doubt(
+    contradicted = RunWarning(
         "transport-contradicted",
         "asked for shm (which is shared-memory), carried by udp (in 3 of 3 trials)",
         "do not quote this row as shm: the middleware chose another way",
     )
-    few = Doubt(
+    few = RunWarning(
         "few-samples", "a median needs 20 samples and no trial has more than 12", "measure longer: --duration 2s"
     )
     return (
@@ -128,7 +158,7 @@ def results() -> tuple[CellResult, ...]:
             _cell("fastdds", "udp", reliability="best-effort"),
             44_000.0,
             samples=29_925,
-            counts=Counts(sent=30_000, received=29_925, lost=75),
+            counts=TrialCounts(sent=30_000, received=29_925, lost=75),
             times_floor=44_000 / 18_200,
             floor="udp",
             warnings=(loss,),
@@ -139,7 +169,7 @@ def results() -> tuple[CellResult, ...]:
             trials=0,
             failed_trials=3,
             samples=0,
-            counts=Counts(),
+            counts=TrialCounts(),
             carried_by=None,
             discovery_ns=None,
             failed=Failure(
@@ -153,7 +183,7 @@ def results() -> tuple[CellResult, ...]:
             None,
             round_trip_ns=Summary(min=15_000.0, mean=18_000.0, stdev=1_000.0, max=21_000.0),
             samples=36,
-            counts=Counts(sent=36, received=36),
+            counts=TrialCounts(sent=36, received=36),
             warnings=(few,),
         ),
         made(_cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm"),
@@ -165,18 +195,20 @@ def results() -> tuple[CellResult, ...]:
             trials=2,
             failed_trials=1,
             samples=4_210,
-            counts=Counts(sent=4_212, received=4_210, lost=2),
+            counts=TrialCounts(sent=4_212, received=4_210, lost=2),
             round_trip_ns=times(2_140_000.0, few=True),
             times_floor=2_140_000 / 391_000,
             floor="udp",
             warnings=(
-                Doubt(
+                RunWarning(
                     "loss",
                     "2 of 4,212 replies never arrived (0.047 %); the latency is that of the others (in 1 of 2 trials)",
                     "give the history more room (--depth all)",
                 ),
-                Doubt("trials-failed", "1 of 3 trials failed; the first: the ping was stopped by SIGKILL"),
-                Doubt("trials-disagree", "the medians of its 2 trials go from 1840 to 2920 µs", "quiet the machine"),
+                RunWarning("trials-failed", "1 of 3 trials failed; the first: the ping was stopped by SIGKILL"),
+                RunWarning(
+                    "trials-disagree", "the medians of its 2 trials go from 1840 to 2920 µs", "quiet the machine"
+                ),
             ),
         ),
         made(_cell("udp", "udp", 1 << 20), 391_000.0, times_floor=1.0, floor="udp"),
@@ -185,7 +217,7 @@ def results() -> tuple[CellResult, ...]:
 
 @pytest.fixture
 def fan_out() -> tuple[CellResult, ...]:
-    """Polling beside blocking, one and three subscribers, keep-all, a priority, the middleware's own settings."""
+    """Polling and blocking, one and three subscribers, keep-all, a priority, native settings."""
     return (
         made(_cell("shm", "shm", receive="poll"), 1_400.0, times_floor=1.0, floor="shm"),
         made(_cell("fastdds", "shm", receive="poll"), 6_120.0, times_floor=6.12 / 1.4, floor="shm"),
@@ -218,7 +250,7 @@ def _trial(seconds: float, period_ns: int, *, take: bool) -> Samples:
 
 @pytest.fixture
 def samples_of() -> Callable[[int], list[Samples]]:
-    """Two trials a cell: one of 2.5 s at 1 kHz with nothing in the second second, one of a tenth of a second."""
+    """Two trials a cell: one of 2.5 s at 1 kHz without messages in its second second, one of a tenth of a second."""
     long = _trial(2.5, 1_000_000, take=True)
     second = long["begin_ns"] // 1_000_000_000 == 1
     return lambda _: [long[~second], _trial(0.1, 500_000, take=False)]

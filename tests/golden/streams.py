@@ -1,30 +1,30 @@
 """Results of streams and of request and reply, made by hand: losses, searches, curves, costs, a series."""
 
 from conftest import PINNED, made, times
-from middlemark.launch.outcome import Arrived, Counts, Doubt, NetworkCost, Second, ThreadCost
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Arrived, NetworkCost, RunWarning, Second, ThreadCost, TrialCounts
+from middlemark.model.times import Summary
 from middlemark.stats.result import (
+    CellResources,
     CellResult,
     CurveStep,
     Delivery,
-    Resources,
-    Summary,
     Sustainable,
     ThreadResources,
     WorkerResources,
 )
 
-FLOODED = Doubt(
+FLOODED = RunWarning(
     "flooded", "it was sent as fast as possible: its one-way latency is mostly time in queues", "--rate curve"
 )
-LOSS = Doubt("loss", "71,000 of 1,000,000 messages never arrived (7.1 %)", "--reliability reliable")
+LOSS = RunWarning("loss", "71,000 of 1,000,000 messages never arrived (7.1 %)", "--reliability reliable")
 
 
 def _cell(adapter: str, transport: str, **levels: object) -> Cell:
     return Cell(adapter=adapter, transport=transport, **({"size": 1024, "pattern": "stream", "pin": PINNED} | levels))  # type: ignore[arg-type]
 
 
-def _resources(cpu: float, rss: float) -> Resources:
+def _resources(cpu: float, rss: float) -> CellResources:
     def worker(who: str, share: float) -> WorkerResources:
         return WorkerResources(
             who=who,
@@ -40,7 +40,7 @@ def _resources(cpu: float, rss: float) -> Resources:
             threads=(ThreadResources("recvUC", cpu * share * 0.75), ThreadResources("tev", cpu * share * 0.25)),
         )
 
-    return Resources(
+    return CellResources(
         cpu=cpu,
         user=cpu * 0.4,
         system=cpu * 0.6,
@@ -100,7 +100,7 @@ def stream(cell: Cell, rate_hz: float, p50: float, **given: object) -> CellResul
     lost = int(given.pop("lost", 0))  # type: ignore[call-overload]
     figures: dict[str, object] = {
         "samples": expected - lost,
-        "counts": Counts(sent=expected, received=expected - lost, lost=lost),
+        "counts": TrialCounts(sent=expected, received=expected - lost, lost=lost),
         "round_trip_ns": None,
         "take_ns": None,
         "fill_ns": None,
@@ -184,7 +184,7 @@ def floods() -> tuple[CellResult, ...]:
 
 
 def loads() -> tuple[CellResult, ...]:
-    """Every kind of load and fan-out, a curve with its knee, a search, and one nothing of which could be counted."""
+    """Every kind of load and fan-out, a curve with its knee, a search, and one without any counts."""
     curve = (
         *(_step(part, 400_000.0, 31_000.0 * (1 + part)) for part in (0.1, 0.3, 0.5)),
         _step(0.8, 400_000.0, 60_000.0, knee=True),

@@ -5,8 +5,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from test_reports import TextFile
 
-from middlemark.report import View, render
-from middlemark.report.run_facts import RunFacts
+from conftest import render
+from middlemark.document import MeasuredRun
+from middlemark.show import View
 from middlemark.stats.result import CellResult, Part
 
 ONE_WAY = ("write", "transport and wake-up", "take", "copy")
@@ -41,12 +42,12 @@ def broken_down(results: tuple[CellResult, ...]) -> tuple[CellResult, ...]:
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
-def test_table(golden: SnapshotAssertion, facts: RunFacts, broken_down: tuple[CellResult, ...], width: int) -> None:
+def test_table(golden: SnapshotAssertion, facts: MeasuredRun, broken_down: tuple[CellResult, ...], width: int) -> None:
     table = render("table", facts, broken_down, View(width=width, breakdown=True))
     assert max(map(len, table.splitlines())) <= width
-    assert golden == table.split("\nDoubts")[0].split("Where the time goes")[1]
+    assert golden == table.split("\nWarnings")[0].split("Where the time goes")[1]
 
 
-def test_it_is_told_only_when_asked_for(facts: RunFacts, broken_down: tuple[CellResult, ...]) -> None:
+def test_it_is_told_only_when_asked_for(facts: MeasuredRun, broken_down: tuple[CellResult, ...]) -> None:
     assert "Where the time goes" not in render("table", facts, broken_down)
     assert "Where the time goes" in render("table", facts, broken_down, View(breakdown=True))

@@ -1,15 +1,16 @@
-"""How floors stand in the table: first in their group, what copies alone among them, and the best told above."""
+"""Floors in the table: first in their group, memcpy among them, and the best above the group."""
 
 import re
 
+import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from conftest import PINNED, made
-from middlemark.plan.cell import Cell
-from middlemark.report import View, render
-from middlemark.report.run_facts import AdapterFacts, RunFacts
+from conftest import PINNED, described, made, render
+from middlemark.document import MeasuredRun
+from middlemark.model.cell import Cell
+from middlemark.show import View
 from middlemark.stats.result import Best, CellResult
 
 SHM = Best(floor="shm", p50_ns=12_300.0, rate_hz=None, times=3.1)
@@ -33,11 +34,11 @@ def copying(size: int = 1024, **levels: object) -> Cell:
 
 
 @pytest.fixture
-def with_memcpy(facts: RunFacts) -> RunFacts:
+def with_memcpy(facts: MeasuredRun) -> MeasuredRun:
     """The machine of the other reports, with one more floor."""
-    memcpy = AdapterFacts(name="memcpy", title="Copying", version="glibc 2.36", licence="Apache-2.0", floor=True)
-    known = {each: getattr(facts, each) for each in facts.__struct_fields__}
-    return RunFacts(**{**known, "adapters": (memcpy, *facts.adapters)})
+    memcpy = described("memcpy", "Copying", "glibc 2.36", "Apache-2.0", floor=True)
+    file = msgspec.structs.replace(facts.file, adapters=(memcpy, *facts.file.adapters))
+    return msgspec.structs.replace(facts, file=file)
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def rows() -> tuple[CellResult, ...]:
     )
 
 
-def table(facts: RunFacts, rows: tuple[CellResult, ...]) -> str:
+def table(facts: MeasuredRun, rows: tuple[CellResult, ...]) -> str:
     return render("table", facts, rows, View(width=100))
 
 
@@ -63,12 +64,12 @@ def groups(text: str) -> dict[str, list[str]]:
     return {block[0]: [re.split("  +", line.strip())[0] for line in block[2:]] for block in blocks}
 
 
-def test_table_with_floors(with_memcpy: RunFacts, rows: tuple[CellResult, ...], snapshot: SnapshotAssertion) -> None:
+def test_table_with_floors(with_memcpy: MeasuredRun, rows: tuple[CellResult, ...], snapshot: SnapshotAssertion) -> None:
     assert table(with_memcpy, rows) == snapshot.use_extension(TextFile)
 
 
 def test_what_copies_alone_stands_among_the_floors_of_its_size(
-    with_memcpy: RunFacts, rows: tuple[CellResult, ...]
+    with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
 ) -> None:
     assert groups(table(with_memcpy, rows)) == {
         "64 B": ["cyclonedds shm"],
@@ -78,7 +79,7 @@ def test_what_copies_alone_stands_among_the_floors_of_its_size(
 
 
 def test_what_copies_alone_makes_no_other_row_tell_how_it_was_measured(
-    with_memcpy: RunFacts, rows: tuple[CellResult, ...]
+    with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
 ) -> None:
     text = table(with_memcpy, rows)
     assert "every row  ping-pong, one at a time, block, 2 processes, 1 subscriber, filled, pinned 0,1" in text
@@ -91,7 +92,7 @@ def test_what_copies_alone_makes_no_other_row_tell_how_it_was_measured(
     }
 
 
-def test_what_copies_alone_stands_with_its_own_payload_and_processor(with_memcpy: RunFacts) -> None:
+def test_what_copies_alone_stands_with_its_own_payload_and_processor(with_memcpy: MeasuredRun) -> None:
     rows = (
         made(cell("cyclonedds", "udp", payload="filled"), 39_000.0),
         made(cell("cyclonedds", "udp", payload="untouched"), 38_000.0),
@@ -105,11 +106,11 @@ def test_what_copies_alone_stands_with_its_own_payload_and_processor(with_memcpy
     }
 
 
-def test_a_best_that_lends_is_told_beside_the_other(with_memcpy: RunFacts, rows: tuple[CellResult, ...]) -> None:
+def test_a_best_that_lends_is_told_beside_the_other(with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]) -> None:
     lent = made(cell("cyclonedds", "shm", loan=True), 31_000.0, best=LENT)
     assert "1 KiB; best here: shm 12.3 µs, shm (loan) 0.52 µs\n" in table(with_memcpy, (*rows, lent))
 
 
-def test_a_group_of_floors_alone_needs_no_best(with_memcpy: RunFacts, rows: tuple[CellResult, ...]) -> None:
+def test_a_group_of_floors_alone_needs_no_best(with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]) -> None:
     assert "best here" not in table(with_memcpy, rows[2:5])
-    assert "best here  the fastest floor" in table(with_memcpy, rows)
+    assert "best here  the fastest of" in table(with_memcpy, rows)

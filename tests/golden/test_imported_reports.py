@@ -1,4 +1,4 @@
-"""What `import` prints, as a whole: what is told, what is not known, and what is doubtful."""
+"""The whole output of `import`: what is known, what is not, and the warnings."""
 
 import re
 from pathlib import Path

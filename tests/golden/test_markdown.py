@@ -1,7 +1,8 @@
-"""The report as Markdown, held by a file, and what GitHub's renderer would make of hostile text."""
+"""The report as Markdown, held by a golden file, and hostile text as GitHub would render it."""
 
 import html
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,16 +13,17 @@ from streams import floods, loads
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from middlemark.launch.outcome import Doubt, Failure, TrialOutcome
-from middlemark.plan.cell import Limits, Note, Plan, Trial
-from middlemark.report import markdown
-from middlemark.report.document import MeasuredRun, make_document
-from middlemark.report.factors import plain
-from middlemark.report.markdown import escaped
-from middlemark.stats.result import CellResult, Summary
-from middlemark.stats.trials import FURTHER, TIMES, TrialSummary
-from middlemark.store import Machine, RunFile
-from middlemark.workers.description import Description, Transport
+from middlemark.document import MeasuredRun, document_of, with_verdicts
+from middlemark.document.words import plain
+from middlemark.model.description import Description, Transport
+from middlemark.model.outcome import Failure, RunWarning, TrialOutcome
+from middlemark.model.plan import Limits, Note, Plan, Trial
+from middlemark.model.run import Machine, RunFile
+from middlemark.model.times import Summary, Times
+from middlemark.show import View, markdown
+from middlemark.show.markdown import escaped
+from middlemark.stats.result import CellResult
+from middlemark.stats.trials import TrialSummary
 
 Results = tuple[CellResult, ...]
 HOSTILE = "<script>alert(1)</script> | [x](http://y) `z` @team #12 **b** _c_ ![i](www.j.k)"
@@ -55,7 +57,7 @@ def _described(name: str, floor: bool) -> Description:
 
 
 def _measured(results: Results, **given: object) -> MeasuredRun:
-    """The results as those of a run of seven trials each, whose figures lie around the result's own."""
+    """The results as a run of seven trials each, with figures around those of the results."""
     cells = tuple(each.cell for each in results)
     trials = [[_trial(at, result, number) for number in range(TRIALS)] for at, result in enumerate(results)]
     planned = tuple(
@@ -80,10 +82,9 @@ def _measured(results: Results, **given: object) -> MeasuredRun:
         "plan": Plan(cells=cells, trials=planned, names=("first-look",) * len(cells)),
     }  # fmt: skip
     return MeasuredRun(
-        name="2026-03-01_12-00-00-first-look",
-        folder="runs/2026-03-01_12-00-00-first-look",
+        folder=Path("runs/2026-03-01_12-00-00-first-look"),
         file=RunFile(**(facts | given)),  # type: ignore[arg-type]
-        outcomes=[each.outcome for of in trials for each in of],
+        outcomes=tuple(each.outcome for of in trials for each in of),
         trials=trials,
         results=[msgspec.structs.replace(each, trials=TRIALS if each.failed is None else 0) for each in results],
         samples=lambda _: None,
@@ -96,13 +97,13 @@ def _trial(at: int, result: CellResult, number: int) -> TrialSummary:
         cell=at, number=number + 1, order=number * 100 + at, started="", seconds=1.0, failed=result.failed
     )
     p50 = result.round_trip_ns.p50 if result.round_trip_ns else None
-    times: dict[str, Summary | None] = dict.fromkeys((*TIMES, *FURTHER))
-    times["round_trip_ns"] = None if p50 is None else Summary(p50=p50 * (1 + 0.01 * ((number * (at + 3)) % TRIALS)))
-    return TrialSummary(outcome=outcome, times=times)
+    trip = None if p50 is None else Summary(p50=p50 * (1 + 0.01 * ((number * (at + 3)) % TRIALS)))
+    return TrialSummary(outcome=outcome, times=Times(round_trip_ns=trip))
 
 
 def _rendered(run: MeasuredRun) -> str:
-    return markdown.render(make_document([run], generated="2026-03-01T12:03:00.000+00:00", middlemark="0.1.0"))
+    document = document_of([run], generated="2026-03-01T12:03:00.000+00:00", middlemark="0.1.0")
+    return markdown.render(with_verdicts(document, [run]), View())
 
 
 def test_markdown(golden: SnapshotAssertion, results: Results) -> None:
@@ -121,7 +122,7 @@ def test_no_text_of_a_run_is_markup(results: Results) -> None:
     hostile = msgspec.structs.replace(
         results[0],
         cell=msgspec.structs.replace(results[0].cell, adapter=HOSTILE),
-        warnings=(Doubt(HOSTILE, HOSTILE, HOSTILE),),
+        warnings=(RunWarning(HOSTILE, HOSTILE, HOSTILE),),
     )
     failed = msgspec.structs.replace(results[4], failed=Failure("crashed", f"{HOSTILE}\n# not a heading", HOSTILE))
     run = _measured((hostile, failed))
@@ -131,14 +132,14 @@ def test_no_text_of_a_run_is_markup(results: Results) -> None:
     shown = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
     tags = set(re.findall(r"</?([a-zA-Z0-9]+)", shown))
     assert tags <= {"h2", "h3", "p", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "strong", "pre", "code"}
-    assert shown.count("<strong>") == 2, "a size and a doubt's code"
+    assert shown.count("<strong>") == 2, "a size and a warning's code"
     assert html.unescape(re.sub(r"<[^>]*>", "", shown)).count(HOSTILE) >= 8
     assert shown.count("<h2>") == 1
 
 
 @given(st.text(max_size=40))
 def test_any_text_in_a_table_shows_as_it_is(text: str) -> None:
-    table = "\n".join(markdown.table(("cell", "p50"), [(escaped(text), "1")]))
+    table = "\n".join(markdown.table(("configuration", "p50"), [(escaped(text), "1")]))
     shown = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(table)
     (cell,) = re.findall(r"<tbody>\n<tr>\n<td>(.*?)</td>", shown, re.DOTALL)
     assert "<" not in cell

@@ -6,11 +6,12 @@ import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from middlemark.launch.outcome import Doubt
-from middlemark.report import View, render
-from middlemark.report.json import cell_document
-from middlemark.report.run_facts import RunFacts
-from middlemark.stats.result import CellResult, Laid, Noise, Taker, TrialNoise
+from conftest import render
+from middlemark.document import MeasuredRun
+from middlemark.model.outcome import RunWarning
+from middlemark.show import View
+from middlemark.show.json import cell_document
+from middlemark.stats.result import Attribution, CellResult, Noise, Preemptor, TrialNoise
 
 Results = tuple[CellResult, ...]
 
@@ -29,8 +30,8 @@ def _trial(number: int, others: float, *marked: str) -> TrialNoise:
         still_share=0.006,
         longest_gap_ns=9_120,
         longest_spell_ns=1_204_000,
-        takers=(Taker(name="kworker/0:1", pid=41, share=others),),
-        above_p99_9=Laid(samples=17, machine=15, middleware=1, unknown=1, why=None),
+        preemptors=(Preemptor(name="kworker/0:1", pid=41, share=others),),
+        above_p99_9=Attribution(samples=17, machine=15, middleware=1, unknown=1, why=None),
         marked=marked,
     )
 
@@ -53,19 +54,19 @@ def noisy(results: Results) -> Results:
         still_share=0.006,
         longest_gap_ns=9_120,
         longest_spell_ns=1_204_000,
-        above_p99_9=Laid(samples=34, machine=30, middleware=2, unknown=2, why=None),
+        above_p99_9=Attribution(samples=34, machine=30, middleware=2, unknown=2, why=None),
         trials=trials,
         disturbed=((0.25, 0.251204),),
         disturbed_trial=1,
         absent={"throttled": "this control group has no cpu.stat that counts throttling"},
     )
-    doubt = Doubt("machine-disturbed", f"in trial 2: {trials[1].marked[0]}", "end what else runs here")
-    first = msgspec.structs.replace(results[0], noise=noise, warnings=(*results[0].warnings, doubt))
+    warning = RunWarning("machine-disturbed", f"in trial 2: {trials[1].marked[0]}", "end what else runs here")
+    first = msgspec.structs.replace(results[0], noise=noise, warnings=(*results[0].warnings, warning))
     return (first, *results[1:])
 
 
 def test_what_the_machine_did_stands_below_the_table(
-    snapshot: SnapshotAssertion, facts: RunFacts, noisy: Results
+    snapshot: SnapshotAssertion, facts: MeasuredRun, noisy: Results
 ) -> None:
     assert render("table", facts, noisy[:1], View(width=100)) == snapshot
 

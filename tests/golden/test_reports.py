@@ -1,4 +1,4 @@
-"""Each format held by a file of its own, and what the files alone cannot show. Renew them with --snapshot-update."""
+"""Each format has a golden file; other tests check what files cannot show. Renew them with --snapshot-update."""
 
 import csv
 import io
@@ -14,10 +14,14 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from middlemark.launch.outcome import Clock, Counts, Doubt, Failure, TrialOutcome
-from middlemark.report import FORMATS, View, render
-from middlemark.report.run_facts import RunFacts, clock_of
-from middlemark.stats.result import CellResult, Summary
+from conftest import render
+from middlemark.document import MeasuredRun
+from middlemark.document.runs import clock_of
+from middlemark.model.outcome import Failure, RunWarning, TrialCounts, TrialOutcome
+from middlemark.model.protocol import Clock
+from middlemark.model.times import Summary
+from middlemark.show import FORMATS, View
+from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
 
 Results = tuple[CellResult, ...]
@@ -39,41 +43,44 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
-def test_table(golden: SnapshotAssertion, facts: RunFacts, results: Results, width: int) -> None:
+def test_table(golden: SnapshotAssertion, facts: MeasuredRun, results: Results, width: int) -> None:
     assert golden == render("table", facts, results, View(width=width))
 
 
-def test_table_of_several_experiments(golden: SnapshotAssertion, facts: RunFacts, fan_out: Results) -> None:
+def test_table_of_several_experiments(golden: SnapshotAssertion, facts: MeasuredRun, fan_out: Results) -> None:
     assert golden == render("table", facts, fan_out, View(width=120))
 
 
-def test_table_in_colour(golden: SnapshotAssertion, facts: RunFacts, results: Results) -> None:
+def test_table_in_colour(golden: SnapshotAssertion, facts: MeasuredRun, results: Results) -> None:
     assert golden == render("table", facts, results, View(colour=True)).replace("\x1b", "ESC")
 
 
-def test_table_of_an_interrupted_run(golden: SnapshotAssertion, facts: RunFacts, results: Results) -> None:
+def test_table_of_an_interrupted_run(golden: SnapshotAssertion, facts: MeasuredRun, results: Results) -> None:
     nothing = msgspec.structs.replace(
         results[0],
         trials=0,
         samples=0,
-        counts=Counts(),
+        counts=TrialCounts(),
         carried_by=None,
         round_trip_ns=None,
         times_floor=None,
         floor=None,
         failed=Failure("not-measured", "the run ended before it was measured", "run it again"),
     )
-    cut = msgspec.structs.replace(facts, interrupted=True, done_trials=2, clock=None, folder=None, notes=())
+    plan = msgspec.structs.replace(facts.file.plan, notes=())
+    file = msgspec.structs.replace(facts.file, interrupted=True, plan=plan)
+    ended = tuple(msgspec.structs.replace(each, clock=None) for each in facts.outcomes[:2])
+    cut = msgspec.structs.replace(facts, file=file, outcomes=ended)
     once = tuple(msgspec.structs.replace(each, trials=1) for each in results[6:8])
     assert golden == render("table", cut, (nothing, *once))
 
 
 @pytest.mark.parametrize("name", ["json", "csv", "latencytest"])
-def test_format(golden: SnapshotAssertion, facts: RunFacts, results: Results, fan_out: Results, name: str) -> None:
+def test_format(golden: SnapshotAssertion, facts: MeasuredRun, results: Results, fan_out: Results, name: str) -> None:
     assert golden == render(name, facts, (*results, *fan_out[3:5]))
 
 
-def test_roundtrip(golden: SnapshotAssertion, facts: RunFacts, results: Results, samples_of: SamplesOf) -> None:
+def test_roundtrip(golden: SnapshotAssertion, facts: MeasuredRun, results: Results, samples_of: SamplesOf) -> None:
     one_trial = msgspec.structs.replace(results[0], trials=1)
     chosen = (one_trial, *results[1:2], *results[4:5])
     assert golden == render(
@@ -82,13 +89,13 @@ def test_roundtrip(golden: SnapshotAssertion, facts: RunFacts, results: Results,
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
-def test_no_line_of_the_table_is_wider_than_the_terminal(facts: RunFacts, results: Results, width: int) -> None:
+def test_no_line_of_the_table_is_wider_than_the_terminal(facts: MeasuredRun, results: Results, width: int) -> None:
     table = render("table", facts, results, View(width=width))
     assert max(map(len, table.splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", [60, 100])
-def test_colour_adds_nothing_but_colour(facts: RunFacts, results: Results, width: int) -> None:
+def test_colour_adds_nothing_but_colour(facts: MeasuredRun, results: Results, width: int) -> None:
     plain = render("table", facts, results, View(width=width))
     coloured = render("table", facts, results, View(width=width, colour=True))
     assert "\x1b[" in coloured
@@ -96,21 +103,21 @@ def test_colour_adds_nothing_but_colour(facts: RunFacts, results: Results, width
     assert [line.rstrip() for line in ANSI.sub("", coloured).splitlines()] == plain.splitlines()
 
 
-def test_nothing_in_a_text_is_taken_for_markup_or_moves_the_cursor(facts: RunFacts, results: Results) -> None:
+def test_nothing_in_a_text_is_taken_for_markup_or_moves_the_cursor(facts: MeasuredRun, results: Results) -> None:
     table = " ".join(render("table", facts, results, View(width=200, colour=True)).split())
     assert "[bold]no memory[/bold] \\x1b[31mleft\\x1b[0m" in table
     assert "<script> [red]1" in table
 
 
-def test_every_doubt_of_the_table_has_its_words_and_its_advice_below(facts: RunFacts, results: Results) -> None:
+def test_every_warning_of_the_table_has_its_words_and_its_advice_below(facts: MeasuredRun, results: Results) -> None:
     table = " ".join(render("table", facts, results, View(width=80)).split())
     for result in results:
-        for doubt in result.warnings:
-            assert doubt.text in table
-            assert doubt.advice in table
+        for warning in result.warnings:
+            assert warning.text in table
+            assert warning.advice in table
 
 
-def test_floors_stand_first_and_failed_rows_last(facts: RunFacts, results: Results) -> None:
+def test_floors_stand_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:
     table = render("table", facts, results, View(width=100))
     rows = [line.split("  ")[1] for line in table.split("1 KiB\n", 1)[1].split("\n\n")[0].splitlines()]
     assert rows[1:4] == ["shm, loan", "shm", "udp"]
@@ -124,7 +131,7 @@ def test_floors_stand_first_and_failed_rows_last(facts: RunFacts, results: Resul
     assert rows[9] == "fastdds data-sharing"
 
 
-def test_polling_and_blocking_never_stand_in_one_group(facts: RunFacts, fan_out: Results) -> None:
+def test_polling_and_blocking_never_stand_in_one_group(facts: MeasuredRun, fan_out: Results) -> None:
     groups = render("table", facts, fan_out).split("\n\n")
     titles = [group.splitlines()[0] for group in groups[1:-1]]
     assert titles == [
@@ -138,14 +145,14 @@ def test_polling_and_blocking_never_stand_in_one_group(facts: RunFacts, fan_out:
 
 @pytest.mark.parametrize("width", [60, 100, 140])
 def test_a_row_whose_evidence_contradicts_its_label_is_marked_at_every_width(
-    facts: RunFacts, results: Results, width: int
+    facts: MeasuredRun, results: Results, width: int
 ) -> None:
     table = render("table", facts, results, View(width=width))
-    assert table.count("cyclonedds shm (!)") == 2, "in its row and where the doubt is told"
+    assert table.count("cyclonedds shm (!)") == 2, "in its row and where the warning is told"
     assert "(!)" not in render("table", facts, results[:1], View(width=width))
 
 
-def test_a_table_of_nothing_is_still_a_report(facts: RunFacts) -> None:
+def test_a_table_of_nothing_is_still_a_report(facts: MeasuredRun) -> None:
     for name in FORMATS:
         assert render(name, facts, ()).endswith("\n")
 
@@ -176,10 +183,10 @@ CELL_TYPES: dict[str, tuple[type, ...]] = {
     "warnings": (list,),
     "failed": (dict, type(None)),
 }
-"""Schema 1 as it was promised: these keys with these types. Further keys may stand beside them."""
+"""Schema 1 as promised: these keys with these types. There may be further keys."""
 
 
-def test_json_keeps_the_promised_schema(facts: RunFacts, results: Results, fan_out: Results) -> None:
+def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
     document = json.loads(render("json", facts, (*results, *fan_out)))
     assert list(document) == ["schema", "run", "cells"]
     assert document["schema"] == 1
@@ -197,7 +204,7 @@ def test_json_keeps_the_promised_schema(facts: RunFacts, results: Results, fan_o
             assert {"code", "text"} <= cell["failed"].keys()
 
 
-def test_csv_and_json_tell_the_same_figures(facts: RunFacts, results: Results, fan_out: Results) -> None:
+def test_csv_and_json_tell_the_same_figures(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
     both = (*results, *fan_out)
     rows = list(csv.DictReader(io.StringIO(render("csv", facts, both))))
     cells = json.loads(render("json", facts, both))["cells"]
@@ -212,22 +219,22 @@ def test_csv_and_json_tell_the_same_figures(facts: RunFacts, results: Results, f
 
 
 def test_text_that_is_no_unicode_or_has_line_breaks_breaks_no_format(
-    facts: RunFacts, results: Results, samples_of: SamplesOf
+    facts: MeasuredRun, results: Results, samples_of: SamplesOf
 ) -> None:
     nasty = 'two\nlines, \udcff \x00 \x9b31m 日本語 ; "quoted" ' + "long" * 60
     failed = msgspec.structs.replace(results[4], failed=Failure("crashed", nasty, nasty))
-    doubted = msgspec.structs.replace(results[0], warnings=(Doubt("odd", nasty, nasty),), version=nasty)
+    warned = msgspec.structs.replace(results[0], warnings=(RunWarning("odd", nasty, nasty),), version=nasty)
     for name in FORMATS:
-        text = render(name, facts, (failed, doubted), View(width=80, samples_of=samples_of))
+        text = render(name, facts, (failed, warned), View(width=80, samples_of=samples_of))
         text.encode()
         assert "\x00" not in text
         assert "\x9b" not in text or name == "json"
-    assert len(render("csv", facts, (failed, doubted)).splitlines()) == 3
-    cell = json.loads(render("json", facts, (failed, doubted)))["cells"][0]
+    assert len(render("csv", facts, (failed, warned)).splitlines()) == 3
+    cell = json.loads(render("json", facts, (failed, warned)))["cells"][0]
     assert cell["failed"]["text"] == nasty.encode("utf-8", "backslashreplace").decode()
 
 
-def test_latencytest_prints_halves_in_the_columns_of_fast_dds(facts: RunFacts, results: Results) -> None:
+def test_latencytest_prints_halves_in_the_columns_of_fast_dds(facts: MeasuredRun, results: Results) -> None:
     lines = render("latencytest", facts, results[:1]).splitlines()
     header = lines.index("   Bytes, Samples,   stdev,    mean,     min,     50%,     90%,     99%,  99.99%,     max")
     assert "half round trips" in lines[header - 1]
@@ -237,7 +244,7 @@ def test_latencytest_prints_halves_in_the_columns_of_fast_dds(facts: RunFacts, r
 
 
 def test_roundtrip_counts_every_sample_and_halves_the_round_trip_only(
-    facts: RunFacts, results: Results, samples_of: SamplesOf
+    facts: MeasuredRun, results: Results, samples_of: SamplesOf
 ) -> None:
     text = render("roundtrip", facts, results[:1], View(samples_of=samples_of))
     assert "half round trips" in text.lower()
@@ -250,7 +257,7 @@ def test_roundtrip_counts_every_sample_and_halves_the_round_trip_only(
     assert overall[5:] == [str(len(kept)), "4", "4", str(len(samples_of(0)[0])), "2", "2"]
 
 
-def test_roundtrip_prints_the_width_of_its_model(facts: RunFacts, results: Results, samples_of: SamplesOf) -> None:
+def test_roundtrip_prints_the_width_of_its_model(facts: MeasuredRun, results: Results, samples_of: SamplesOf) -> None:
     text = render("roundtrip", facts, results[:1], View(samples_of=samples_of))
     # "%9ld %9lu %8.0f %8ld %8ld %8ld %10lu %8.0f %8ld %10lu %8.0f %8ld" of the example's ping.c
     widths = (9, 9, 8, 8, 8, 8, 10, 8, 8, 10, 8, 8)
@@ -259,24 +266,25 @@ def test_roundtrip_prints_the_width_of_its_model(facts: RunFacts, results: Resul
     assert model in text.splitlines()
 
 
-def test_the_clock_of_a_run_is_the_median_of_its_trials() -> None:
-    assert clock_of([]) is None
+def test_the_clock_of_a_run_is_the_median_of_its_trials(facts: MeasuredRun) -> None:
+    assert clock_of(msgspec.structs.replace(facts, outcomes=())) is None
 
     def with_clock(source: str, cost_ns: float) -> TrialOutcome:
         clock = Clock(source=source, ticks_per_second=1e9, cost_ns=cost_ns, resolution_ns=1.0)
         return TrialOutcome(cell=0, number=1, order=0, started="", seconds=1.0, clock=clock)
 
-    clock = clock_of([with_clock("tsc", 9.0), with_clock("tsc", 30.0), with_clock("clock_monotonic", 10.0)])
+    outcomes = (with_clock("tsc", 9.0), with_clock("tsc", 30.0), with_clock("clock_monotonic", 10.0))
+    clock = clock_of(msgspec.structs.replace(facts, outcomes=outcomes))
     assert clock is not None
     assert (clock.source, clock.cost_ns) == ("clock_monotonic, tsc", 10.0)
 
 
 def test_asking_for_the_formats_imports_neither_numpy_nor_rich() -> None:
-    code = "import sys, middlemark.report; sys.exit(bool({'numpy', 'rich', 'csv', 'json'} & sys.modules.keys()))"
+    code = "import sys, middlemark.show; sys.exit(bool({'numpy', 'rich', 'csv', 'json'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_an_empty_summary_prints_as_absent(facts: RunFacts, results: Results) -> None:
+def test_an_empty_summary_prints_as_absent(facts: MeasuredRun, results: Results) -> None:
     bare = msgspec.structs.replace(results[0], round_trip_ns=Summary(), times_floor=None, floor=None)
     assert re.search(r"^  cyclonedds udp +– +0 +udp$", render("table", facts, (bare,)), re.MULTILINE) is None
     assert re.search(r"^  cyclonedds udp +– ", render("table", facts, (bare,)), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Streams, and request and reply, in each format: held by files, and what the files alone cannot show."""
+"""Streams, and request and reply, in each format: golden files, and what files cannot show."""
 
 import csv
 import io
@@ -11,10 +11,11 @@ import streams
 from syrupy.assertion import SnapshotAssertion
 from test_reports import SUMMARY_KEYS, Results, SamplesOf, TextFile
 
-from middlemark.launch.outcome import Counts
-from middlemark.report import View, render
-from middlemark.report.numbers import brief, share
-from middlemark.report.run_facts import RunFacts
+from conftest import render
+from middlemark.document import MeasuredRun
+from middlemark.document.numbers import brief, share
+from middlemark.model.outcome import TrialCounts
+from middlemark.show import View
 from middlemark.stats.result import CellResult
 
 # What scripts that read ddsperf look for; the format strings are those of ddsperf.c and cputime.c of Cyclone DDS 0.10.
@@ -35,29 +36,29 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
-def test_table_of_floods(golden: SnapshotAssertion, facts: RunFacts, width: int) -> None:
+def test_table_of_floods(golden: SnapshotAssertion, facts: MeasuredRun, width: int) -> None:
     assert golden == render("table", facts, streams.floods(), View(width=width))
 
 
-def test_table_of_every_load(golden: SnapshotAssertion, facts: RunFacts) -> None:
+def test_table_of_every_load(golden: SnapshotAssertion, facts: MeasuredRun) -> None:
     assert golden == render("table", facts, streams.loads())
 
 
-def test_table_of_calls(golden: SnapshotAssertion, facts: RunFacts) -> None:
+def test_table_of_calls(golden: SnapshotAssertion, facts: MeasuredRun) -> None:
     assert golden == render("table", facts, streams.calls())
 
 
-def test_table_of_several_patterns(golden: SnapshotAssertion, facts: RunFacts, results: Results) -> None:
+def test_table_of_several_patterns(golden: SnapshotAssertion, facts: MeasuredRun, results: Results) -> None:
     assert golden == render("table", facts, (*results[:1], *streams.floods()[:1], *streams.calls()[:1]))
 
 
 @pytest.mark.parametrize("name", ["json", "csv", "ddsperf"])
-def test_format(golden: SnapshotAssertion, facts: RunFacts, name: str) -> None:
+def test_format(golden: SnapshotAssertion, facts: MeasuredRun, name: str) -> None:
     assert golden == render(name, facts, (*streams.floods()[:2], *streams.loads()[2:], *streams.calls()[1:]))
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
-def test_no_line_is_wider_than_the_terminal(facts: RunFacts, results: Results, width: int) -> None:
+def test_no_line_is_wider_than_the_terminal(facts: MeasuredRun, results: Results, width: int) -> None:
     every = (*results, *streams.floods(), *streams.loads(), *streams.calls())
     for some in (every, streams.floods(), streams.loads(), streams.calls()):
         table = render("table", facts, some, View(width=width))
@@ -65,7 +66,7 @@ def test_no_line_is_wider_than_the_terminal(facts: RunFacts, results: Results, w
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
-def test_loss_processor_and_memory_stand_beside_every_rate(facts: RunFacts, width: int) -> None:
+def test_loss_processor_and_memory_stand_beside_every_rate(facts: MeasuredRun, width: int) -> None:
     header = next(
         line for line in render("table", facts, streams.floods(), View(width=width)).splitlines() if "µs" in line
     )
@@ -77,15 +78,15 @@ def test_loss_processor_and_memory_stand_beside_every_rate(facts: RunFacts, widt
     ]
 
 
-def test_streams_are_ordered_by_their_rate_behind_the_floor(facts: RunFacts) -> None:
+def test_streams_are_ordered_by_their_rate_behind_the_floor(facts: MeasuredRun) -> None:
     table = render("table", facts, streams.floods())
     rows = [line.split("  ")[1] for line in table.split("1 KiB\n", 1)[1].split("\n\n")[0].splitlines()]
     assert rows[1:] == ["udp", "cyclonedds udp", "fastdds udp, best-effort"]
 
 
-def test_what_was_lost_is_never_rounded_to_nothing(facts: RunFacts) -> None:
+def test_what_was_lost_is_never_rounded_to_nothing(facts: MeasuredRun) -> None:
     one = msgspec.structs.replace(
-        streams.floods()[0], counts=Counts(sent=10**9, received=10**9 - 1, lost=1), warnings=()
+        streams.floods()[0], counts=TrialCounts(sent=10**9, received=10**9 - 1, lost=1), warnings=()
     )
     assert "1 (<0.001 %)" in render("table", facts, (one,))
     assert [share(each) for each in (0.0, 1e-9, 0.00123, 0.5, 0.9999, 1.0)] == [
@@ -109,14 +110,14 @@ def test_a_rate_keeps_three_digits_and_its_order_of_magnitude(number: float, tex
     assert brief(number) == text
 
 
-def test_a_curve_stands_under_its_row_and_its_knee_is_marked_once(facts: RunFacts) -> None:
+def test_a_curve_stands_under_its_row_and_its_knee_is_marked_once(facts: MeasuredRun) -> None:
     table = render("table", facts, streams.loads())
     marked = [line for line in table.splitlines() if "← knee" in line]
     assert len(marked) == 1
     assert marked[0].split()[:2] == ["320k", "320k"]
 
 
-def test_every_cell_has_the_same_keys_and_the_promised_ones(facts: RunFacts, results: Results) -> None:
+def test_every_cell_has_the_same_keys_and_the_promised_ones(facts: MeasuredRun, results: Results) -> None:
     every = (*results, *streams.floods(), *streams.loads(), *streams.calls())
     cells = json.loads(render("json", facts, every))["cells"]
     assert len({tuple(cell) for cell in cells}) == 1
@@ -128,13 +129,13 @@ def test_every_cell_has_the_same_keys_and_the_promised_ones(facts: RunFacts, res
             assert cell[key] is None or list(cell[key]) == SUMMARY_KEYS
 
 
-def test_bytes_are_those_of_the_messages_that_arrived(facts: RunFacts) -> None:
+def test_bytes_are_those_of_the_messages_that_arrived(facts: MeasuredRun) -> None:
     for cell in json.loads(render("json", facts, streams.floods()))["cells"]:
         assert cell["bytes_per_s"] == pytest.approx(cell["rate_hz"] * cell["size"])
         assert cell["rate_hz"] < cell["sent_hz"], "what was sent is told, and is another figure"
 
 
-def test_csv_tells_what_json_does(facts: RunFacts) -> None:
+def test_csv_tells_what_json_does(facts: MeasuredRun) -> None:
     every = (*streams.floods(), *streams.loads(), *streams.calls())
     rows = list(csv.DictReader(io.StringIO(render("csv", facts, every))))
     cells = json.loads(render("json", facts, every))["cells"]
@@ -150,17 +151,17 @@ def test_csv_tells_what_json_does(facts: RunFacts) -> None:
         assert row["sustainable_hz"] == str((cell["sustainable"] or {}).get("rate_hz", ""))
 
 
-def _lines(facts: RunFacts, *some: CellResult) -> list[str]:
+def _lines(facts: MeasuredRun, *some: CellResult) -> list[str]:
     return [line for line in render("ddsperf", facts, some).splitlines() if line and not line.startswith("#")]
 
 
-def test_every_line_of_ddsperf_is_one_that_ddsperf_could_have_printed(facts: RunFacts) -> None:
+def test_every_line_of_ddsperf_is_one_that_ddsperf_could_have_printed(facts: MeasuredRun) -> None:
     lines = _lines(facts, *streams.floods(), *streams.loads())
     assert lines
     assert [line for line in lines if not RATE.match(line) and not COST.match(line)] == []
 
 
-def test_ddsperf_lines_count_what_arrived_and_end_with_what_was_lost(facts: RunFacts) -> None:
+def test_ddsperf_lines_count_what_arrived_and_end_with_what_was_lost(facts: MeasuredRun) -> None:
     lossy = streams.floods()[1]
     rates = [found.groups() for line in _lines(facts, lossy) if (found := RATE.match(line))]
     deltas = [int(each[5]) for each in rates]
@@ -170,7 +171,7 @@ def test_ddsperf_lines_count_what_arrived_and_end_with_what_was_lost(facts: RunF
         assert float(each[8]) == pytest.approx(float(each[7]) * 1e3 * lossy.cell.size * 8 / 1e6, rel=1e-3)
 
 
-def test_a_damaged_message_counts_in_the_total_of_ddsperf_and_not_in_its_rate(facts: RunFacts) -> None:
+def test_a_damaged_message_counts_in_the_total_of_ddsperf_and_not_in_its_rate(facts: MeasuredRun) -> None:
     result = streams.floods()[0]
     second = msgspec.structs.replace(result.series[3], received=1_000, damaged=400, seconds=2.0)
     lines = _lines(facts, msgspec.structs.replace(result, series=(second,)))
@@ -178,7 +179,7 @@ def test_a_damaged_message_counts_in_the_total_of_ddsperf_and_not_in_its_rate(fa
     assert (found[5], found[7], found[9]) == ("1000", "0.30", "0.30")
 
 
-def test_a_thread_of_ddsperf_is_split_as_its_process_was_and_small_ones_are_others(facts: RunFacts) -> None:
+def test_a_thread_of_ddsperf_is_split_as_its_process_was_and_small_ones_are_others(facts: MeasuredRun) -> None:
     result = streams.floods()[0]
     second = msgspec.structs.replace(
         result.series[0],
@@ -193,14 +194,14 @@ def test_a_thread_of_ddsperf_is_split_as_its_process_was_and_small_ones_are_othe
     assert line.endswith(" recvUC:10%+30% others:0%+1%")
 
 
-def test_ddsperf_prints_the_seconds_of_round_trips(facts: RunFacts, results: Results, samples_of: SamplesOf) -> None:
+def test_ddsperf_prints_the_seconds_of_round_trips(facts: MeasuredRun, results: Results, samples_of: SamplesOf) -> None:
     text = render("ddsperf", facts, results[:1], View(samples_of=samples_of))
     found = [line for line in text.splitlines() if LATENCY.match(line)]
     assert sum(int(line.rsplit(" ", 1)[1]) for line in found) == sum(len(each) for each in samples_of(0))
     assert " 50% 24.900us " in found[0], "a whole round trip, where ddsperf prints half of it"
 
 
-def test_formats_of_round_trips_say_that_a_stream_has_none(facts: RunFacts) -> None:
+def test_formats_of_round_trips_say_that_a_stream_has_none(facts: MeasuredRun) -> None:
     for name in ("latencytest", "roundtrip"):
         lines = render(name, facts, streams.floods()[:1]).splitlines()
         assert not [line for line in lines if line.lstrip().startswith("1024,")]

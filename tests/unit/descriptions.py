@@ -1,14 +1,14 @@
-"""Adapters made by hand: what a planner meets, without a single worker."""
+"""Descriptions of adapters made by hand, for planning without workers."""
 
 from typing import Any
 
-from middlemark.workers.description import Description, Transport
+from middlemark.model.description import Description, NativeSetting, Transport
 
 MIB = 1 << 20
 
 
 def transport(name: str, **changed: Any) -> Transport:
-    """Make a transport that can do everything but lend."""
+    """Make a transport that can do everything except lend."""
     values: dict[str, Any] = {
         "carrier": "udp",
         "processes": (1, 2),
@@ -36,7 +36,9 @@ def description(name: str, *transports: Transport, **changed: Any) -> Descriptio
         "residue": (),
         "native": {},
     }
-    return Description(name=name, transports=transports, **{**values, **changed})
+    values |= changed
+    values["native"] = {key: NativeSetting(help=text) for key, text in values["native"].items()}
+    return Description(name=name, transports=transports, **values)
 
 
 def floor(name: str, **changed: Any) -> Description:

@@ -1,12 +1,12 @@
 """A worker without a middleware: it speaks docs/protocol.md and does what ``settings.native`` tells it to.
 
-Its figures are made up from the load, so that a second of measuring takes no time. It runs on its own, isolated from
-everything that is installed: it imports nothing of ours. Keys of ``native``, all strings:
+Its figures are calculated from the load, so a second of measuring takes no time. It runs isolated from everything that
+is installed and imports nothing of ours. Keys of ``native``, all strings:
 
 log           a file to append a line to for every command: ``<ns> <role> <command as JSON>``
 clock         <role>=<source>:<ticks a second>
-rss           resident bytes; without it no resources are told
-capacity      messages a second that arrive at a subscriber (lower publishers' rates arrive whole)
+rss           resident bytes
+capacity      the most messages a second that arrive at a subscriber
 p99_per_hz    one-way p99 in ns for each Hz of the rate
 at, does      a role, and what it does: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
               ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own
@@ -70,24 +70,24 @@ class Fake:
         return float(max([*told, *mine], default=0.0))
 
     def say(self, event: str, **fields: Any) -> None:
-        """Say it with what it costs: every event of this worker is a second after the last."""
-        if "rss" in self.native:
-            self.seconds = getattr(self, "seconds", 0) + 1
-            fields |= {
-                "at_ns": self.began_ns + self.seconds * 10**9,
-                "resources": {
-                    "rss_bytes": int(self.native["rss"]),
-                    "peak_rss_bytes": int(self.native["rss"]),
-                    "bench_bytes": 0,
-                    "user_ns": self.seconds * 1000,
-                    "system_ns": self.seconds * 100,
-                    "voluntary": self.seconds,
-                    "involuntary": 0,
-                    "minor_faults": 0,
-                    "major_faults": 0,
-                    "threads": [{"tid": os.getpid(), "name": "main", "cpu_ns": self.seconds * 1000}],
-                },
-            }
+        """Send the event with the resources. Each event of this worker is one second after the last."""
+        self.seconds = getattr(self, "seconds", 0) + 1
+        rss = int(self.native.get("rss", "0"))
+        fields |= {
+            "at_ns": self.began_ns + self.seconds * 10**9,
+            "resources": {
+                "rss_bytes": rss,
+                "peak_rss_bytes": rss,
+                "bench_bytes": 0,
+                "user_ns": self.seconds * 1000,
+                "system_ns": self.seconds * 100,
+                "voluntary": self.seconds,
+                "involuntary": 0,
+                "minor_faults": 0,
+                "major_faults": 0,
+                "threads": [{"tid": os.getpid(), "name": "main", "cpu_ns": self.seconds * 1000}],
+            },
+        }
         say(event, **fields)
 
     def run(self) -> None:
@@ -125,7 +125,7 @@ class Fake:
 
     def tick(self) -> None:
         while True:
-            say("tick", role=self.roles[0]["role"], phase="measuring", samples=0)
+            self.say("tick", roles=[], role=self.roles[0]["role"], phase="measuring", samples=0, elapsed_s=0.0)
             time.sleep(0.1)
 
     def stop(self, expected: int | None) -> None:
@@ -140,7 +140,7 @@ class Fake:
             {key: result[key] for key in ("role", "index", "sent", "received", "publish_failed") if key in result}
             for result in results
         ]
-        self.say("done", roles=counts)
+        self.say("done", role=self.roles[0]["role"], roles=counts)
         for result in results:
             say("result", ended="samples", last_error="", **result)
 
@@ -164,7 +164,7 @@ class Fake:
             "warmup_samples": 1,
         }
         if role["role"] == "publisher":
-            paced = role["load"]["kind"] == "rate"
+            paced = role["load"].get("kind") == "rate"
             return {
                 "role": "publisher",
                 "topic": role["topic"],
@@ -183,7 +183,14 @@ class Fake:
             }
         nothing = dict.fromkeys(("lost", "late", "duplicated", "reordered", "damaged"), 0)
         native = {"native": False} if role["role"] == "client" else {}
-        return {"role": role["role"], **common, **nothing, **native, "received": scheduled, "first_begin_ns": first}
+        more = {
+            "received": scheduled,
+            "first_begin_ns": first,
+            "start_ticks": 0,
+            "ticks_per_second": 1e9,
+            "pacing_ns": 0,
+        }
+        return {"role": role["role"], **common, **nothing, **native, **more}
 
     def published(self, topic: int) -> int:
         return sum(each["sent"] for each in self.publishers(topic))
@@ -197,7 +204,15 @@ class Fake:
         if role["role"] != "subscriber":
             native = {"native": False} if role["role"] == "server" else {}
             nothing = dict.fromkeys(("lost", "duplicated", "reordered", "damaged", "publish_failed"), 0)
-            return {"role": role["role"], "index": index, "received": expected or 1, "echoed": 1, **nothing, **native}
+            return {
+                "role": role["role"],
+                "index": index,
+                "received": expected or 1,
+                "echoed": 1,
+                "stamped": 0,
+                **nothing,
+                **native,
+            }
         mine = self.publishers(role["topic"])
         seconds, first = max(each["seconds"] for each in mine), min(each["first"] for each in mine)
         received = min(expected or 0, round(float(self.native.get("capacity", "1e9")) * seconds))
@@ -211,7 +226,7 @@ class Fake:
             "duplicated": 0,
             "reordered": 0,
             "damaged": 0,
-            "by_source": [],
+            "by_publisher": [],
             "first_received_ns": first + 1,
             "last_received_ns": first + round(seconds * 1e9),
             "samples": received,
@@ -223,12 +238,12 @@ class Fake:
 
 
 if __name__ == "__main__":
-    # The clock is in the hello, before anything is known: a script for it lies beside this file, to be taken once.
+    # The hello, with the clock, comes before any setting: a file beside this one says which clock. It is used once.
     source, ticks = "tsc", 2.6e9
     for path in Path(sys.argv[0]).parent.glob("clock-*"):
         mine = path.with_name(f"taken-{os.getpid()}")
         try:
-            path.rename(mine)  # only one of several that look at once can
+            path.rename(mine)  # of several workers that try at once, only one succeeds
         except FileNotFoundError:
             continue
         source, ticks = json.loads(mine.read_text())

@@ -3,17 +3,20 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from middlemark.document import MeasuredRun, document_of
 from middlemark.imports import Log, assemble, find
-from middlemark.imports.log import Measured
-from middlemark.launch.imported import Source
-from middlemark.report import render
-from middlemark.report.run_facts import Machine, RunFacts
+from middlemark.imports.log import ImportedTrial
+from middlemark.model.imported import Source
+from middlemark.model.run import Machine, RunFile
+from middlemark.show import render
 from middlemark.stats.cells import cell_results
 from middlemark.stats.result import CellResult
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
 READ = sorted(path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log")
-"""Every log that has a figure in it."""
+"""Every log with a figure in it."""
 
 
 def blocks(data: bytes, size: int = 1 << 20) -> Iterator[bytes]:
@@ -25,19 +28,19 @@ def fixture(name: str) -> bytes:
 
 
 def read(data: bytes, block: int = 1 << 20) -> Log:
-    """Read a log; AssertionError where it is of no format."""
+    """Read a log; AssertionError if no format fits."""
     found = find(data[: 1 << 20])
     assert found is not None
     return found.read(blocks(data, block))
 
 
-def one(log: Log) -> Measured:
+def one(log: Log) -> ImportedTrial:
     (measured,) = log.measured
     return measured
 
 
-def codes(measured: Measured) -> set[str]:
-    return {each.code for each in measured.doubts}
+def codes(measured: ImportedTrial) -> set[str]:
+    return {each.code for each in measured.warnings}
 
 
 def source(log: Log, name: str = "a.log") -> Source:
@@ -58,25 +61,24 @@ def results(*logs: tuple[Source, Log]) -> tuple[CellResult, ...]:
     return cell_results(plan, outcomes, lambda _: None, {})
 
 
-def facts(*told: str, notes: tuple[str, ...] = ()) -> RunFacts:
-    return RunFacts(
-        suites=("imported",),
-        started="2026-03-01T12:00:00Z",
-        seconds=0.0,
-        middlemark="0.1.0",
-        machine=Machine(processors=None, kernel=None, os=None),
-        clock=None,
-        adapters=(),
-        folder="runs/2026-03-01_12-00-00-imported",
-        seed=0,
-        interrupted=False,
-        planned_trials=1,
-        done_trials=1,
-        notes=notes,
-        imported=told or ("a.log (its lines, all 7 lines)",),
-    )
-
-
 def printed(log: Log, form: str) -> str:
-    """Return what `import` prints of a log that has a measurement."""
-    return render(form, facts(notes=log.notes), results((source(log), log)))
+    """Return what `import` prints for a log with a measurement."""
+    read = source(log)
+    plan, outcomes = assemble([(read, log)], "2026-03-01T12:00:00Z")
+    unknown = Machine(
+        host="unknown", cpu="unknown", processors=0, memory_bytes=0, kernel="", system="", virtual=None,
+        clocksource=None, governor=None,
+    )  # fmt: skip
+    run = MeasuredRun(
+        folder=Path("runs/2026-03-01_12-00-00-imported"),
+        file=RunFile(
+            middlemark="0.1.0", suites=("imported",), command=(), started="2026-03-01T12:00:00Z", seed=0,
+            machine=unknown, adapters=(), plan=plan, imported=(read,),
+        ),
+        outcomes=tuple(outcomes),
+        trials=[()] * len(plan.cells),
+        results=cell_results(plan, outcomes, lambda _: None, {}),
+        samples=lambda _: None,
+        kept=lambda _: pytest.fail("nothing was kept"),
+    )  # fmt: skip
+    return render(form, document_of([run]))

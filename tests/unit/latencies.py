@@ -1,4 +1,4 @@
-"""Latencies as they are on a real machine: consecutive ones alike, with a heavy tail, on a machine that drifts."""
+"""Latencies as on a real machine: consecutive ones are similar, the tail is heavy, and the machine drifts."""
 
 import numpy as np
 from scipy.signal import lfilter

@@ -1,4 +1,4 @@
-"""Trials of the fake worker, as the launcher runs them."""
+"""Run trials with the fake worker."""
 
 import asyncio
 import json
@@ -12,11 +12,12 @@ from typing import Any
 from descriptions import description, transport
 
 from middlemark.launch.domains import Domains
-from middlemark.launch.outcome import TrialOutcome
 from middlemark.launch.search import run_search
 from middlemark.launch.trial import Site, run_trial
-from middlemark.plan.cell import Cell, Limits, Trial
-from middlemark.workers.description import Worker
+from middlemark.model.cell import Cell
+from middlemark.model.description import Worker
+from middlemark.model.outcome import TrialOutcome, Underway
+from middlemark.model.plan import Limits, Trial
 
 FAKE = Path(__file__).with_name("fake_worker.py")
 
@@ -34,7 +35,7 @@ class Launching:
         self.worker = Worker(str(path), description("fake", transport("memory")))
         self.site = Site(folder=str(folder), token=os.urandom(3).hex(), domains=Domains(os.getpid()))
         self.log = folder / "log"
-        self.ticks: list[dict[str, Any]] = []
+        self.ticks: list[Underway] = []
 
     def cell(self, native: dict[str, str], **factors: Any) -> Cell:
         script = {"log": str(self.log), **native}
@@ -46,7 +47,7 @@ class Launching:
         return asyncio.run(self.measure(self.cell(native or {}, **factors)))
 
     async def measure(
-        self, cell: Cell, limits: Limits | None = None, tick: Callable[[dict[str, Any]], None] | None = None
+        self, cell: Cell, limits: Limits | None = None, tick: Callable[[Underway], None] | None = None
     ) -> TrialOutcome:
         trial = Trial(
             order=7,
@@ -59,11 +60,11 @@ class Launching:
         return await run(cell, trial, self.worker, self.site, tick or self.ticks.append)
 
     def one_reads(self, source: str, ticks_per_second: float) -> None:
-        """Have one worker, whichever comes first, read this clock instead of everybody's."""
+        """Give the first worker that starts this clock, different from the others."""
         (self.folder / "clock-odd").write_text(json.dumps([source, ticks_per_second]))
 
     def commands(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return who was told what, in order."""
+        """Return which worker received which command, in order."""
         found = []
         for line in sorted(self.log.read_text().splitlines(), key=lambda line: int(line.split()[0])):
             _, role, index, command = line.split(maxsplit=3)

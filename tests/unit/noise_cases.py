@@ -1,6 +1,7 @@
-"""What a witness may have seen, made by hand."""
+"""Evidence of a witness, made by hand."""
 
-from middlemark.launch.witnessed import Durations, Moved, Other, Processor, Still, Switches, Witnessed
+from middlemark.model.noise import Moved, Processor, Switches, Witnessed
+from middlemark.model.protocol import Durations, Other, Still
 
 ORIGIN_NS = 5_000_000_000_000
 SECOND_NS = 1_000_000_000
@@ -13,7 +14,7 @@ def probe(
     late: tuple[tuple[int, int], ...] = (),
     waited_ns: int = 0,
 ) -> Still:
-    """One processor's: (lower bound in ns, how many), each as long as its lower bound."""
+    """Durations of one processor: (lower bound in ns, number), each as long as its lower bound."""
     return Still(
         cpu=0,
         spun_ns=round(spun_s * 1e9),
@@ -63,7 +64,7 @@ def moved(steal_ms: int = 0, softirq_ms: int = 0, throttled: int = 0) -> Moved:
 
 
 def witnessed(**given: object) -> Witnessed:
-    """A second on two processors, watched and probed, in which nothing happened unless told otherwise."""
+    """A second on two processors, watched and probed. Nothing happened in it unless a field says otherwise."""
     figures: dict[str, object] = {
         "cpus": (0, 1),
         "pinned": True,

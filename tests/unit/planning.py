@@ -1,4 +1,4 @@
-"""Plans of suites written in a test: the shortest way from TOML to cells, notes or problems."""
+"""Plan a suite that is written in a test: from TOML to cells, notes or problems."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,17 +8,18 @@ import msgspec
 import pytest
 from descriptions import EVERYONE
 
-from middlemark.plan import Plan, make_plan
+from middlemark.model.description import Description
+from middlemark.model.plan import Plan
+from middlemark.plan import make_plan
 from middlemark.problems import RequestError
 from middlemark.suite import Suite
 from middlemark.suite.read import parse_toml, read_suite
-from middlemark.workers.description import Description
 
 ABSENT = {"zenoh": "cargo builds it"}
 
 
 def suite_of(text: str, name: str = "lan", *, floors: bool = False) -> Suite:
-    """Read a suite. What the plan adds to it has tests of its own: elsewhere there is what was written (``floors``)."""
+    """Read a suite. Unless ``floors`` is set, the plan adds no floors, so cells are only those written."""
     document, problems = parse_toml(text, f"{name}.toml")
     assert document is not None, problems
     suite, problems = read_suite(document, name, f"{name}.toml", Path(), {})

@@ -1,19 +1,25 @@
-"""Runs made by hand for the tests of the report: each cell with the figures of its trials, and nothing on a disk."""
+"""Runs made by hand for the tests of the report: cells with the figures of their trials, without files."""
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from descriptions import description, transport
 
-from middlemark.launch.outcome import Arrived, Clock, Counts, Doubt, Failure, Sent, TrialOutcome
-from middlemark.plan.cell import Cell, Limits, Plan, Trial
-from middlemark.report.document import Document, MeasuredRun, make_document
+from middlemark.document import Document, MeasuredRun, with_verdicts
+from middlemark.document import document_of as plain_document
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Arrived, Failure, RunWarning, Sent, TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.model.protocol import Clock
+from middlemark.model.run import Machine, RunFile
+from middlemark.model.times import Summary, Times
+from middlemark.show.html import data
 from middlemark.stats.cells import results_of
 from middlemark.stats.rates import rates
-from middlemark.stats.result import Summary
-from middlemark.stats.trials import FURTHER, TIMES, TrialSummary
-from middlemark.store import Machine, RunFile
+from middlemark.stats.trials import TrialSummary
 
 MACHINE = Machine(
     host="robot-7", cpu="A processor", processors=2, memory_bytes=1 << 34, kernel="6.1", system="Debian", virtual=False,
@@ -29,15 +35,17 @@ ADAPTERS = (
 NS = 1_000_000_000
 
 Figures = Mapping[Cell, Sequence[float | Failure]]
-"""A figure a trial: p50 in ns, or where the rate counts messages a second; or why it failed."""
+"""One figure for each trial: p50 in ns, or messages a second if the rate counts; or why the trial failed."""
 
 
 def cell(adapter: str = "lyra", transport: str = "udp", **levels: Any) -> Cell:
     return Cell(adapter=adapter, transport=transport, **({"size": 64} | levels))
 
 
-def run_of(figures: Figures, *, name: str = "first-run", doubts: Sequence[Doubt] = (), **file: Any) -> MeasuredRun:
-    """Return a run of those trials, interleaved round by round. ``doubts`` are those of every trial."""
+def run_of(
+    figures: Figures, *, name: str = "first-run", warnings: Sequence[RunWarning] = (), **file: Any
+) -> MeasuredRun:
+    """Return a run of those trials, interleaved round by round. Every trial has all of ``warnings``."""
     cells = tuple(figures)
     rounds = max((len(each) for each in figures.values()), default=0)
     planned, trials = [], [[] for _ in cells]  # type: ignore[var-annotated]
@@ -46,7 +54,7 @@ def run_of(figures: Figures, *, name: str = "first-run", doubts: Sequence[Doubt]
             if number < len(figures[each]):
                 trial = Trial(order=len(planned), cell=index, number=number + 1, limits=Limits(samples=1000))
                 planned.append(trial)
-                trials[index].append(_summary(each, trial, figures[each][number], doubts))
+                trials[index].append(_summary(each, trial, figures[each][number], warnings))
     plan = Plan(cells=cells, trials=tuple(planned), names=("first-look",) * len(cells))
     facts: dict[str, Any] = {
         "middlemark": "0.1",
@@ -62,10 +70,9 @@ def run_of(figures: Figures, *, name: str = "first-run", doubts: Sequence[Doubt]
     }
     kept = RunFile(**(facts | file))
     return MeasuredRun(
-        name=name,
-        folder=f"runs/{name}",
+        folder=Path(f"runs/{name}"),
         file=kept,
-        outcomes=sorted((each.outcome for of in trials for each in of), key=lambda each: each.order),
+        outcomes=tuple(sorted((each.outcome for of in trials for each in of), key=lambda each: each.order)),
         trials=trials,
         results=results_of(plan, trials, {each.name: each for each in kept.adapters}),
         samples=lambda _: None,
@@ -74,7 +81,20 @@ def run_of(figures: Figures, *, name: str = "first-run", doubts: Sequence[Doubt]
 
 
 def document_of(*runs: MeasuredRun) -> Document:
-    return make_document(runs, generated="2026-11-21T11:00:00.000+00:00", middlemark="0.2")
+    document = plain_document(runs, generated="2026-11-21T11:00:00.000+00:00", middlemark="0.2")
+    return with_verdicts(document, runs)
+
+
+class Plain(dict[str, Any]):
+    """An object of the page's data; what was left out is None."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name)
+
+
+def data_of(*runs: MeasuredRun) -> Plain:
+    """Return what the page of the report would hold, read back."""
+    return json.loads(msgspec.json.encode(data.data_of(document_of(*runs))), object_hook=Plain)
 
 
 def answers_of(*runs: MeasuredRun) -> list[str]:
@@ -85,7 +105,7 @@ def _nothing(_: object) -> Any:
     raise AssertionError("nothing was kept")
 
 
-def _summary(cell: Cell, trial: Trial, figure: float | Failure, doubts: Sequence[Doubt]) -> TrialSummary:
+def _summary(cell: Cell, trial: Trial, figure: float | Failure, warnings: Sequence[RunWarning]) -> TrialSummary:
     outcome = TrialOutcome(
         cell=trial.cell,
         number=trial.number,
@@ -95,20 +115,18 @@ def _summary(cell: Cell, trial: Trial, figure: float | Failure, doubts: Sequence
         failed=figure if isinstance(figure, Failure) else None,
         samples=0 if isinstance(figure, Failure) else 1000,
         measured_s=1.0,
-        counts=Counts(sent=1000, received=1000),
+        counts=TrialCounts(sent=1000, received=1000),
         carried_by={"udp": "udp", "shm": "shared-memory"}.get(cell.transport),
         clock=Clock(source="tsc", ticks_per_second=1e9, cost_ns=9.0, resolution_ns=0.4),
-        warnings=tuple(doubts),
+        warnings=tuple(warnings),
     )
-    times: dict[str, Summary | None] = dict.fromkeys((*TIMES, *FURTHER))
     if isinstance(figure, Failure):
-        return TrialSummary(outcome=outcome, times=times)
+        return TrialSummary(outcome=outcome)
     if cell.pattern == "stream":
         outcome = msgspec.structs.replace(outcome, counts=None, **_stream(figure))
-        times["one_way_ns"] = _times(50_000.0)
+        times = Times(one_way_ns=_times(50_000.0))
         return TrialSummary(outcome=outcome, times=times, samples=1000, rates=rates(outcome))
-    times["round_trip_ns"] = _times(figure)
-    return TrialSummary(outcome=outcome, times=times, samples=1000)
+    return TrialSummary(outcome=outcome, times=Times(round_trip_ns=_times(figure)), samples=1000)
 
 
 def _times(p50: float) -> Summary:
@@ -130,5 +148,5 @@ def _stream(hertz: float) -> dict[str, Any]:
 
 
 def spread(middle: float, trials: int = 10, by: float = 0.01) -> list[float | Failure]:
-    """Return figures around a middle, each a little apart from the others."""
+    """Return figures around a middle, each a little different from the others."""
     return [middle * (1 + by * (at - (trials - 1) / 2) / trials) for at in range(trials)]

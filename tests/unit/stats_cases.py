@@ -3,9 +3,11 @@
 import numpy as np
 from descriptions import description, transport
 
-from middlemark.launch.outcome import Counts, TrialOutcome
-from middlemark.plan.cell import Cell, Limits, Plan, Trial
-from middlemark.stats.samples import NOT_MEASURED, SAMPLE, Samples
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.model.samples import NOT_MEASURED, SAMPLE
+from middlemark.stats.samples import Samples
 
 DESCRIPTIONS = {
     each.name: each
@@ -39,7 +41,7 @@ def plan(*cells: Cell, trials: int = 3, limits: Limits | None = None) -> Plan:
 
 
 def outcome(trial: Trial, **given: object) -> TrialOutcome:
-    """A trial that measured all it was asked for, unless told otherwise."""
+    """A trial that measured everything it should, unless a field says otherwise."""
     figures: dict[str, object] = {
         "cell": trial.cell,
         "number": trial.number,
@@ -49,14 +51,14 @@ def outcome(trial: Trial, **given: object) -> TrialOutcome:
         "samples_file": f"samples/{trial.order:05}.npy",
         "samples": 1000,
         "measured_s": 0.0505,
-        "counts": Counts(sent=1000, received=1000),
+        "counts": TrialCounts(sent=1000, received=1000),
         "discovery_ns": 100,
     }
     return TrialOutcome(**(figures | given))  # type: ignore[arg-type]
 
 
 def samples(round_trips: list[int] | np.ndarray, **fields: int) -> Samples:
-    """A ping's record of these, in their order."""
+    """A ping's record of these round trips, in their order."""
     kept = np.zeros(len(round_trips), dtype=SAMPLE)
     kept["round_trip_ns"] = round_trips
     kept["first_reply_ns"] = kept["round_trip_ns"] // 2

@@ -1,13 +1,14 @@
-"""What roles of a stream say at their end, made by hand."""
+"""Result events of the roles of a stream, made by hand."""
 
 from typing import Any
+
+from middlemark.model.protocol import PublisherResult, SubscriberResult
 
 SENT = 1000
 
 
-def publisher(index: int = 0, **given: Any) -> dict[str, Any]:
-    return {
-        "role": "publisher",
+def publisher(index: int = 0, **given: Any) -> PublisherResult:
+    told = {
         "index": index,
         "topic": 0,
         "scheduled": None,
@@ -30,18 +31,18 @@ def publisher(index: int = 0, **given: Any) -> dict[str, Any]:
         "last_error": "",
         **given,
     }
+    return PublisherResult(**told)
 
 
-def subscriber(index: int = 0, **given: Any) -> dict[str, Any]:
-    return {
-        "role": "subscriber",
+def subscriber(index: int = 0, **given: Any) -> SubscriberResult:
+    told = {
         "index": index,
         "topic": 0,
         "received": SENT,
         "duplicated": 0,
         "reordered": 0,
         "damaged": 0,
-        "by_source": [SENT],
+        "by_publisher": (SENT,),
         "first_received_ns": 1_000_001_000,
         "last_received_ns": 2_000_000_000,
         "samples": SENT,
@@ -53,3 +54,4 @@ def subscriber(index: int = 0, **given: Any) -> dict[str, Any]:
         "last_error": "",
         **given,
     }
+    return SubscriberResult(**told)

@@ -1,11 +1,11 @@
-"""Files that are whole or as they were before."""
+"""A file is replaced whole, or stays as it was."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from middlemark.commands.files import write_whole
+from middlemark.show.output import write_whole
 
 
 def test_what_was_there_is_replaced_and_nothing_lies_beside_it(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path: Path) -> 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    both_ends = os.open(pipe, os.O_RDWR)  # so that neither who writes nor who reads waits for the other
+    both_ends = os.open(pipe, os.O_RDWR)  # so that neither the writer nor the reader waits for the other
     try:
         write_whole(pipe, "text")
         assert os.read(both_ends, 100) == b"text"

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from middlemark.commands.compare_ import command
-from middlemark.launch.outcome import Counts, TrialOutcome
-from middlemark.plan.cell import Cell, Limits, Plan, Trial
+from middlemark.commands.compare import command
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description, Transport
+from middlemark.model.outcome import TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.model.run import Machine, RunFile
+from middlemark.model.samples import SAMPLE
 from middlemark.problems import MeasureError, RequestError
-from middlemark.stats.samples import SAMPLE
-from middlemark.store import Machine, RunFile, open_run
-from middlemark.workers.description import Description, Transport
+from middlemark.store import open_run
 
 SAMPLES = 40
 MACHINE = Machine(
@@ -47,7 +49,7 @@ def cell(**factors: Any) -> Cell:
 
 
 def write(root: Path, cells: dict[Cell, float], trials: int = 8, floors: tuple[int, ...] = (), **machine: Any) -> Path:
-    """Keep a run in which each cell has that typical round trip in ns; trial n has n more."""
+    """Store a run in which each cell has that typical round trip in ns; trial n has n more."""
     asked = tuple(cells)
     plan = Plan(
         cells=asked,
@@ -80,7 +82,7 @@ def write(root: Path, cells: dict[Cell, float], trials: int = 8, floors: tuple[i
                 seconds=1.0,
                 samples=SAMPLES,
                 samples_file=path,
-                counts=Counts(sent=SAMPLES, received=SAMPLES),
+                counts=TrialCounts(sent=SAMPLES, received=SAMPLES),
                 measured_s=1.0,
             )
         )
@@ -252,7 +254,7 @@ def test_the_floor_of_each_side_stands_beside_a_comparison(floored: Path) -> Non
 def test_the_table_and_markdown_tell_the_floors_where_there_are_any(floored: Path, run: Path) -> None:
     for form in ("table", "markdown"):
         told = asked(floored, "--by", "transport", "--format", form).stdout
-        for words in ("A × floor", "B × floor", "2.50 × socket", "2.00 × ring", "with no middleware"):
+        for words in ("A × alone", "B × alone", "2.50 × socket", "2.00 × ring", "the machine alone"):
             assert words in told
         assert "floor" not in asked(run, "--by", "transport", "--format", form).stdout
 

@@ -1,5 +1,6 @@
-"""Which transport carried the data, told from what the kernel counted and what the workers held."""
+"""Which transport carried the data, from what the kernel counted and what the workers had open."""
 
+import ctypes
 import mmap
 import os
 import socket
@@ -11,10 +12,13 @@ import pytest
 from descriptions import transport
 
 from middlemark.launch.evidence import carried_by, gather, mapped_segments, own_sockets, read_counters
-from middlemark.launch.outcome import Evidence, Segment
+from middlemark.model.outcome import Evidence, Segment
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*", "pool"))
 UDP = transport("udp", carrier="udp")
+UNIX = transport("ipc", carrier="unix-socket")
+MEMORY = transport("inproc", carrier="process-memory")
+SYSTEM_V = transport("shmem", carrier="shared-memory", segments=("SYSV*",))
 
 RING = Segment("ring.7", 1 << 20)
 OTHER = Segment("somebody-elses", 1 << 20)
@@ -36,12 +40,18 @@ CASES = {
     "udp in one process": (UDP, ON_UDP, 1, "udp"),
     "tcp with its acknowledgements": (UDP, ON_TCP, 2, "tcp"),
     "udp, and a control connection over tcp": (UDP, {**ON_UDP, "tcp_segments": 10, "tcp_sockets": 1}, 2, "udp"),
-    "udp sent once to three subscribers": (UDP, {**ON_UDP, "udp_datagrams": 1100, "loopback_bytes": 110_000}, 2, "udp"),
+    "udp, three answers of one process together": (UDP, {**ON_UDP, "udp_datagrams": 1100}, 1, "udp"),
     "large messages in many datagrams": (UDP, {**ON_UDP, "udp_datagrams": 90_000, "loopback_bytes": 10**9}, 2, "udp"),
     "udp, while shared memory is mapped and idle": (SHM, {**ON_UDP, "segments": (RING,)}, 2, "udp"),
     "shared memory": (SHM, {"segments": (RING,)}, 2, "shared-memory"),
     "shared memory in one process": (SHM, {"segments": (RING,)}, 1, "shared-memory"),
     "shared memory, discovery over udp": (SHM, {**A_FEW_UDP, "segments": (RING,)}, 2, "shared-memory"),
+    "shared memory, discovery in fewer datagrams than messages": (
+        SHM,
+        {"udp_datagrams": 1250, "loopback_bytes": 270_000, "udp_sockets": 8, "segments": (RING,)},
+        2,
+        "shared-memory",
+    ),
     "shared memory, heartbeats in many small datagrams": (
         SHM,
         {"udp_datagrams": 2000, "loopback_bytes": 90_000, "udp_sockets": 8, "segments": (RING,)},
@@ -59,6 +69,10 @@ CASES = {
     "within the process": (UDP, {}, 1, "process-memory"),
     "within the process, discovery over udp": (UDP, A_FEW_UDP, 1, "process-memory"),
     "nothing that can be seen": (UDP, {}, 2, None),
+    "nothing that can be seen of shared memory in one process": (SHM, {}, 1, None),
+    "nothing that can be seen of Unix sockets in one process": (UNIX, {}, 1, None),
+    "within the process, as it was to be": (MEMORY, {}, 1, "process-memory"),
+    "shared memory of System V": (SYSTEM_V, {"segments": (Segment("SYSV00000000", 4096),)}, 2, "shared-memory"),
     "counted before sockets were": (UDP, {**ON_UDP, "udp_sockets": None}, 2, "udp"),
 }
 
@@ -99,6 +113,18 @@ def test_a_tcp_connection_counts_and_a_listening_socket_does_not() -> None:
         with socket.create_connection(listening.getsockname()) as one, listening.accept()[0]:
             assert own_sockets([os.getpid()])["tcp"] == 2
             one.sendall(b"x")
+
+
+def test_an_attached_segment_of_system_v_is_seen_by_its_key() -> None:
+    libc = ctypes.CDLL(None)
+    libc.shmat.restype = ctypes.c_void_p
+    segment = libc.shmget(0, 8192, 0o1600)
+    attached = libc.shmat(segment, None, 0)
+    try:
+        assert Segment("SYSV00000000", 8192) in mapped_segments([os.getpid()])
+    finally:
+        libc.shmdt(ctypes.c_void_p(attached))
+        libc.shmctl(segment, 0, None)
 
 
 def test_connected_unix_sockets_count() -> None:

@@ -1,4 +1,4 @@
-"""``middlemark import``: what it keeps, prints and refuses, and what other verbs make of the run."""
+"""``middlemark import``: what it stores, prints and refuses, and how other commands read the run."""
 
 import csv
 import hashlib
@@ -14,12 +14,12 @@ from imports_cases import FIXTURES, READ, fixture
 from test_compare import cell as measured_cell
 from test_compare import write as write_measured
 
-from middlemark.commands.compare_ import command as compare
-from middlemark.commands.export_ import command as export
+from middlemark.commands.compare import command as compare
+from middlemark.commands.export import command as export
 from middlemark.commands.import_ import command
-from middlemark.commands.list_ import command as list_
-from middlemark.commands.resume import differences
+from middlemark.commands.list import command as list_
 from middlemark.problems import MeasureError, RequestError
+from middlemark.runs.measure import differences
 from middlemark.store import list_runs, read_run
 
 PING = FIXTURES / "ddsperf" / "ping.log"
@@ -50,7 +50,7 @@ def test_a_log_becomes_a_run_that_says_what_it_was_made_of(tmp_path):
     assert run.file.ended
     (outcome,) = run.outcomes
     assert outcome.imported is not None
-    assert outcome.imported.times["round_trip_ns"].p50 == pytest.approx(20_310)
+    assert outcome.imported.times.round_trip_ns.p50 == pytest.approx(20_310)
     assert outcome.samples_file is None
     assert (run.file.machine.host, run.file.machine.processors) == ("unknown", 0)
 
@@ -70,7 +70,7 @@ def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
     assert table.exception is None
     assert path.name in table.output
     assert "machine    not known" in table.output
-    assert "\nDoubts\n" in table.output
+    assert "\nWarnings\n" in table.output
     document = json.loads(imported(tmp_path / "json", path, "--format", "json").stdout)
     assert document["run"]["machine"] == dict.fromkeys(("hostname", "cpu_model", "processors", "kernel", "os"))
     rows = list(csv.DictReader(io.StringIO(imported(tmp_path / "csv", path, "--format", "csv").stdout)))
@@ -192,7 +192,7 @@ def test_exports_of_an_imported_run_tell_no_default_for_what_is_not_known(tmp_pa
 def test_an_imported_run_is_listed_as_such(tmp_path):
     kept(imported(tmp_path, PING), tmp_path)
     listed = CliRunner().invoke(list_, ["runs", str(tmp_path)], standalone_mode=False)
-    assert "1 cells, 1 of 1 trials, imported from ddsperf" in listed.output
+    assert "1 configurations, 1 of 1 trials, imported from ddsperf" in listed.output
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_runs_of_which_no_cell_is_known_to_be_the_same_say_how_to_name_two(both,
     several = write_measured(tmp_path / "several", {measured_cell(): 9_000, measured_cell(size=64): 8_000})
     result = compared(theirs, several)
     assert isinstance(result.exception, MeasureError)
-    assert "name one cell of each" in result.exception.advice
+    assert "name one of each" in result.exception.advice
 
 
 def test_a_run_that_knows_nothing_of_imports_is_read(tmp_path):

@@ -1,4 +1,4 @@
-"""What is made of each tool's log: the figures by hand, their units, and what is said to be doubtful."""
+"""What is read from each tool's log: figures (checked by hand), units and warnings."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from imports_cases import READ, codes, fixture, one, read
 
 from middlemark.imports import FORMATS, find, is_ours
 from middlemark.imports.latencytest import RAW
-from middlemark.launch.imported import Figures
+from middlemark.model.times import Summary
 
 FORMAT_OF = {
     "ddsperf": "ddsperf's lines",
@@ -41,7 +41,7 @@ def test_no_log_is_known_by_two_formats(path):
 def test_every_row_says_that_it_was_imported_and_what_is_not_known(path):
     for measured in read(path.read_bytes()).measured:
         if measured.failed is None:
-            told = next(each for each in measured.doubts if each.code == "imported")
+            told = next(each for each in measured.warnings if each.code == "imported")
             assert "the machine" in told.text
             assert "receive" in told.text
         assert {"transport", "receive", "pin"} <= set(measured.cell.unknown)
@@ -50,25 +50,25 @@ def test_every_row_says_that_it_was_imported_and_what_is_not_known(path):
 def test_half_round_trips_of_ddsperf_are_doubled_and_the_row_says_so():
     log = one(read(fixture("ddsperf/ping.log")))
     # the medians of five seconds, as printed: 8.863 10.741 9.113 10.791 10.155
-    assert log.times["round_trip_ns"].p50 == pytest.approx(2 * 10_155)
-    assert log.times["round_trip_ns"].p99 == pytest.approx(2 * 22_738)
-    assert log.times["round_trip_ns"].min == pytest.approx(2 * 8_392)
-    assert log.times["round_trip_ns"].max == pytest.approx(2 * 2_777_855)
+    assert log.times.round_trip_ns.p50 == pytest.approx(2 * 10_155)
+    assert log.times.round_trip_ns.p99 == pytest.approx(2 * 22_738)
+    assert log.times.round_trip_ns.min == pytest.approx(2 * 8_392)
+    assert log.times.round_trip_ns.max == pytest.approx(2 * 2_777_855)
     counts = [37_513, 31_743, 32_459, 35_392, 37_041]
     means = [13.265, 15.679, 15.345, 14.077, 13.405]
-    assert log.times["round_trip_ns"].mean == pytest.approx(2_000 * np.average(means, weights=counts))
+    assert log.times.round_trip_ns.mean == pytest.approx(2_000 * np.average(means, weights=counts))
     assert log.samples == sum(counts)
     assert {"half-round-trip", "median-of-seconds", "first-samples-only"} <= codes(log)
 
 
-def test_seconds_within_what_ddsperf_keeps_raise_no_doubt_about_its_percentiles():
+def test_seconds_within_what_ddsperf_keeps_raise_no_warning_about_its_percentiles():
     log = one(read(fixture("ddsperf/ping.log").replace(b"cnt 3", b"cnt 1")))
     assert "first-samples-only" not in codes(log)
-    assert log.times["round_trip_ns"].p99 is not None
+    assert log.times.round_trip_ns.p99 is not None
 
 
 def test_percentiles_that_too_few_round_trips_of_a_second_stand_behind_are_absent():
-    times = one(read(fixture("ddsperf/two-pongs.log"))).times["round_trip_ns"]
+    times = one(read(fixture("ddsperf/two-pongs.log"))).times.round_trip_ns
     assert times.p50 is not None
     assert times.p99 is None, "100 round trips a second have no 99 %: it is their maximum"
 
@@ -132,7 +132,7 @@ def test_the_rate_of_a_ddsperf_subscriber_is_the_median_of_its_seconds_and_its_l
     assert log.counts is not None
     assert log.counts.lost == 30_089
     assert log.counts.received == 36_583
-    # 8878 in the first second (8.87 kS/s printed), then by the instants: 10017/0.999, 8166, 9475, 47
+    # 8878 in the first second (8.87 kS/s printed), then calculated from the instants: 10017/0.999, 8166, 9475, 47
     assert log.rate_hz == pytest.approx(8_870)
 
 
@@ -145,12 +145,12 @@ def test_silent_seconds_count_where_messages_came_before_and_after():
 
 def test_roundtripping_keeps_its_own_overall_figures_doubled():
     log = one(read(fixture("roundtripping/ping.log")))
-    assert log.times["round_trip_ns"] == Figures(p50=48_000, min=22_000, p99=84_000, max=32_078_000)
-    assert log.times["write_ns"] == Figures(p50=11_000, min=4_000)
-    assert log.times["take_ns"] == Figures(p50=5_000, min=0)
+    assert log.times.round_trip_ns == Summary(p50=48_000, min=22_000, p99=84_000, max=32_078_000)
+    assert log.times.write_ns == Summary(p50=11_000, min=4_000)
+    assert log.times.take_ns == Summary(p50=5_000, min=0)
     assert log.cell.size == 1024
     assert log.samples == 69_569
-    truncated = next(each for each in log.doubts if each.code == "first-samples-only")
+    truncated = next(each for each in log.warnings if each.code == "first-samples-only")
     assert "50,000 of 69,569" in truncated.text
     assert "46 µs" in truncated.text, "what its seconds say is told beside it"
 
@@ -158,14 +158,14 @@ def test_roundtripping_keeps_its_own_overall_figures_doubled():
 def test_a_short_roundtripping_is_whole_and_its_99_percent_of_300_is_none():
     log = one(read(fixture("roundtripping/short.log")))
     assert "first-samples-only" not in codes(log)
-    assert log.times["round_trip_ns"].p50 == 40_000
-    assert log.times["round_trip_ns"].p99 is None
+    assert log.times.round_trip_ns.p50 == 40_000
+    assert log.times.round_trip_ns.p99 is None
 
 
 def test_a_roundtripping_that_was_killed_gives_the_medians_of_its_seconds():
     data = fixture("roundtripping/ping.log")
     log = one(read(data[: data.index(b"# Overall")]))
-    assert log.times["round_trip_ns"].p50 == 2_000 * 23
+    assert log.times.round_trip_ns.p50 == 2_000 * 23
     assert "median-of-seconds" in codes(log)
 
 
@@ -193,10 +193,10 @@ def test_rows_of_latencytest_are_half_round_trips_whatever_its_heading_says():
     data = fixture("latencytest/one-process.log")
     assert b"round-trip times" in data
     first = read(data).measured[0]
-    assert first.times["round_trip_ns"].p50 == pytest.approx(2 * 1_857)
-    assert first.times["round_trip_ns"].p99 == pytest.approx(2 * 41_541)
-    assert first.times["round_trip_ns"].stdev == pytest.approx(2 * 11_901)
-    assert first.times["round_trip_ns"].p99_99 is None, "of 2,000 samples it is the second last"
+    assert first.times.round_trip_ns.p50 == pytest.approx(2 * 1_857)
+    assert first.times.round_trip_ns.p99 == pytest.approx(2 * 41_541)
+    assert first.times.round_trip_ns.stdev == pytest.approx(2 * 11_901)
+    assert first.times.round_trip_ns.p99_99 is None, "of 2,000 samples it is the second last"
     assert {"half-round-trip", "samples-dropped"} <= codes(first)
 
 
@@ -207,9 +207,9 @@ def test_the_raw_samples_of_latencytest_give_exact_quantiles():
     assert find(data) is RAW
     log = next(each for each in read(data).measured if each.cell.size == 16)
     assert log.samples == len(values)
-    assert log.times["round_trip_ns"].p50 == pytest.approx(2_000 * np.quantile(values, 0.5, method="inverted_cdf"))
-    assert log.times["round_trip_ns"].mean == pytest.approx(2_000 * values.mean())
-    assert log.times["round_trip_ns"].max == pytest.approx(2_000 * values.max())
+    assert log.times.round_trip_ns.p50 == pytest.approx(2_000 * np.quantile(values, 0.5, method="inverted_cdf"))
+    assert log.times.round_trip_ns.mean == pytest.approx(2_000 * values.mean())
+    assert log.times.round_trip_ns.max == pytest.approx(2_000 * values.max())
 
 
 def test_throughputtest_keeps_demand_recovery_and_what_was_received():
@@ -227,7 +227,7 @@ def test_throughputtest_keeps_demand_recovery_and_what_was_received():
 def test_performance_test_has_moments_only_and_its_variance_is_not_in_the_unit_it_names():
     log = one(read(fixture("performance_test/log.csv")))
     counts, means, variances = [998, 1000, 1001], [0.1183, 0.1207, 0.1179], [2.41e-6, 3.1e-6, 2.2e-6]
-    times = log.times["one_way_from_sent_ns"]
+    times = log.times.one_way_from_sent_ns
     mean = np.average(means, weights=counts)
     assert times.mean == pytest.approx(1e6 * mean)
     # printed: the variance in s², times 1,000
@@ -245,7 +245,7 @@ def test_performance_test_has_moments_only_and_its_variance_is_not_in_the_unit_i
 
 def test_performance_test_as_json_is_in_seconds_and_its_rate_is_of_one_subscriber():
     log = one(read(fixture("performance_test/log.json")))
-    times = log.times["one_way_from_sent_ns"]
+    times = log.times.one_way_from_sent_ns
     assert (times.min, times.max) == (pytest.approx(100_000), pytest.approx(900_000)), "a second without any is none"
     assert log.cell.subscribers == 2
     assert log.rate_total_hz == pytest.approx((200 + 198 + 200) / 3.0003)
@@ -260,14 +260,14 @@ def test_rows_of_performance_test_that_do_not_tell_their_length_stand_as_far_apa
 
 def test_round_trips_of_performance_test_are_whole_and_its_relay_measures_nothing():
     main = one(read(fixture("performance_test/log.csv").replace(b"Mode: NONE", b"Mode: MAIN")))
-    assert main.times["round_trip_ns"].mean == pytest.approx(118_966, rel=1e-3), "not doubled"
+    assert main.times.round_trip_ns.mean == pytest.approx(118_966, rel=1e-3), "not doubled"
     assert "half-round-trip" not in codes(main)
     relay = one(read(fixture("performance_test/log.csv").replace(b"Mode: NONE", b"Mode: RELAY")))
     assert relay.failed is not None
     assert "Main" in relay.failed.advice
 
 
-def test_one_way_latencies_below_zero_are_doubted():
+def test_one_way_latencies_below_zero_are_warned_about():
     data = fixture("performance_test/log.csv")
     assert "clocks-differ" not in codes(one(read(data)))
     assert "clocks-differ" in codes(one(read(data.replace(b"0.0598", b"-0.598"))))
@@ -275,8 +275,8 @@ def test_one_way_latencies_below_zero_are_doubted():
 
 def test_what_rtiperftest_calls_one_way_is_half_of_a_round_trip():
     first = read(fixture("rtiperftest/latency.json")).measured[0]
-    assert first.times["round_trip_ns"].p50 == 56_000
-    assert first.times["round_trip_ns"].p99_99 == 620_000
+    assert first.times.round_trip_ns.p50 == 56_000
+    assert first.times.round_trip_ns.p99_99 == 620_000
     assert {"half-round-trip", "samples-untold", "load-untold"} <= codes(first)
 
 
@@ -300,7 +300,7 @@ def test_a_repetition_of_google_benchmark_is_a_trial_and_what_failed_says_why():
     assert named.count("memcpy/1024") == 3, "neither the mean nor the median of the three is a trial"
     first = log.measured[0]
     document = json.loads(fixture("google-benchmark/repeated.json"))["benchmarks"][0]
-    assert first.times["round_trip_ns"] == Figures(mean=document["real_time"])
+    assert first.times.round_trip_ns == Summary(mean=document["real_time"])
     assert first.cell.size == 1024, "of its bytes a second, which are by processor time"
     assert {"iteration-not-round-trip", "no-quantiles"} <= codes(first)
     failed = next(each for each in log.measured if each.failed)

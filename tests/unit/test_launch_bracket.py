@@ -1,15 +1,15 @@
-"""Which rates a search tries: it closes in on whatever holds, in few steps, and never tries what it knows."""
+"""Which rates a search tries: it finds the highest rate that holds in few steps, and tries no rate twice."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.launch.bracket import CURVE, DOWN, PRECISION, UP, Search, first_confirmed, highest_held
+from middlemark.launch.steps import CURVE, DOWN, PRECISION, UP, Search, first_confirmed, highest_held
 
 MOST_TRIES = 16
 
 
 def followed(search: Search, capacity: float) -> tuple[float | None, list[float]]:
-    """Answer every rate by whether it is within ``capacity``."""
+    """Answer for every rate whether it is within ``capacity``."""
     tried: list[float] = []
     try:
         rate = next(search)

@@ -1,4 +1,4 @@
-"""What carried a stream: batching must not hide it, and acknowledgements must not pass for it."""
+"""What carried a stream: batching must not hide it, and acknowledgements must not count as data."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from descriptions import transport
 
 from middlemark.launch.evidence import stream_carried_by
-from middlemark.launch.outcome import Evidence, Segment
+from middlemark.model.outcome import Evidence, Segment
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*",))
 UDP = transport("udp", carrier="udp")
@@ -19,7 +19,7 @@ UDP_IP, TCP_IP, RTPS = 28, 52, 60
 def evidence(
     *, datagrams: int = 0, segments: int = 0, content: int = 0, mapped: tuple[Segment, ...] = (), **found: Any
 ) -> Evidence:
-    """Make the evidence of frames that carry ``content`` bytes in all."""
+    """Make the evidence of frames that carry ``content`` bytes in total."""
     values = {"unix_sockets": 0, "udp_sockets": 4 if datagrams else 0, "tcp_sockets": 2 if segments else 0, **found}
     return Evidence(
         udp_datagrams=datagrams,
@@ -87,7 +87,8 @@ CASES = {
 
 @pytest.mark.parametrize(("size", "found", "processes", "expected"), CASES.values(), ids=CASES)
 def test_the_carrier_of_a_stream_is_told(size: int, found: Evidence, processes: int, expected: str | None) -> None:
-    told = stream_carried_by(found, SHM, messages=MESSAGES, size=size, processes=processes)
+    asked = SHM if processes == 2 else UDP
+    told = stream_carried_by(found, asked, messages=MESSAGES, size=size, processes=processes)
     assert told == expected
 
 
@@ -95,6 +96,10 @@ def test_a_transport_without_segments_of_its_own_is_suspected_of_any() -> None:
     other = Segment("anything", 4096)
     assert stream_carried_by(evidence(mapped=(other,)), UDP, messages=9, size=16, processes=2) == "shared-memory"
     assert stream_carried_by(evidence(mapped=(other,)), SHM, messages=9, size=16, processes=2) is None
+
+
+def test_shared_memory_of_which_nothing_was_seen_is_not_contradicted() -> None:
+    assert stream_carried_by(evidence(), SHM, messages=9, size=16, processes=1) is None
 
 
 def test_without_a_message_nothing_is_said() -> None:

@@ -10,12 +10,15 @@ import pytest
 
 from middlemark.launch import channel
 from middlemark.launch.channel import WorkerFailedError, WorkerProcess
+from middlemark.model.protocol import HelloEvent, Message, SeenEvent, StartCommand
 
-HELLO = 'echo \'{"event":"hello","pid":1}\''
+CLOCK = '{"source":"tsc","ticks_per_second":1e9,"cost_ns":9,"resolution_ns":1}'
+HELLO = f'echo \'{{"event":"hello","protocol":1,"adapter":"x","version":"1","pid":1,"clock":{CLOCK}}}\''
+WATCHING = 'echo \'{"event":"watching","absent":"no"}\''
 
 
 def with_worker(script: str, then: Callable[[WorkerProcess], Awaitable[None]]) -> WorkerProcess:
-    """Start the script, do something with it, and see it reaped."""
+    """Start the script, use it, and check that it is reaped."""
 
     async def run() -> WorkerProcess:
         worker = await WorkerProcess.start("ping", ["sh", "-c", script], {})
@@ -31,13 +34,13 @@ def with_worker(script: str, then: Callable[[WorkerProcess], Awaitable[None]]) -
     return worker
 
 
-def failure(script: str, *names: str, timeout_s: float = 10.0, ticking: bool = False) -> WorkerFailedError:
+def failure(script: str, kind: type[Message], timeout_s: float = 10.0, ticking: bool = False) -> WorkerFailedError:
     """Return how waiting for an event fails."""
     found: list[WorkerFailedError] = []
 
     async def ask(worker: WorkerProcess) -> None:
         with pytest.raises(WorkerFailedError) as failed:
-            await worker.event(*names, timeout_s=timeout_s, ticking=ticking)
+            await worker.event(kind, timeout_s=timeout_s, ticking=ticking)
         found.append(failed.value)
 
     with_worker(script, ask)
@@ -46,95 +49,112 @@ def failure(script: str, *names: str, timeout_s: float = 10.0, ticking: bool = F
 
 def test_events_come_in_order_and_others_are_passed_over() -> None:
     async def ask(worker: WorkerProcess) -> None:
-        assert (await worker.event("hello", timeout_s=10))["pid"] == 1
-        assert (await worker.event("done", timeout_s=10)) == {"event": "done", "role": "ping"}
+        assert (await worker.event(HelloEvent, timeout_s=10)).pid == 1
+        assert (await worker.event(SeenEvent, timeout_s=10)) == SeenEvent(lost=7)
 
-    with_worker(f'{HELLO}; echo \'{{"event":"tick"}}\'; echo \'{{"event":"done","role":"ping"}}\'; cat', ask)
+    with_worker(f'{HELLO}; {WATCHING}; echo \'{{"event":"seen","lost":7}}\'; cat', ask)
 
 
 @pytest.mark.parametrize("noise", ["not json", "[1,2]", "5", '"text"', "{", ""])
 def test_a_line_that_is_no_event_is_passed_over(noise: str) -> None:
     async def ask(worker: WorkerProcess) -> None:
-        await worker.event("hello", timeout_s=10)
+        await worker.event(HelloEvent, timeout_s=10)
 
     with_worker(f"echo '{noise}'; {HELLO}; cat", ask)
 
 
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ('{"event":"seen","lost":"seven"}', "seen: Expected `int`, got `str` - at `$.lost`"),
+        ('{"event":"seen","spells":[[1,2,3],[1,2,-3]]}', "seen: Expected `int` >= 0 - at `$.spells[1][2]`"),
+        ('{"event":"hello"}', "hello: Object missing required field `protocol`"),
+        ('{"event":"result","role":"pong"}', "result: Object missing required field `index`"),
+        ('{"event":"dance"}', "dance: Invalid value 'dance' - at `$.event`"),
+    ],
+)
+def test_an_event_that_is_not_in_the_protocol_is_named_with_its_field(said: str, why: str) -> None:
+    told = failure(f"echo '{said}'; {HELLO}; cat", HelloEvent)
+    assert told.code == "internal"
+    assert told.text == f"ping said something that is not in the protocol: {why}"
+    assert "build both anew" in told.advice
+
+
 def test_commands_are_sent_a_line_each() -> None:
     async def ask(worker: WorkerProcess) -> None:
-        worker.send({"event": "echo", "n": 1})
-        worker.send({"event": "echo", "n": 2})
-        assert [(await worker.event("echo", timeout_s=10))["n"] for _ in range(2)] == [1, 2]
+        worker.send(SeenEvent(lost=1))
+        worker.send(SeenEvent(lost=2))
+        assert [(await worker.event(SeenEvent, timeout_s=10)).lost for _ in range(2)] == [1, 2]
 
     with_worker("cat", ask)
 
 
 def test_an_error_of_its_own_is_raised_with_code_and_advice() -> None:
     told = failure(
-        'echo \'{"event":"error","code":"refused","text":"no such transport","advice":"try udp"}\'; cat', "hello"
+        'echo \'{"event":"error","code":"refused","text":"no such transport","advice":"try udp"}\'; cat', HelloEvent
     )
     assert (told.code, told.text, told.advice) == ("refused", "ping: no such transport", "try udp")
 
 
 def test_a_crash_is_named_with_its_signal_and_last_words() -> None:
-    told = failure('echo "history full" >&2; kill -SEGV $$', "hello")
+    told = failure('echo "history full" >&2; kill -SEGV $$', HelloEvent)
     assert told.code == "crashed"
     assert "was ended by SIGSEGV (signal 11); its last words: history full" in told.text
 
 
 def test_an_exit_is_named_with_its_status() -> None:
-    told = failure("exit 42", "hello")
+    told = failure("exit 42", HelloEvent)
     assert told.code == "crashed"
     assert "exited with status 42" in told.text
 
 
 def test_the_real_time_limit_is_named_as_such() -> None:
-    assert "spun under real-time priority" in failure("kill -XCPU $$", "hello").text
+    assert "spun under real-time priority" in failure("kill -XCPU $$", HelloEvent).text
 
 
 def test_a_closed_channel_is_told_from_an_end() -> None:
-    assert "closed its control channel" in failure("exec >&-; sleep 30", "hello").text
+    assert "closed its control channel" in failure("exec >&-; sleep 30", HelloEvent).text
 
 
 def test_last_words_are_the_last_ones_and_no_flood() -> None:
-    told = failure("seq 100000 >&2; echo the end >&2; exit 1", "hello")
+    told = failure("seq 100000 >&2; echo the end >&2; exit 1", HelloEvent)
     assert told.text.endswith("the end")
     assert len(told.text) < 1000
 
 
 def test_last_words_may_be_anything() -> None:
-    assert "\ufffd" in failure("printf '\\377\\376' >&2; exit 1", "hello").text
+    assert "\ufffd" in failure("printf '\\377\\376' >&2; exit 1", HelloEvent).text
 
 
 def test_silence_is_a_hang_with_what_was_awaited() -> None:
-    told = failure("sleep 30", "hello", timeout_s=0.1)
+    told = failure("sleep 30", HelloEvent, timeout_s=0.1)
     assert told.code == "hung"
     assert "(awaited: hello)" in told.text
 
 
 def test_a_stopped_worker_is_told_from_a_busy_one() -> None:
-    told = failure("kill -STOP $$; sleep 30", "hello", timeout_s=0.5)
+    told = failure("kill -STOP $$; sleep 30", HelloEvent, timeout_s=0.5)
     assert told.code == "hung"
     assert "it is stopped (SIGSTOP or a debugger)" in told.text
 
 
 def test_while_it_ticks_only_silence_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "CONTROL_SILENCE_S", 1.5)
-    ticks = 'for i in 1 2 3 4 5 6; do echo \'{"event":"tick"}\'; sleep 0.5; done'
+    ticks = f"for i in 1 2 3 4 5 6; do {WATCHING}; sleep 0.5; done"
 
     async def ask(worker: WorkerProcess) -> None:
-        await worker.event("done", timeout_s=60, ticking=True)
+        await worker.event(HelloEvent, timeout_s=60, ticking=True)
 
-    with_worker(f'{ticks}; echo \'{{"event":"done"}}\'; cat', ask)
-    told = failure('echo \'{"event":"tick"}\'; sleep 30', "done", timeout_s=60, ticking=True)
+    with_worker(f"{ticks}; {HELLO}; cat", ask)
+    told = failure(f"{WATCHING}; sleep 30", HelloEvent, timeout_s=60, ticking=True)
     assert told.code == "hung"
 
 
 def test_a_command_to_a_worker_that_is_gone_is_no_error() -> None:
     async def ask(worker: WorkerProcess) -> None:
         with pytest.raises(WorkerFailedError):
-            await worker.event("hello", timeout_s=10)
-        worker.send({"command": "start"})
+            await worker.event(HelloEvent, timeout_s=10)
+        worker.send(StartCommand())
 
     with_worker("exit 0", ask)
 
@@ -160,7 +180,7 @@ def test_everything_in_its_session_is_killed_with_it(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
 
     async def ask(worker: WorkerProcess) -> None:
-        await worker.event("hello", timeout_s=10)
+        await worker.event(HelloEvent, timeout_s=10)
 
     with_worker(f"sleep 300 & echo $! > {pid_file}; {HELLO}; wait", ask)
     child = int(pid_file.read_text())

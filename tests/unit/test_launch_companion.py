@@ -1,4 +1,4 @@
-"""Daemons around a trial: ready, not ready, dead at once, dead meanwhile, deaf to SIGTERM. They are shell scripts."""
+"""Daemons of a trial: ready, not ready, dead at once, dead later, ignoring SIGTERM. They are shell scripts."""
 
 import asyncio
 import os
@@ -134,7 +134,7 @@ def test_being_cancelled_while_it_gets_ready_stops_it(tmp_path: Path) -> None:
     assert process_state(int(pid.read_text())) == ""
 
 
-# ---- asking a worker which it needs
+# ---- asking a worker which daemons it needs
 
 
 def worker(tmp_path: Path, script: str) -> str:

@@ -1,35 +1,25 @@
-"""What workers told of their resources: differences, per worker and step by step."""
+"""What workers reported of their resources: differences, for each worker and each step."""
 
 from typing import Any
 
-from middlemark.launch.costs import Account, account, series, worker_cost
-from middlemark.launch.outcome import NetworkCost, ThreadCost
+import worker_words
+
+from middlemark.launch.costs import WorkerAccounts, account, series, worker_cost
+from middlemark.model.outcome import NetworkCost, ThreadCost
+from middlemark.model.protocol import Account, Counts, ThreadUse
 
 S = 1_000_000_000
 
 
-def event(name: str, at_s: float, *, roles: list[dict[str, Any]] | None = None, **used: Any) -> dict[str, Any]:
-    resources = {
-        "rss_bytes": 0,
-        "peak_rss_bytes": 0,
-        "bench_bytes": 0,
-        "user_ns": 0,
-        "system_ns": 0,
-        "voluntary": 0,
-        "involuntary": 0,
-        "minor_faults": 0,
-        "major_faults": 0,
-        "threads": [],
-        **used,
-    }
-    return {"event": name, "at_ns": round(at_s * S), "roles": roles or [], "resources": resources}
+def event(name: str, at_s: float, **said: Any) -> Account:
+    return worker_words.event(name, round(at_s * S), **said)
 
 
-def thread(tid: int, name: str, cpu_ns: int) -> dict[str, Any]:
-    return {"tid": tid, "name": name, "cpu_ns": cpu_ns}
+def thread(tid: int, name: str, cpu_ns: int) -> ThreadUse:
+    return ThreadUse(tid=tid, name=name, cpu_ns=cpu_ns)
 
 
-def told(*events: dict[str, Any], who: str = "publisher 0", network: tuple[NetworkCost, ...] = ()) -> Account:
+def told(*events: Account, who: str = "publisher 0", network: tuple[NetworkCost, ...] = ()) -> WorkerAccounts:
     found = account(who, 1, events, network)
     assert found is not None
     return found
@@ -54,9 +44,33 @@ def test_only_what_was_used_while_it_measured_counts() -> None:
 def test_threads_of_one_name_are_added_up_and_none_is_forgotten_when_it_ends() -> None:
     cost = worker_cost(
         told(
-            event("measuring", 0, threads=[thread(1, "recv", 100), thread(2, "recv", 50), thread(3, "gone", 10)]),
-            event("tick", 1, threads=[thread(1, "recv", 200), thread(2, "recv", 60), thread(3, "gone", 17)]),
-            event("done", 2, threads=[thread(1, "recv", 300), thread(2, "recv", 70), thread(4, "late", 5)]),
+            event(
+                "measuring",
+                0,
+                threads=(
+                    thread(1, "recv", 100),
+                    thread(2, "recv", 50),
+                    thread(3, "gone", 10),
+                ),
+            ),
+            event(
+                "tick",
+                1,
+                threads=(
+                    thread(1, "recv", 200),
+                    thread(2, "recv", 60),
+                    thread(3, "gone", 17),
+                ),
+            ),
+            event(
+                "done",
+                2,
+                threads=(
+                    thread(1, "recv", 300),
+                    thread(2, "recv", 70),
+                    thread(4, "late", 5),
+                ),
+            ),
         )
     )
     assert cost.threads == (
@@ -67,8 +81,17 @@ def test_threads_of_one_name_are_added_up_and_none_is_forgotten_when_it_ends() -
 
 
 def test_a_thread_that_ended_used_what_the_living_did_not() -> None:
-    begin = event("measuring", 0, user_ns=50, system_ns=50, threads=[thread(1, "control", 10), thread(2, "ping", 90)])
-    end = event("done", 1, user_ns=700, system_ns=400, threads=[thread(1, "control", 15)])
+    begin = event(
+        "measuring",
+        0,
+        user_ns=50,
+        system_ns=50,
+        threads=(
+            thread(1, "control", 10),
+            thread(2, "ping", 90),
+        ),
+    )
+    end = event("done", 1, user_ns=700, system_ns=400, threads=(thread(1, "control", 15),))
     assert [(each.name, each.cpu_ns) for each in worker_cost(told(begin, end)).threads] == [
         ("control", 5),
         ("ping", 995),
@@ -76,14 +99,22 @@ def test_a_thread_that_ended_used_what_the_living_did_not() -> None:
 
 
 def test_what_several_threads_that_ended_used_is_told_of_all_of_them_together() -> None:
-    begin = event("measuring", 0, threads=[thread(1, "control", 0), thread(2, "ping", 10), thread(3, "pong", 10)])
-    end = event("done", 1, user_ns=500, threads=[thread(1, "control", 20)])
+    begin = event(
+        "measuring",
+        0,
+        threads=(
+            thread(1, "control", 0),
+            thread(2, "ping", 10),
+            thread(3, "pong", 10),
+        ),
+    )
+    end = event("done", 1, user_ns=500, threads=(thread(1, "control", 20),))
     found = {each.name: each.cpu_ns for each in worker_cost(told(begin, end)).threads}
     assert found == {"(ended)": 480, "control": 20, "ping": 0, "pong": 0}
 
 
-def counts(**counted: int | None) -> list[dict[str, Any]]:
-    return [{"role": "publisher", "index": 0, **counted}]
+def counts(**counted: int | None) -> tuple[Counts, ...]:
+    return (Counts(role="publisher", index=0, **counted),)
 
 
 def test_the_series_tells_what_moved_in_each_step_of_each_worker() -> None:
@@ -132,9 +163,7 @@ def test_the_network_is_told_with_the_first_worker_only_and_never_before_it_meas
     assert two.network is None
 
 
-def test_a_worker_that_did_not_measure_or_tell_has_no_account() -> None:
-    silent = {"event": "measuring", "at_ns": 1, "roles": []}
+def test_a_worker_that_did_not_measure_has_no_account() -> None:
     assert account("publisher 0", 1, []) is None
     assert account("subscriber 0", 1, [event("tick", 0), event("done", 1)]) is None, "nothing ever reached it"
-    assert account("publisher 0", 1, [silent, {**silent, "event": "done"}]) is None
     assert account("publisher 0", 1, [event("measuring", 0)]) is None

@@ -1,4 +1,4 @@
-"""The kernel's counters of the machine, out of the text that kernels of several kinds give."""
+"""The kernel's counters of the machine, from the texts of several kernels."""
 
 import os
 

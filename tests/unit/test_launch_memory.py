@@ -1,4 +1,4 @@
-"""Memory is looked at before the start: what is needed, what there is, and what to ask for instead."""
+"""Memory is checked before the start: what is needed, what is available, and what to ask for instead."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,8 @@ import pytest
 
 from middlemark.launch import memory
 from middlemark.launch.channel import WorkerFailedError
-from middlemark.plan.cell import Cell, Limits
+from middlemark.model.cell import Cell
+from middlemark.model.plan import Limits
 from middlemark.plan.memory import memory_needed
 
 LIMITS = Limits(duration_s=1.0)

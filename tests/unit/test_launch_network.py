@@ -1,4 +1,4 @@
-"""The namespace's counters: read quickly, told as differences."""
+"""The namespace's counters: read quickly, reported as differences."""
 
 import itertools
 import socket
@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from middlemark.launch.evidence import read_counters
-from middlemark.launch.network import NetworkCounters, moved
+from middlemark.launch.evidence import NetworkCounters, moved, read_counters
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Leftovers are cleared away; what a living process uses, or what was there before, never is."""
+"""Residue is removed, but never what a living process uses or what was there before."""
 
 import json
 import mmap
@@ -21,7 +21,7 @@ SCOPE = "mm_abc_1"
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files that is no other's."""
+    """A folder for temporary files that nothing else uses."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -109,13 +109,32 @@ def test_a_socket_that_somebody_has_bound_stays(tmp_path: Path) -> None:
     assert living.exists()
 
 
+MAKE_A_SEGMENT = (
+    "import ctypes; c = ctypes.CDLL(None); print(id := c.shmget(0, 4096, 0o1600)); c.shmat.restype = ctypes.c_void_p; "
+    "c.shmat(id, None, 0); input()"
+)
+
+
+def test_segments_of_system_v_go_when_their_maker_has_gone_and_nobody_is_attached() -> None:
+    patterns = (residue.SYSTEM_V,)
+    before = residue.snapshot(patterns, SCOPE)
+    maker = subprocess.Popen([sys.executable, "-c", MAKE_A_SEGMENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert maker.stdout is not None
+    segment = f"sysv:{int(maker.stdout.readline())}"
+    assert segment not in residue.clear(patterns, SCOPE, before)
+    maker.kill()
+    maker.communicate()
+    assert segment in residue.clear(patterns, SCOPE, before)
+    assert segment not in residue.snapshot(patterns, SCOPE)
+
+
 def test_a_mapping_of_this_process_counts(tmp_path: Path) -> None:
     [path] = made(tmp_path, "seg_mine")
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0):
         assert residue.mapped_or_open([str(path)]) == {str(path)}
 
 
-# ---- what a killed launcher left
+# ---- what a killed launcher left behind
 
 
 def claim(tmp_path: Path) -> Path:

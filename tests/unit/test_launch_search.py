@@ -1,4 +1,4 @@
-"""Rates that are found by search: what is tried, what is chosen, what is kept, and what is said when nothing holds."""
+"""Rates found by search: which are tried, which is chosen, what is stored, and what is said when no rate holds."""
 
 import asyncio
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 from launching import Launching
 
 from middlemark.launch import search
-from middlemark.launch.outcome import TrialOutcome
 from middlemark.launch.trial import observe_trial
-from middlemark.plan.cell import Limits
+from middlemark.model.outcome import TrialOutcome, Underway
+from middlemark.model.plan import Limits
 
 CAPACITY = 8000.0
 
@@ -138,7 +138,7 @@ def test_what_fails_at_full_speed_fails_the_cell(launching: Launching) -> None:
 
 def test_a_tick_says_which_step_it_belongs_to(launching: Launching) -> None:
     outcome = sought(launching)
-    told = {tick["step"]: tick["rate_hz"] for tick in launching.ticks}
+    told = {tick.step: tick.rate_hz for tick in launching.ticks}
     assert told[1] is None
     assert told == {number: step.rate_hz for number, step in enumerate(outcome.steps, 1) if number in told}
 
@@ -147,9 +147,9 @@ def test_an_interrupt_ends_the_search_and_leaves_no_samples(launching: Launching
     steps: list[int] = []
 
     async def interrupted() -> None:
-        def tick(event: dict[str, Any]) -> None:
-            steps.append(event["step"])
-            if event["step"] == 3:
+        def tick(event: Underway) -> None:
+            steps.append(event.step or 0)
+            if event.step == 3:
                 measuring.cancel()
 
         measuring = asyncio.create_task(
@@ -172,7 +172,7 @@ def test_an_interrupt_while_a_step_is_being_closed_does_not_start_the_next(
     async def closing(*arguments: Any, part: str) -> Any:
         observed.append(part)
         result = await observe(*arguments, part=part)
-        if len(observed) == 2:  # as run_trial does: the cancellation has only hurried the closing
+        if len(observed) == 2:  # as run_trial does: the cancellation only made the closing faster
             task = asyncio.current_task()
             assert task is not None
             task.cancel()

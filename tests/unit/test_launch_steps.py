@@ -1,4 +1,4 @@
-"""One step of a search: what came of a rate, and why it did not hold."""
+"""One step of a search: the result of a rate, and why it did not hold."""
 
 from typing import Any
 
@@ -6,32 +6,36 @@ import pytest
 from descriptions import transport
 from stream_results import SENT, publisher, subscriber
 
-from middlemark.launch.outcome import Evidence, Failure, TrialOutcome
 from middlemark.launch.patterns import Heard
-from middlemark.launch.patterns.stream import facts
+from middlemark.launch.patterns.stream import conclude
 from middlemark.launch.steps import bound_hz, step_of, why_not
-from middlemark.plan.cell import Cell, Limits
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Evidence, Failure, TrialOutcome
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import PublisherResult, SubscriberResult
 
 EVIDENCE = Evidence(udp_datagrams=0, tcp_segments=0, loopback_bytes=0)
+
+
+BEGUN = TrialOutcome(cell=0, number=1, order=1, started="", seconds=1.0, evidence=EVIDENCE)
 
 
 def cell(**factors: Any) -> Cell:
     return Cell(**{"adapter": "null", "transport": "memory", "pattern": "stream", "size": 64, "depth": None, **factors})
 
 
-def reasons(*results: dict[str, Any], **factors: Any) -> tuple[str, ...]:
+def reasons(*results: PublisherResult | SubscriberResult, **factors: Any) -> tuple[str, ...]:
     asked = cell(**factors)
     heard = Heard(
         cell=asked,
         limits=Limits(duration_s=1.0),
         transport=transport("memory"),
-        senders=tuple(each for each in results if each["role"] == "publisher") or (publisher(),),
-        receivers=tuple(each for each in results if each["role"] == "subscriber") or (subscriber(),),
+        senders=tuple(each for each in results if isinstance(each, PublisherResult)) or (publisher(),),
+        receivers=tuple(each for each in results if isinstance(each, SubscriberResult)) or (subscriber(),),
         evidence=EVIDENCE,
         samples_stem="samples/00001",
     )
-    told = facts(heard)
-    outcome = TrialOutcome(cell=0, number=1, order=1, started="", seconds=1.0, evidence=EVIDENCE, **told)
+    outcome = conclude(heard, BEGUN)
     step = step_of(asked, 1000.0, outcome, heard)
     found = why_not(asked, step, outcome)
     assert step.held == (not found)
@@ -101,7 +105,7 @@ def test_rates_are_those_of_intact_messages_from_the_first_sent_to_the_last_rece
         evidence=EVIDENCE,
         samples_stem="samples/00001",
     )
-    outcome = TrialOutcome(cell=0, number=1, order=1, started="", seconds=1.0, evidence=EVIDENCE, **facts(heard))
+    outcome = conclude(heard, BEGUN)
     step = step_of(asked, None, outcome, heard)
     assert step.received_hz == pytest.approx((2000 / 2.0 + 500 / 1.0) / 2)
     assert step.sent_hz == pytest.approx(1000)

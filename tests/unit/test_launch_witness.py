@@ -1,4 +1,4 @@
-"""A witness that does not do its work costs the evidence and no trial."""
+"""A witness that fails costs its evidence, but no trial."""
 
 import stat
 import sys
@@ -6,14 +6,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import worker_words
 from launching import Launching
 
 from middlemark.launch import witness
-from middlemark.launch.costs import waited
-from middlemark.launch.outcome import TrialOutcome
+from middlemark.launch.costs import Waited, waited
 from middlemark.launch.witness import NO_PROGRAM, PROBE_NS, probe_ns
-from middlemark.launch.witnessed import Witnessed
-from middlemark.plan.cell import Limits
+from middlemark.model.noise import Witnessed
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import Account, ThreadUse
 
 
 @pytest.fixture
@@ -22,7 +24,7 @@ def launching(tmp_path: Path) -> Launching:
 
 
 def with_witness(launching: Launching, program: str) -> TrialOutcome:
-    """Measure polling roles with this text of a program for a witness; each line it is told is in ``line``."""
+    """Measure polling roles. The witness is this script; it gets each command in ``line``."""
     path = launching.folder / "middlemark-witness"
     path.write_text(f"#!{sys.executable} -IS\nimport json, sys, time\nfor line in sys.stdin:\n    {program}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -85,26 +87,22 @@ def test_probes_take_no_more_than_a_part_of_the_trial() -> None:
     assert probe_ns(Limits(duration_s=0.001, warmup_s=0.0)) == 2_000_000
 
 
-def event(name: str, at_ns: int, voluntary: int, **waiting: int | None) -> dict[str, object]:
-    threads = [
-        {"tid": tid, "name": thread.replace("_", " "), "cpu_ns": 0, "waiting_ns": ns}
+def event(name: str, at_ns: int, voluntary: int, **waiting: int | None) -> Account:
+    threads = tuple(
+        ThreadUse(tid=tid, name=thread.replace("_", " "), cpu_ns=0, waiting_ns=ns)
         for tid, (thread, ns) in enumerate(waiting.items())
-    ]
-    return {
-        "event": name,
-        "at_ns": at_ns,
-        "resources": {"voluntary": voluntary, "involuntary": 2 * voluntary, "threads": threads},
-    }
+    )
+    return worker_words.event(name, at_ns, voluntary=voluntary, involuntary=2 * voluntary, threads=threads)
 
 
 def test_waiting_is_that_of_the_roles_threads_of_all_workers() -> None:
     ping = [event("measuring", 1, 10, ping=5, recv=100), event("done", 2, 15, ping=25, recv=900)]
     pong = [event("measuring", 1, 0, pong_0=1), event("done", 2, 4, pong_0=8)]
-    assert waited([ping, pong], ["ping", "pong 0"]) == {"delay_ns": 27, "voluntary": 9, "involuntary": 18}
+    assert waited([ping, pong], ["ping", "pong 0"]) == Waited(delay_ns=27, voluntary=9, involuntary=18)
 
 
 def test_waiting_that_is_not_told_of_every_role_is_not_told() -> None:
     ping = [event("measuring", 1, 10, ping=5), event("done", 2, 15, ping=25)]
     silent = [event("measuring", 1, 0, pong_0=None), event("done", 2, 4, pong_0=None)]
-    assert waited([ping, silent], ["ping", "pong 0"])["delay_ns"] is None
-    assert waited([], ["ping"]) == {"delay_ns": None, "voluntary": None, "involuntary": None}
+    assert waited([ping, silent], ["ping", "pong 0"]).delay_ns is None
+    assert waited([], ["ping"]) == Waited(delay_ns=None, voluntary=None, involuntary=None)

@@ -1,11 +1,11 @@
-"""Where the roles of a cell go: one process each or all in one, senders first, on the processors of the pin."""
+"""Where the roles of a cell run: one process each or all in one, senders first, on the pinned processors."""
 
 from typing import Any
 
 import pytest
 
+from middlemark.model.cell import Cell
 from middlemark.places import place_roles
-from middlemark.plan.cell import Cell
 
 
 def cell(**changed: Any) -> Cell:
@@ -28,7 +28,7 @@ def test_each_role_has_a_process_and_a_processor_of_its_own_in_order(
 ) -> None:
     places = place_roles(cell(**changed), spinning_s=1.0)
     assert [each.role_cpus for each in places] == [(cpu,) for cpu in cpus]
-    assert [each.placement.cpus for each in places] == [None if cpu is None else (cpu,) for cpu in cpus]
+    assert [each.placement.cpus for each in places] == [() if cpu is None else (cpu,) for cpu in cpus]
 
 
 def test_all_roles_of_one_process_share_its_processors() -> None:

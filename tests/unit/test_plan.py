@@ -1,10 +1,11 @@
-"""Suites on hand-made adapters → cells: what is crossed, what follows and what is left out."""
+"""Suites with adapters made by hand → cells: what is crossed, what follows the transport, what is left out."""
 
 import pytest
 from descriptions import EVERYONE
 from planning import pairs_of, plan_of, problems_of, suite_of, texts_of
 
-from middlemark.plan import Cell, make_plan
+from middlemark.model.cell import Cell
+from middlemark.plan import make_plan
 
 
 def test_all_is_every_adapter_with_all_its_transports_but_not_the_benchs_own() -> None:

@@ -1,4 +1,4 @@
-"""The floors that a plan puts beside the cells of a middleware: which, how many, and when none."""
+"""The floors that a plan adds to the cells of a middleware: which, how many, and when none."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,13 @@ from descriptions import CYCLONE, FAST, FLOORS, MEMCPY, NULL, description, trans
 from planning import plan_of, problems_of, suite_of
 from planning import texts_of as notes_of
 
-from middlemark.plan import Cell, Plan, estimate_seconds, make_plan
-from middlemark.plan.floors import COMPARABLE, same_floor
-from middlemark.report.dry_run import render
-from middlemark.suite import RawOptions, load
-from middlemark.workers.description import Description
+from middlemark.model.cell import EXPERIMENT, Cell
+from middlemark.model.description import Description
+from middlemark.model.plan import Plan
+from middlemark.plan import estimate_seconds, make_plan
+from middlemark.plan.floors import same_floor
+from middlemark.show.dry_run import render
+from middlemark.suite import load, raw_options
 
 HERE = (NULL, *FLOORS, MEMCPY, CYCLONE, FAST)
 SOCKETS_AND_SHM = {"shm", "uds", "udp", "tcp"}
@@ -39,7 +41,7 @@ def test_a_cell_of_a_middleware_has_every_floor_beside_it_and_the_copying_of_its
     *meeting, copying = floors_of(plan)
     assert set(names(meeting)) == SOCKETS_AND_SHM
     for floor in meeting:
-        assert [getattr(floor, factor) for factor in COMPARABLE] == [getattr(cell, factor) for factor in COMPARABLE]
+        assert [getattr(floor, factor) for factor in EXPERIMENT] == [getattr(cell, factor) for factor in EXPERIMENT]
         assert floor.native == ()
     assert copying == Cell(
         adapter="memcpy", transport="memcpy", size=65536, receive="poll", payload="untouched", processes=1,
@@ -97,15 +99,15 @@ def test_the_command_line_has_the_last_word_on_floors() -> None:
         "[defaults]\nfloors=false\n" + ONE + ONE.replace("cyclonedds", "fastdds") + "floors=true", floors=True
     )
     assert [sweep.floors for sweep in suite.sweeps] == [False, True]
-    (suite,) = load(["idle-to-flood"], RawOptions(floors=True))
+    (suite,) = load(["idle-to-flood"], raw_options(floors=True))
     assert {sweep.floors for sweep in suite.sweeps} == {True}
 
 
 def test_without_floors_there_is_what_was_asked_for() -> None:
     assert floors_of(planned(ONE + "floors=false")) == []
-    asked = load([], RawOptions(adapter="cyclonedds", transport="udp", floors=False))
+    asked = load([], raw_options(adapter="cyclonedds", transport="udp", floors=False))
     assert [each.adapter for each in make_plan(asked, HERE, cpus=(0, 1), seed=1).cells] == ["cyclonedds"]
-    wanted = load([], RawOptions(adapter="cyclonedds", transport="udp", floors=True))
+    wanted = load([], raw_options(adapter="cyclonedds", transport="udp", floors=True))
     assert len(make_plan(wanted, HERE, cpus=(0, 1), seed=1).cells) == 6
 
 
@@ -207,13 +209,11 @@ def test_all_is_everything_that_carries_so_what_copies_alone_is_not_among_it() -
 def test_a_dry_run_shows_the_floors_and_their_time() -> None:
     with_floors, without = planned(ONE), planned(ONE + "floors=false")
     text = render(with_floors, estimate_seconds(with_floors))
-    assert (
-        "lan: floors: memcpy memcpy, ping-pong, 1 KiB, poll, reliable, depth 1, no loan, filled, 1 process, copying"
-        in text
-    )
+    assert "lan: floors: memcpy, 1 KiB, ping-pong, one at a time, poll, 1 process, nobody receives, filled" in text
     seconds = estimate_seconds(with_floors) - estimate_seconds(without)
-    assert f"5 of these cells are floors that stand beside the others, about {seconds:.0f} s; --no-floors" in text
-    assert "floor" not in render(without, 1.0)
+    told = f"the machine alone, measured beside the others, about {seconds:.0f} s; --no-floors"
+    assert f"5 of these configurations are {told}" in text
+    assert "alone" not in render(without, 1.0)
 
 
 def test_many_cells_that_are_one_experiment_have_one_set_of_floors() -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from planning import plan_of
 
-from middlemark.plan.labels import Variant, first_rounds, labelled
+from middlemark.plan.rounds import Variant, first_rounds, labelled
 
 TEXT = '[[sweep]]\nadapter = ["shm", "null"]\nsize = "1k"\ntrials = 7\nduration = "0.2s"\nwarmup = "10ms"\n'
 SAME = [Variant("A1"), Variant("A2"), Variant("slow", {"delay": "5"})]

@@ -1,4 +1,4 @@
-"""What a trial will need of memory, before it starts: records bounded, waiting messages as they were asked for."""
+"""How much memory a trial will need: records are bounded, waiting messages are as many as were asked for."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.plan.cell import Cell, Limits
+from middlemark.model.cell import Cell
+from middlemark.model.plan import Limits
 from middlemark.plan.memory import (
     KEEP_ALL_BYTES,
     MOST_RECORDS_BYTES,

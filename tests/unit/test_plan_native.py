@@ -6,10 +6,11 @@ import pytest
 from descriptions import CYCLONE, FAST, TCP, UDP, description, transport
 from planning import plan_of, problems_of, suite_of
 
-from middlemark.plan import Plan, make_plan
+from middlemark.model.plan import Plan
+from middlemark.plan import make_plan
 from middlemark.plan.native import accepts
 from middlemark.problems import RequestError
-from middlemark.suite import RawOptions, load
+from middlemark.suite import load, raw_options
 
 OPEN = description("open", transport("udp"), native={"Domain/*": "any element below", "depth": "a number"})
 ANY = description("any", transport("udp"), native={"*": "whatever it knows", "level": "a number"})
@@ -22,7 +23,7 @@ HERE = (CYCLONE, FAST, OPEN, ANY, DOTTED, *WITH_BUFFERS)
 
 
 def typed(*native: str, adapter: str = "fastdds,cyclonedds", **more: Any) -> Plan:
-    options = RawOptions(adapter=adapter, transport="udp", skip_unsupported=True, floors=False, native=native, **more)
+    options = raw_options(adapter=adapter, transport="udp", skip_unsupported=True, floors=False, native=native, **more)
     return make_plan(load([], options), HERE, cpus=(0, 1), seed=0, absent={"zenoh": "cargo builds it"})
 
 
@@ -83,14 +84,16 @@ def test_the_command_line_is_laid_over_the_suite(tmp_path: Any) -> None:
     path.write_text(
         "[defaults]\nadapter='open'\n[defaults.native.open]\ndepth='1'\n'Domain/x'='2'\n[[sweep]]\n[[sweep]]\nsize=64"
     )
-    plan = make_plan(load([str(path)], RawOptions(native=("depth=9",), floors=False)), HERE, cpus=(0, 1), seed=0)
+    plan = make_plan(load([str(path)], raw_options(native=("depth=9",), floors=False)), HERE, cpus=(0, 1), seed=0)
     assert [cell.native for cell in plan.cells] == [(("Domain/x", "2"), ("depth", "9"))] * 2
 
 
 def test_a_key_needs_one_sweep_only_that_takes_it(tmp_path: Any) -> None:
     path = tmp_path / "lan.toml"
     path.write_text("[[sweep]]\nadapter='fastdds'\ntransport='udp'\n[[sweep]]\nadapter='udp'")
-    plan = make_plan(load([str(path)], RawOptions(native=("segment-size=9",), floors=False)), HERE, cpus=(0, 1), seed=0)
+    plan = make_plan(
+        load([str(path)], raw_options(native=("segment-size=9",), floors=False)), HERE, cpus=(0, 1), seed=0
+    )
     assert [cell.native for cell in plan.cells] == [(("segment-size", "9"),), ()]
 
 
@@ -115,7 +118,7 @@ def test_what_is_no_setting_is_refused_as_it_was_typed() -> None:
 
 
 def test_an_adapter_that_is_not_here_is_told_once() -> None:
-    suites = load([], RawOptions(adapter="zenoh,fastdds", native=("zenoh.y=1",)))
+    suites = load([], raw_options(adapter="zenoh,fastdds", native=("zenoh.y=1",)))
     with pytest.raises(RequestError) as refused:
         make_plan(suites, HERE, cpus=(0, 1), seed=0, absent={"zenoh": "cargo builds it"})
     assert [problem.text for problem in refused.value.problems] == ["zenoh is not built here: cargo builds it"]

@@ -1,4 +1,4 @@
-"""The order of trials, and that crossing neither loses nor doubles a cell: by properties."""
+"""The order of trials, and that crossing neither loses nor repeats a cell, by properties."""
 
 import itertools
 from typing import Any
@@ -8,11 +8,12 @@ from descriptions import EVERYONE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from middlemark.plan import Plan, make_plan
+from middlemark.model.plan import Plan
+from middlemark.plan import make_plan
 from middlemark.plan.estimate import estimate_seconds
 from middlemark.problems import RequestError
-from middlemark.suite import RawOptions, load
-from middlemark.suite.keys import FACTORS
+from middlemark.suite import load, raw_options
+from middlemark.suite.sweep import FACTORS
 
 SIZES = st.lists(st.integers(16, 1 << 20), min_size=1, max_size=6, unique=True)
 SOME = {
@@ -43,7 +44,7 @@ ONLY = st.lists(
 
 
 def plan_of(drawn: int = 0, cpus: tuple[int, ...] = (0, 1), only: tuple[str, ...] = (), **options: Any) -> Plan:
-    return make_plan(load([], RawOptions(**options)), EVERYONE, cpus=cpus, seed=drawn, only=only)
+    return make_plan(load([], raw_options(**options)), EVERYONE, cpus=cpus, seed=drawn, only=only)
 
 
 @given(sizes=SIZES, trials=st.integers(1, 6), seed=st.integers(0, 2**63 - 1))
@@ -107,7 +108,7 @@ def test_any_request_is_a_sound_plan_or_is_refused(
         assert cell.pin is None or set(cell.pin) <= set(cpus)
         assert cell.receive != "poll" or 1 + cell.subscribers <= len(cpus if cell.pin is None else set(cell.pin))
     for name, values in ((key, request.get(key)) for key in FACTORS):
-        # A named level is never exchanged for another, but for the reliability of a floor that has only one.
+        # A named level is never replaced, except the reliability of a floor that has only one.
         if isinstance(values, str) and name in ("receive", "processes", "subscribers") and values != "all":
             asked = [cell for index, cell in enumerate(plan.cells) if index not in plan.floors]
             assert {str(getattr(cell, name)) for cell in asked} <= set(values.split(","))

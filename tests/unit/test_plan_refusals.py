@@ -1,4 +1,4 @@
-"""What a plan cannot honour is refused before anything runs, each time with its place and what would be right."""
+"""What a plan cannot honour is refused before anything runs, with its place and what would be right."""
 
 import pytest
 from descriptions import EVERYONE, FLOORS, NULL, UDP, description, transport
@@ -6,7 +6,7 @@ from planning import pairs_of, plan_of, problems_of, suite_of, texts_of
 
 from middlemark.plan import make_plan
 from middlemark.problems import RequestError
-from middlemark.suite import RawOptions, load
+from middlemark.suite import load, raw_options
 
 
 def test_a_named_adapter_that_honours_a_level_nowhere_is_refused() -> None:
@@ -40,7 +40,7 @@ def test_what_is_named_pair_by_pair_is_refused_where_a_pair_cannot() -> None:
     text = "[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport=['udp','data-sharing']\n"
     assert problems_of(text) == [
         "sweep 1: transport: cyclonedds has no transport 'data-sharing'; it has udp, shm and intraprocess, "
-        "or leave such pairs out with skip_unsupported"
+        "or leave such targets out with skip_unsupported"
     ]
     plan = plan_of(text + "skip_unsupported=true")
     assert pairs_of(plan) == ["cyclonedds udp", "fastdds udp", "fastdds data-sharing"]
@@ -199,7 +199,7 @@ def test_a_plan_out_of_all_proportion_is_refused_before_it_is_made() -> None:
 def test_an_option_is_the_place_of_what_it_breaks() -> None:
     with pytest.raises(RequestError) as refused:
         make_plan(
-            load([], RawOptions(adapter="udp", transport="udp", receive="listen,poll", subscribers="5")),
+            load([], raw_options(adapter="udp", transport="udp", receive="listen,poll", subscribers="5")),
             [UDP],
             cpus=(0, 1),
             seed=0,

@@ -1,4 +1,4 @@
-"""The suites that come along, planned: they are the experiments they say they are. And how long a plan will take."""
+"""The suites that come with Middlemark are the experiments that they describe. And how long a plan will take."""
 
 from collections import Counter
 
@@ -8,14 +8,14 @@ from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, MEMCPY, SHM, UDP
 from planning import pairs_of, plan_of
 
 from middlemark.plan import estimate_seconds, make_plan
-from middlemark.plan.cell import CURVE_STEPS, SEARCH_STEPS
+from middlemark.plan.estimate import CURVE_STEPS, SEARCH_STEPS
 from middlemark.plan.memory import memory_needed
 from middlemark.problems import RequestError
-from middlemark.suite import RawOptions, load
+from middlemark.suite import load, raw_options
 
 
 def test_first_look_is_planned_for_under_three_minutes() -> None:
-    plan = make_plan(load(["first-look"], RawOptions()), (*EVERYONE, MEMCPY), cpus=(0, 1), seed=0)
+    plan = make_plan(load(["first-look"], raw_options()), (*EVERYONE, MEMCPY), cpus=(0, 1), seed=0)
     assert estimate_seconds(plan) < 180
     assert {cell.size for cell in plan.cells} == {16, 1024, 65536, 1 << 20}
     assert pairs_of(plan) == [*pairs_of(plan_of("[[sweep]]")), "memcpy memcpy"]
@@ -26,13 +26,13 @@ def test_first_look_is_planned_for_under_three_minutes() -> None:
 
 
 def test_first_look_has_the_trials_to_tell_which_dds_is_faster() -> None:
-    plan = make_plan(load(["first-look"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    plan = make_plan(load(["first-look"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     trials = Counter(plan.cells[trial.cell] for trial in plan.trials)
     compared = [cell for cell, number in trials.items() if number > 2]
     assert {(cell.adapter, cell.transport) for cell in compared} == {("cyclonedds", "udp"), ("fastdds", "udp")}
     assert {trials[cell] for cell in compared} == {10}
     sizes = {cell.size for cell in compared}
-    # Holm's correction over the sizes, and the least p-value that so many pairs can have.
+    # Holm's correction over the sizes, and the smallest p-value that this many pairs can have.
     assert len(sizes) * 2.0 ** (1 - 10) <= 0.05
     assert sizes == {cell.size for cell in plan.cells}
 
@@ -40,14 +40,14 @@ def test_first_look_has_the_trials_to_tell_which_dds_is_faster() -> None:
 def test_first_look_runs_with_floors_only_and_on_one_processor() -> None:
     for adapters, cpus in ((FLOORS, (0, 1)), (EVERYONE, (0,)), ((UDP,), (0, 1))):
         plan = make_plan(
-            load(["first-look"], RawOptions()), adapters, cpus=cpus, seed=0, absent={"fastdds": "apt", "shm": "?"}
+            load(["first-look"], raw_options()), adapters, cpus=cpus, seed=0, absent={"fastdds": "apt", "shm": "?"}
         )
         assert plan.cells
         assert len(cpus) == 2 or {cell.receive for cell in plan.cells} == {"block"}
 
 
 def test_fastdds_latency_is_the_experiment_of_latencytest() -> None:
-    plan = make_plan(load(["fastdds-latency"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    plan = make_plan(load(["fastdds-latency"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     assert {trial.limits.samples for trial in plan.trials} == {10_000}
     fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
     assert {(cell.transport, cell.loan, cell.processes) for cell in fast} == {
@@ -64,7 +64,7 @@ def test_fastdds_latency_is_the_experiment_of_latencytest() -> None:
 
 
 def test_cyclonedds_roundtrip_is_the_experiment_of_roundtripping() -> None:
-    plan = make_plan(load(["cyclonedds-roundtrip"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    plan = make_plan(load(["cyclonedds-roundtrip"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     cyclone = [cell for cell in plan.cells if cell.adapter == "cyclonedds"]
     assert {cell.size for cell in cyclone} == {16, 64, 256, 1024, 4096, 16384, 65536}
     assert {(cell.transport, cell.pin, cell.priority) for cell in cyclone} == {
@@ -76,7 +76,7 @@ def test_cyclonedds_roundtrip_is_the_experiment_of_roundtripping() -> None:
 def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> None:
     batches = msgspec.structs.replace(CYCLONE, native={"Internal/WriteBatch": "true or false"})
     here = tuple(batches if each is CYCLONE else each for each in EVERYONE)
-    plan = make_plan(load(["cyclonedds-performance"], RawOptions()), here, cpus=(0, 1), seed=0)
+    plan = make_plan(load(["cyclonedds-performance"], raw_options()), here, cpus=(0, 1), seed=0)
     cyclone = [cell for cell in plan.cells if cell.adapter == "cyclonedds"]
     assert {(cell.pattern, cell.transport, cell.depth) for cell in cyclone} == {
         ("stream", "udp", None), ("stream", "shm", 16), ("ping-pong", "udp", 1), ("ping-pong", "shm", 1),
@@ -98,7 +98,7 @@ def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> N
 
 
 def test_fastdds_throughput_is_the_experiment_of_throughputtest_within_twelve_minutes() -> None:
-    plan = make_plan(load(["fastdds-throughput"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    plan = make_plan(load(["fastdds-throughput"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     assert estimate_seconds(plan) < 12 * 60
     fast = {(cell.size, cell.burst, cell.recovery_s) for cell in plan.cells if cell.adapter == "fastdds"}
     assert {(1024, 10_000, 0.005), (16, 1000, 0.0), (1024, 1000, 0.0), (1 << 20, 100, 0.09)} <= fast
@@ -111,7 +111,7 @@ def test_fastdds_throughput_is_the_experiment_of_throughputtest_within_twelve_mi
 
 
 def test_fan_out_needs_no_more_memory_than_an_ordinary_machine_has() -> None:
-    plan = make_plan(load(["fan-out"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    plan = make_plan(load(["fan-out"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     needed = [memory_needed(plan.cells[trial.cell], trial.limits) for trial in plan.trials]
     assert max(needed) < 4 << 30
     middleware = [cell for cell in plan.cells if cell.adapter in ("cyclonedds", "fastdds")]
@@ -123,7 +123,7 @@ def test_fan_out_needs_no_more_memory_than_an_ordinary_machine_has() -> None:
 
 
 def test_idle_to_flood_goes_from_one_message_a_second_to_saturation() -> None:
-    plan = make_plan(load(["idle-to-flood"], RawOptions()), EVERYONE, cpus=(0, 1), seed=0)
+    plan = make_plan(load(["idle-to-flood"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     by_pattern = {
         pattern: {cell.rate for cell in plan.cells if cell.pattern == pattern} for pattern in ("ping-pong", "stream")
     }
@@ -132,18 +132,18 @@ def test_idle_to_flood_goes_from_one_message_a_second_to_saturation() -> None:
 
 def test_suites_for_several_middlewares_measure_those_that_are_here() -> None:
     absent = {"fastdds": "?", "cyclonedds": "?"}
-    plan = make_plan(load(["idle-to-flood"], RawOptions()), FLOORS, cpus=(0, 1), seed=0, absent=absent)
+    plan = make_plan(load(["idle-to-flood"], raw_options()), FLOORS, cpus=(0, 1), seed=0, absent=absent)
     assert {cell.adapter for cell in plan.cells} == {"shm", "udp"}
     with pytest.raises(RequestError, match="nothing is left to measure: cyclonedds is not built here"):
-        make_plan(load(["fan-out"], RawOptions()), FLOORS, cpus=(0, 1), seed=0, absent=absent)
-    plan = make_plan(load(["fan-out"], RawOptions()), (*FLOORS, FAST), cpus=(0, 1), seed=0, absent=absent)
+        make_plan(load(["fan-out"], raw_options()), FLOORS, cpus=(0, 1), seed=0, absent=absent)
+    plan = make_plan(load(["fan-out"], raw_options()), (*FLOORS, FAST), cpus=(0, 1), seed=0, absent=absent)
     assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
 
 
 def test_suites_for_a_middleware_that_is_absent_are_refused_with_how_to_get_it() -> None:
     with pytest.raises(RequestError) as refused:
         make_plan(
-            load(["fastdds-latency"], RawOptions()),
+            load(["fastdds-latency"], raw_options()),
             (SHM, *FLOORS[1:], CYCLONE),
             cpus=(0, 1),
             seed=0,

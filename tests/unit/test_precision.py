@@ -1,4 +1,4 @@
-"""Rounds until the cells are known well enough: what is asked, what another round is, when it is enough."""
+"""Rounds until the medians are precise enough: what is asked, what a round is, when it ends."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_plan_order import plan_of
 
-from middlemark.plan.cell import Precision
+from middlemark.model.plan import Precision
 from middlemark.plan.rounds import until_precise, with_another_round
 from middlemark.problems import RequestError
-from middlemark.stats.precision import known, reach
-from middlemark.suite.precision import FIRST_ROUNDS, Precise, read_precision
+from middlemark.stats.interval import known, reach
+from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, read_precision
 
 
-def asked(part: str = "2%", budget: str | None = None, focus: Sequence[str] = ()) -> Precise:
+def asked(part: str = "2%", budget: str | None = None, focus: Sequence[str] = ()) -> PrecisionAsked:
     precise, problems = read_precision(part, budget, focus, None)
     assert not problems
     assert precise is not None
@@ -122,4 +122,4 @@ def test_what_always_fails_is_not_waited_for() -> None:
     precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
     found = known(precision, {0: [100.0] * 6}, 6)
     assert (found.wide, found.unmeasured) == ((), (1,))
-    assert known(precision, {0: [100.0] * 6}, 5).wide == (1,)  # it still may come
+    assert known(precision, {0: [100.0] * 6}, 5).wide == (1,)  # it may still come

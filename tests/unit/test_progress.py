@@ -1,4 +1,4 @@
-"""The progress display: the last result against its floor, the noise, the time left, in whatever room there is."""
+"""The progress display: the last result beside its floor, the noise and the time left, at any width."""
 
 import contextlib
 import io
@@ -9,18 +9,16 @@ import pytest
 from rich.cells import cell_len
 from stats_cases import DESCRIPTIONS, cell, outcome, plan, samples
 
-from middlemark.commands import progress as display
-from middlemark.commands import progress_state
-from middlemark.commands.progress import progress
-from middlemark.commands.progress_state import State, _waited_us
-from middlemark.launch.outcome import Failure, TrialOutcome, WorkerCost
-from middlemark.plan.cell import Plan
+from middlemark.model.outcome import Failure, TrialOutcome, Underway, WorkerCost
+from middlemark.model.plan import Plan
+from middlemark.show import progress as display
+from middlemark.show.progress import State, _waited_us, progress
 
 FLOOR, CYCLONE = cell("udp"), cell("dds")
 
 
 class Time:
-    """A clock and the time that tasks have waited, both moved by hand."""
+    """A clock and the time that tasks have waited; the tests set both."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -43,7 +41,7 @@ def state_of(planned: Plan, folder: Path, time: Time) -> State:
 
 
 def measured(planned: Plan, order: int, folder: Path, p50: int) -> TrialOutcome:
-    """A trial that kept three round trips around that median."""
+    """A trial with three round trips around that median."""
     (folder / "samples").mkdir(exist_ok=True)
     np.save(folder / f"samples/{order:05}.npy", samples([p50 - 10, p50, p50 + 10]))
     return outcome(planned.trials[order], samples=3)
@@ -131,7 +129,7 @@ def test_without_pressure_the_noise_is_how_often_workers_were_made_to_give_way(t
 
 def test_pressure_is_read_where_the_kernel_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "cpu"
-    monkeypatch.setattr(progress_state, "PRESSURE", file)
+    monkeypatch.setattr(display, "PRESSURE", file)
     assert _waited_us() is None
     file.write_text("some avg10=1.00 avg60=0.50 avg300=0.10 total=123456\nfull avg10=0.00 total=7\n")
     assert _waited_us() == 123_456
@@ -145,7 +143,7 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path, time: Time, width: i
     state = state_of(planned, tmp_path, time)
     time.waited = 0
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
-    state.ticked({"samples": 123_456, "phase": "measuring"})
+    state.ticked(Underway(phase="measuring", samples=123_456))
     lines = state.lines(width)
     assert 1 <= len(lines) <= 3
     assert max(map(cell_len, lines)) <= width
@@ -179,13 +177,13 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def shown_on(terminal: Terminal, folder: Path) -> str:
     planned = plan(FLOOR, CYCLONE)
-    # Within the test: pytest puts its own stderr back between a fixture and the test.
+    # Inside the test, because pytest restores its own stderr between a fixture and the test.
     with (
         contextlib.redirect_stderr(terminal),
         progress(planned, quiet=False, folder=folder, adapters=tuple(DESCRIPTIONS.values())) as watcher,
     ):
         watcher.trial_begins(FLOOR, planned.trials[0])
-        watcher.tick({"samples": 1000, "phase": "measuring"})
+        watcher.tick(Underway(phase="measuring", samples=1000))
         watcher.trial_ended(FLOOR, measured(planned, 0, folder, 20_000))
         watcher.trial_begins(CYCLONE, planned.trials[1])
         watcher.trial_ended(CYCLONE, outcome(planned.trials[1], failed=Failure("hung", "[bold]no end")))

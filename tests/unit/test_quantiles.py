@@ -1,4 +1,4 @@
-"""Quantiles and summaries against numpy as an oracle, by properties, and at the exact thresholds."""
+"""Quantiles and summaries: numpy is the oracle; properties; the exact thresholds."""
 
 import statistics
 from fractions import Fraction
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from middlemark.model.times import Summary
 from middlemark.stats.quantiles import QUANTILES, exact, samples_needed, summarise
-from middlemark.stats.result import Summary
 
 NANOSECONDS = st.integers(min_value=0, max_value=10**12)
 SAMPLES = arrays.arrays(np.uint64, st.integers(min_value=0, max_value=3000), elements=NANOSECONDS)
@@ -29,7 +29,7 @@ def test_a_quantile_needs_ten_samples_beyond_it(field: str, needed: int) -> None
     one_less = summarise(np.arange(needed - 1, dtype=np.uint64))
     enough = summarise(np.arange(needed, dtype=np.uint64))
     assert getattr(one_less, field) is None
-    # Of 0, 1, 2 … the nearest rank of q is the value q·n - 1, which is whole here.
+    # For 0, 1, 2 … the nearest rank of q is the value q·n - 1, which is a whole number here.
     assert getattr(enough, field) == QUANTILES[field] * needed - 1
 
 

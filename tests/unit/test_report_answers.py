@@ -1,4 +1,4 @@
-"""What a report answers: sentences that say no more than the trials bear."""
+"""The answers of a report: sentences that say no more than the trials show."""
 
 import random
 
@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from report_runs import answers_of, cell, document_of, run_of, spread
 
-from middlemark.launch.outcome import Doubt, Failure
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Failure, RunWarning
 
 CRASHED = Failure("crashed", "the pong was killed by SIGSEGV", "run it alone")
 FLOOR = {cell("udp"): spread(16_000)}
@@ -22,24 +22,25 @@ def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
 def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_floor() -> None:
     (answer,) = document_of(run_of(FLOOR | {VEGA: spread(60_000, by=0.05), LYRA: spread(20_000)})).answers
     assert answer.text == (
-        "At 64 B over UDP, lyra udp is the fastest with 20.0 µs a round trip, 1.25 times the floor (udp); "
-        "vega udp takes 3.00 times as long (95 % interval 2.97 to 3.03 times, 10 trials each), 3.75 times the floor."
+        "At 64 B over UDP, lyra udp is the fastest with 20.0 µs a round trip, 1.25 times the machine alone (udp); "
+        "vega udp takes 3.00 times as long (95 % interval 2.97 to 3.03 times, 10 trials each), "
+        "3.75 times the machine alone."
     )
     assert (answer.sure, answer.size, answer.cells) == ("sure", 64, (2, 1))
 
 
 def test_a_difference_below_twofold_is_told_in_percent() -> None:
     assert answers_of(run_of(FLOOR | {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)})) == [
-        "At 64 B over UDP, lyra udp is the fastest with 21.0 µs a round trip, 1.31 times the floor (udp); "
-        "vega udp takes 33 % longer (95 % interval 32 to 35 %, 10 trials each), 1.75 times the floor."
+        "At 64 B over UDP, lyra udp is the fastest with 21.0 µs a round trip, 1.31 times the machine alone (udp); "
+        "vega udp takes 33 % longer (95 % interval 32 to 35 %, 10 trials each), 1.75 times the machine alone."
     ]
 
 
 def test_what_lies_within_the_margin_is_equivalent_and_nobody_the_fastest() -> None:
     (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000), VEGA: spread(21_200)})).answers
     assert answer.text == (
-        "At 64 B over UDP, lyra udp has the best median, 21.0 µs a round trip, 1.31 times the floor (udp); "
-        "vega udp (21.2 µs, 1.32 times the floor) is equivalent, within ±5 % (95 % interval 0.95 to 0.95 %, "
+        "At 64 B over UDP, lyra udp has the best median, 21.0 µs a round trip, 1.31 times the machine alone (udp); "
+        "vega udp (21.2 µs, 1.32 times the machine alone) is equivalent, within ±5 % (95 % interval 0.95 to 0.95 %, "
         "10 trials each)."
     )
     assert answer.sure == "sure"
@@ -67,8 +68,9 @@ def test_one_comparison_of_several_needs_the_trials_for_all_of_them() -> None:
 def test_too_few_trials_give_figures_and_no_difference() -> None:
     (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})).answers
     assert answer.text == (
-        "At 64 B over UDP, lyra udp took 21.0 µs a round trip, 1.31 times the floor (udp); "
-        "vega udp 28.0 µs, 1.75 times the floor: 2 trials each, too few to call a difference (6 are the fewest)."
+        "At 64 B over UDP, lyra udp took 21.0 µs a round trip, 1.31 times the machine alone (udp); "
+        "vega udp 28.0 µs, 1.75 times the machine alone: "
+        "2 trials each, too few to call a difference (6 are the fewest)."
     )
     assert answer.sure == "unsure"
 
@@ -103,10 +105,10 @@ def test_streams_as_fast_as_possible_are_held_by_what_arrives() -> None:
     }
     (text,) = answers_of(run_of(figures))
     assert text.startswith(
-        "At 64 B over UDP, lyra udp is the fastest with 412k messages/s, 1.21 times slower than the floor (udp); "
-        "vega udp receives 32 % fewer messages (95 % interval -33 % to -31 %, 10 trials each)"
+        "At 64 B over UDP, lyra udp is the fastest with 412k messages/s, 1.21 times slower than "
+        "the machine alone (udp); vega udp receives 32 % fewer messages (95 % interval -33 % to -31 %, 10 trials each)"
     )
-    assert text.endswith("Doubtful: lyra udp (flooded), vega udp (flooded).")
+    assert text.endswith("Warnings: lyra udp (flooded), vega udp (flooded).")
 
 
 def test_over_different_carriers_nobody_is_ranked_against_another() -> None:
@@ -128,35 +130,35 @@ def test_the_transports_of_a_single_middleware_stand_against_each_other() -> Non
 
 def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_left_out() -> None:
     contradicted = run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: [CRASHED] * 3})
-    doubt = Doubt("transport-contradicted", "asked for udp, carried by shared-memory")
+    warning = RunWarning("transport-contradicted", "asked for udp, carried by shared-memory")
     results = [
-        msgspec.structs.replace(each, warnings=(doubt,), carried_by="shared-memory")
+        msgspec.structs.replace(each, warnings=(warning,), carried_by="shared-memory")
         if each.cell.adapter == "vega"
         else each
         for each in contradicted.results
     ]
     first, text = answers_of(msgspec.structs.replace(contradicted, results=results))
-    assert first == "1 of 3 cells has no result; it is told below why."
+    assert first == "1 of 3 configurations has no result; it is told below why."
     assert "fastest" not in text
     assert "Not carried by what their names say, so left out: vega udp (carried by shared-memory)." in text
     assert text.endswith("Without a result: deneb udp (crashed).")
 
 
-def test_doubts_about_the_rows_named_are_named() -> None:
-    doubts = (Doubt("loss", "2 of 1,000 replies never arrived"),)
-    (text,) = answers_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}, doubts=doubts))
-    assert text.endswith("Doubtful: lyra udp (loss), vega udp (loss).")
+def test_warnings_about_the_rows_named_are_named() -> None:
+    warnings = (RunWarning("loss", "2 of 1,000 replies never arrived"),)
+    (text,) = answers_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}, warnings=warnings))
+    assert text.endswith("Warnings: lyra udp (loss), vega udp (loss).")
 
 
 @pytest.mark.parametrize(
     ("figures", "facts", "said"),
     [
-        ({}, {}, "The run has no cells: there is nothing to say."),
+        ({}, {}, "The run has no configurations: there is nothing to say."),
         (
             {LYRA: [CRASHED] * 2},
             {},
-            "Nothing was measured: none of 1 cells has a result; the first, lyra udp · 64 B: the pong was killed by "
-            "SIGSEGV.",
+            "Nothing was measured: none of 1 configurations has a result; the first, lyra udp · 64 B: "
+            "the pong was killed by SIGSEGV.",
         ),
         ({LYRA: spread(2e4)}, {"error": "No space left"}, "The run ended early after 10 of 10 trials: No space left."),
         ({LYRA: spread(2e4)}, {"interrupted": True}, "The run was interrupted after 10 of 10 trials."),
@@ -180,8 +182,8 @@ def test_of_two_runs_it_is_counted_where_the_second_is_faster() -> None:
     figures = {LYRA: spread(21_000), VEGA: spread(28_000)}
     slower = run_of({LYRA: spread(25_000), VEGA: spread(28_010)}, name="second")
     assert answers_of(run_of(figures), slower)[0] == (
-        "second beside first-run, the cells that both have, by p50: 1 slower, 1 equivalent. They were measured apart, "
-        "so the machine may be the difference."
+        "second beside first-run, the configurations that both have, by p50: 1 slower, 1 equivalent. "
+        "They were measured apart, so the machine may be the difference."
     )
 
 

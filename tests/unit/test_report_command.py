@@ -1,4 +1,4 @@
-"""``middlemark report``: what is written where, what is told, and what cannot be done."""
+"""``middlemark report``: what is written where, what is printed, and what is refused."""
 
 import os
 from pathlib import Path
@@ -8,10 +8,11 @@ import pytest
 from click.testing import CliRunner, Result
 from test_compare import cell, write
 
-from middlemark.commands import report_
-from middlemark.commands.measured import read_measured
-from middlemark.commands.report_ import command, tell_beside
+from middlemark.commands.report import command
 from middlemark.problems import MeasureError, RequestError
+from middlemark.runs import report as report_
+from middlemark.runs.read import read_measured
+from middlemark.runs.report import tell_beside
 
 
 def asked(*arguments: object) -> Result:
@@ -25,14 +26,14 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def page(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The page is made elsewhere, and wants libraries that are built: here it is the title. Returns the documents."""
+    """Replace the page by its title, since a page needs libraries that must be built. Return the documents."""
     seen: list[Any] = []
 
     def render_html(document: Any) -> str:
         seen.append(document)
         return f"<title>{document.title}</title>"
 
-    monkeypatch.setattr("middlemark.report.html.render_html", render_html)
+    monkeypatch.setattr("middlemark.show.html.render_html", render_html)
     return seen
 
 
@@ -49,8 +50,8 @@ def test_several_runs_make_one_report_in_the_folder_of_the_first(run: Path, tmp_
     assert asked(run, other).return_value == 0
     assert (run / "report.html").exists()
     assert not (other / "report.html").exists()
-    assert [each.folder for each in page[0].runs] == [str(run), str(other)]
-    assert len(page[0].cells) == 3
+    assert [each.folder for each in page[0].runs] == [run, other]
+    assert len(page[0].rows) == 3
 
 
 def test_a_folder_of_runs_stands_for_the_newest(run: Path) -> None:
@@ -123,7 +124,7 @@ def test_libraries_that_are_not_there_are_an_error_with_the_next_step(
     def missing(_: object) -> str:
         raise MeasureError("D3 is not there", "set it up")
 
-    monkeypatch.setattr("middlemark.report.html.render_html", missing)
+    monkeypatch.setattr("middlemark.show.html.render_html", missing)
     error = asked(run).exception
     assert isinstance(error, MeasureError)
     assert error.advice == "set it up"
@@ -151,7 +152,7 @@ def test_at_the_end_of_a_run_whatever_stands_against_its_report_is_told_and_no_m
     def failing(*_: object) -> str:
         raise error
 
-    monkeypatch.setattr(report_, "document_of", failing)
+    monkeypatch.setattr(report_, "judged_document", failing)
     tell_beside(read_measured(run), quiet=True)
     assert capsys.readouterr().err == f"middlemark: report.html was not written: {told}\n"
 

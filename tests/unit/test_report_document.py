@@ -1,4 +1,4 @@
-"""The document of a report: what it holds, what it leaves out, and how large it may become."""
+"""The document of a report: what is in it, what is left out, and how large it may become."""
 
 from pathlib import Path
 from typing import Any
@@ -8,21 +8,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_runs import cell, document_of, run_of, spread
+from report_runs import cell, data_of, run_of, spread
 from stats_cases import samples as samples_of
 
-from middlemark.launch.outcome import Doubt, Failure, SamplesFile, TrialOutcome
-from middlemark.report.document import MeasuredRun, comparisons, make
-from middlemark.report.document.distributions import PERCENTILES, distribution
-from middlemark.report.document.model import Document, brief
-from middlemark.stats.result import Best, Laid, Noise, Part
-from middlemark.stats.samples import ARRIVAL, HISTOGRAM, Kept, Samples, SamplesError
+from middlemark.document import MeasuredRun, judged
+from middlemark.document.distributions import PERCENTILES, distribution
+from middlemark.document.numbers import four_digits
+from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialOutcome
+from middlemark.model.samples import ARRIVAL, HISTOGRAM
+from middlemark.show.html import data
+from middlemark.stats.result import Attribution, Best, Noise, Part
+from middlemark.stats.samples import Kept, Samples, SamplesError
 
 LYRA, VEGA, FLOOR = cell("lyra"), cell("vega"), cell("udp")
 
 
 def with_samples(run: MeasuredRun, raw: Samples) -> MeasuredRun:
-    """The same run, each trial of which kept those samples."""
+    """The same run, with those samples for each trial."""
     trials = [
         [
             msgspec.structs.replace(each, outcome=msgspec.structs.replace(each.outcome, samples_file="samples/0.npy"))
@@ -39,22 +41,19 @@ def trips(count: int) -> Samples:
     return raw
 
 
-def test_it_is_json_and_reads_back_as_it_was() -> None:
-    document = document_of(run_of({FLOOR: spread(16_000), LYRA: spread(21_000), VEGA: [Failure("hung", "no end")] * 2}))
-    text = msgspec.json.encode(document)
-    assert msgspec.json.decode(text, type=Document) == document
-    plain = msgspec.json.decode(text)
+def test_what_was_not_measured_is_left_out() -> None:
+    plain = data_of(run_of({FLOOR: spread(16_000), LYRA: spread(21_000), VEGA: [Failure("hung", "no end")] * 2}))
     assert plain["schema"] == 1
     assert plain["title"] == "first-look, robot-7, 2026-11-21"
     assert plain["cells"][0]["latency"]["p99"] == 32_000
-    assert "p99.9" not in plain["cells"][0]["latency"], "what was not measured is left out"
+    assert "p99.9" not in plain["cells"][0]["latency"]
     assert plain["cells"][2]["failed"] == {"code": "hung", "text": "no end", "advice": ""}
     assert "latency" not in plain["cells"][2]
 
 
 def test_a_cell_knows_its_floor_and_what_makes_its_line_over_sizes() -> None:
     figures = {cell(name, size=size): spread(2e4) for size in (64, 1024) for name in ("udp", "lyra")}
-    cells = document_of(run_of(figures)).cells
+    cells = data_of(run_of(figures)).cells
     assert [each.floor_cell for each in cells] == [0, 0, 2, 2]
     assert [each.floor for each in cells] == [True, False, True, False]
     assert cells[1].series == cells[3].series == "lyra udp"
@@ -63,22 +62,22 @@ def test_a_cell_knows_its_floor_and_what_makes_its_line_over_sizes() -> None:
 
 def test_labels_are_unique_also_where_all_that_differs_is_the_run() -> None:
     one, other = run_of({LYRA: spread(2e4)}, name="monday"), run_of({LYRA: spread(2e4)}, name="tuesday")
-    labels = [each.label for each in document_of(one, other).cells]
+    labels = [each.label for each in data_of(one, other).cells]
     assert labels == ["lyra udp · 64 B · monday", "lyra udp · 64 B · tuesday"]
-    again = [each.label for each in document_of(one, one).cells]
+    again = [each.label for each in data_of(one, one).cells]
     assert len(set(again)) == 2
 
 
 def test_factors_are_those_that_vary_with_their_levels_in_order() -> None:
     figures = {cell(size=size, rate=rate): spread(2e4, 2) for size in (1024, 64) for rate in (1000.0, "max", 100.0)}
-    factors = {each.name: each for each in document_of(run_of(figures)).factors}
+    factors = {each.name: each for each in data_of(run_of(figures)).factors}
     assert list(factors) == ["adapter", "transport", "size", "rate"]
-    assert (factors["size"].levels, factors["size"].shown) == ((64, 1024), ("64 B", "1 KiB"))
-    assert factors["rate"].shown == ("100 Hz", "1 kHz", "max")
+    assert (factors["size"].levels, factors["size"].shown) == ([64, 1024], ["64 B", "1 KiB"])
+    assert factors["rate"].shown == ["100 Hz", "1 kHz", "max"]
 
 
 def test_levels_that_are_absent_are_written_as_the_command_line_takes_them() -> None:
-    (row,) = document_of(run_of({cell(depth=None, native=(("a", "1"),)): spread(2e4, 1)})).cells
+    (row,) = data_of(run_of({cell(depth=None, native=(("a", "1"),)): spread(2e4, 1)})).cells
     assert (row.f["depth"], row.f["pin"], row.f["burst"], row.f["native"]) == ("all", "off", "off", "a=1")
 
 
@@ -86,9 +85,9 @@ def test_comparisons_are_by_each_factor_that_varies_and_never_with_a_floor() -> 
     figures = {
         cell(name, way): spread(figure) for name, figure in (("lyra", 2e4), ("vega", 3e4)) for way in ("udp", "shm")
     } | {FLOOR: spread(1e4)}
-    document = document_of(run_of(figures))
+    document = data_of(run_of(figures))
     p50 = [each for each in document.comparisons if each.metric == "p50"]
-    assert {(each.factor, each.names) for each in p50} == {
+    assert {(each.factor, tuple(each.names)) for each in p50} == {
         ("adapter", ("lyra udp", "vega udp")),
         ("adapter", ("lyra shm", "vega shm")),
         ("transport", ("transport=udp", "transport=shm")),
@@ -96,12 +95,12 @@ def test_comparisons_are_by_each_factor_that_varies_and_never_with_a_floor() -> 
     assert all(not document.cells[at].floor for each in p50 for at in (each.a, each.b))
     first = p50[0]
     assert (document.cells[first.a].f["adapter"], document.cells[first.b].f["adapter"]) == ("lyra", "vega")
-    assert (first.verdict, first.shift, first.medians, first.unit) == ("slower", 0.5, (20_000, 30_000), "ns")
+    assert (first.verdict, first.shift, first.medians, first.unit) == ("slower", 0.5, [20_000, 30_000], "ns")
 
 
 def test_pairs_with_too_few_trials_do_not_cost_the_others_their_verdict() -> None:
     few = {cell(name, size=size): spread(2e4, 2) for size in range(1000, 1040) for name in ("lyra", "vega")}
-    document = document_of(run_of(few | {LYRA: spread(2e4), VEGA: spread(3e4)}))
+    document = data_of(run_of(few | {LYRA: spread(2e4), VEGA: spread(3e4)}))
     judged = [each for each in document.comparisons if each.metric == "p50" and each.pairs == 10]
     assert [(each.verdict, each.p, each.p_family) for each in judged] == [("slower", 0.001953, 0.001953)]
 
@@ -111,7 +110,7 @@ def test_floods_are_compared_by_their_throughput_and_schedules_by_their_latency(
     figures = {
         cell(name, rate=rate, **stream): spread(1e5) for name in ("lyra", "vega") for rate in ("max", "curve", 1000.0)
     }
-    document = document_of(run_of(figures))
+    document = data_of(run_of(figures))
     by_adapter = [each for each in document.comparisons if each.factor == "adapter"]
     rates = {
         metric: {document.cells[each.a].f["rate"] for each in by_adapter if each.metric == metric}
@@ -122,7 +121,7 @@ def test_floods_are_compared_by_their_throughput_and_schedules_by_their_latency(
 
 def test_a_level_that_only_its_pattern_has_is_in_no_name() -> None:
     figures = {cell(pattern="stream", depth=None): spread(1e5), cell(depth=1): spread(2e4), cell(depth=9): spread(2e4)}
-    assert [each.label for each in document_of(run_of(figures)).cells] == [
+    assert [each.label for each in data_of(run_of(figures)).cells] == [
         "lyra udp · 64 B · stream, 1 → 1, as fast as possible, a process each",
         "lyra udp · 64 B · ping-pong, one at a time, 2 processes, 1 subscriber",
         "lyra udp · 64 B · ping-pong, one at a time, 2 processes, 1 subscriber, depth 9",
@@ -130,36 +129,36 @@ def test_a_level_that_only_its_pattern_has_is_in_no_name() -> None:
 
 
 def test_what_was_carried_otherwise_is_compared_with_nothing() -> None:
-    doubt = (Doubt("transport-contradicted", "carried by something else"),)
-    assert document_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, doubts=doubt)).comparisons == ()
+    warning = (RunWarning("transport-contradicted", "carried by something else"),)
+    assert data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, warnings=warning)).comparisons == []
 
 
 def test_comparisons_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = {cell(name, size=size): spread(2e4) for size in (64, 1024) for name in ("lyra", "vega", "deneb")}
-    monkeypatch.setattr(comparisons, "MOST_SHOWN", 4)
-    document = document_of(run_of(figures))
+    monkeypatch.setattr(judged, "MOST_SHOWN", 4)
+    document = data_of(run_of(figures))
     assert len(document.comparisons) == 4
     assert document.comparisons_left_out["adapter"] >= 2
-    monkeypatch.setattr(comparisons, "MOST_JUDGED", 5)
-    assert document_of(run_of(figures)).comparisons_left_out == {"adapter": 12}, "by p50 and by p99"
+    monkeypatch.setattr(judged, "MOST_JUDGED", 5)
+    assert data_of(run_of(figures)).comparisons_left_out == {"adapter": 12}, "by p50 and by p99"
 
 
-def test_doubts_are_told_once_with_all_their_cells() -> None:
-    doubts = (Doubt("loss", "2 replies never arrived", "--reliability reliable"),)
-    document = document_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, doubts=doubts))
-    (summary,) = document.doubts_summary
-    assert (summary.code, summary.count, summary.cells, summary.advice) == ("loss", 2, (0, 1), "--reliability reliable")
+def test_warnings_are_told_once_with_all_their_cells() -> None:
+    warnings = (RunWarning("loss", "2 replies never arrived", "--reliability reliable"),)
+    document = data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}, warnings=warnings))
+    (summary,) = document.warnings_summary
+    assert (summary.code, summary.count, summary.cells, summary.advice) == ("loss", 2, [0, 1], "--reliability reliable")
 
 
 def test_the_run_says_how_it_is_done_again() -> None:
-    document = document_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}))
-    assert document.commands == (
+    document = data_of(run_of({LYRA: spread(2e4), VEGA: spread(3e4)}))
+    assert document.commands == [
         "middlemark run first-look --seed 7",
         "middlemark report runs/first-run",
         "middlemark compare runs/first-run --by adapter",
-    )
+    ]
     (run,) = document.runs
-    assert (run.seconds, run.trials, run.planned_trials, run.order[:4]) == (120, 20, 20, (0, 1, 0, 1))
+    assert (run.seconds, run.trials, run.planned_trials, run.order[:4]) == (120, 20, 20, [0, 1, 0, 1])
     assert run.suites[0].text == "# as written\n"
     assert run.machine_line == "robot-7, A processor, 2 processors, 16 GiB, Debian, Linux 6.1, bare metal"
 
@@ -167,22 +166,22 @@ def test_the_run_says_how_it_is_done_again() -> None:
 def test_an_unfinished_run_is_gone_on_with() -> None:
     run = run_of({LYRA: spread(2e4)})
     unfinished = msgspec.structs.replace(run, outcomes=run.outcomes[:3])
-    assert "middlemark run --resume runs/first-run" in document_of(unfinished).commands
+    assert "middlemark run --resume runs/first-run" in data_of(unfinished).commands
 
 
 def test_a_run_without_cells_and_no_run_at_all_make_a_document() -> None:
-    assert document_of(run_of({})).cells == ()
-    assert document_of().title == "no runs"
+    assert data_of(run_of({})).cells == []
+    assert data_of().title == "no runs"
 
 
 def test_text_that_is_no_unicode_is_made_visible() -> None:
-    run = msgspec.structs.replace(run_of({LYRA: spread(2e4, 1)}), folder="runs/\udcff")
-    assert "\\udcff" in document_of(run).runs[0].folder
+    run = msgspec.structs.replace(run_of({LYRA: spread(2e4, 1)}), folder=Path("runs/\udcff"))
+    assert "\\udcff" in data_of(run).runs[0].folder
 
 
 def test_the_curve_is_of_the_median_trial_and_tells_no_percentile_that_too_few_samples_bear() -> None:
     run = with_samples(run_of({LYRA: spread(2e4)}), trips(1000))
-    curve = document_of(run).cells[0].curve
+    curve = data_of(run).cells[0].curve
     assert curve is not None
     known = dict(curve)
     assert (known[0], known[50], known[99], known[100]) == (20_000, 24_990, 29_890, 29_990)
@@ -194,7 +193,7 @@ def test_the_heat_map_counts_every_sample_where_and_when_it_was() -> None:
     raw = trips(2400)
     raw["round_trip_ns"][:] = 20_000
     raw["round_trip_ns"][1000] = 5_000_000
-    heat = document_of(with_samples(run_of({LYRA: spread(2e4)}), raw)).cells[0].heat
+    heat = data_of(with_samples(run_of({LYRA: spread(2e4)}), raw)).cells[0].heat
     assert heat is not None
     assert (len(heat.t), len(heat.edges_ns), len(heat.n), {len(line) for line in heat.n}) == (24, 17, 24, {16})
     assert sum(map(sum, heat.n)) == 2400
@@ -204,24 +203,24 @@ def test_the_heat_map_counts_every_sample_where_and_when_it_was() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 99])
 def test_too_few_samples_make_no_heat_map(count: int) -> None:
-    assert document_of(with_samples(run_of({LYRA: spread(2e4)}), trips(count))).cells[0].heat is None
+    assert data_of(with_samples(run_of({LYRA: spread(2e4)}), trips(count))).cells[0].heat is None
 
 
 def test_heat_maps_are_kept_for_as_many_as_fit_the_doubtful_first(monkeypatch: pytest.MonkeyPatch) -> None:
     run = with_samples(run_of({FLOOR: spread(1e4), LYRA: spread(2e4), VEGA: [2e4, 9e4, 2e4]}), trips(1000))
-    everything = document_of(run)
+    everything = data_of(run)
     assert [each.heat is not None for each in everything.cells] == [True, True, True]
     one = len(msgspec.json.encode(everything.cells[2].heat))
-    monkeypatch.setattr(make, "DATA_BYTES", len(msgspec.json.encode(everything)) - one)
-    assert [each.heat is not None for each in document_of(run).cells] == [False, True, True]
-    monkeypatch.setattr(make, "DATA_BYTES", 1000)
-    assert [each.heat is not None for each in document_of(run).cells] == [False, False, False]
+    monkeypatch.setattr(data, "DATA_BYTES", len(msgspec.json.encode(everything)) - one)
+    assert [each.heat is not None for each in data_of(run).cells] == [False, True, True]
+    monkeypatch.setattr(data, "DATA_BYTES", 1000)
+    assert [each.heat is not None for each in data_of(run).cells] == [False, False, False]
 
 
 NOISE = Noise(
     others_share=None, own_share=None, delay_share=None, steal_share=0.123456, irq_share=None, softirq_share=None,
     pressure_share=None, throttled_ns=None, still_share=None, longest_gap_ns=None, longest_spell_ns=7,
-    above_p99_9=Laid(samples=9, machine=4, middleware=0, unknown=5, why=None), trials=(),
+    above_p99_9=Attribution(samples=9, machine=4, middleware=0, unknown=5, why=None), trials=(),
     disturbed=((0.001, 0.002), (0.01, 0.0145678)), disturbed_trial=2, absent={"others_share": "no such counter"},
 )  # fmt: skip
 
@@ -230,13 +229,13 @@ def with_result(run: MeasuredRun, **given: Any) -> MeasuredRun:
     return msgspec.structs.replace(run, results=[msgspec.structs.replace(each, **given) for each in run.results])
 
 
-@pytest.mark.parametrize(("trial", "marks"), [(2, ((0.001, 0.002), (0.01, 0.01457))), (1, ()), (None, ())])
+@pytest.mark.parametrize(("trial", "marks"), [(2, [[0.001, 0.002], [0.01, 0.01457]]), (1, []), (None, [])])
 def test_when_the_machine_was_disturbed_is_marked_in_the_trial_that_it_was_seen_in(
-    trial: int | None, marks: tuple[tuple[float, float], ...]
+    trial: int | None, marks: list[list[float]]
 ) -> None:
     run = with_samples(run_of({LYRA: spread(2e4, 3)}), trips(1000))
     noise = msgspec.structs.replace(NOISE, disturbed_trial=trial)
-    (row,) = document_of(with_result(run, noise=noise)).cells
+    (row,) = data_of(with_result(run, noise=noise)).cells
     assert row.heat is not None
     assert row.heat.disturbed == marks
     assert row.noise["steal_share"] == 0.1235
@@ -246,22 +245,22 @@ def test_when_the_machine_was_disturbed_is_marked_in_the_trial_that_it_was_seen_
 
 def test_the_best_that_the_machine_could_do_stands_beside_a_cell() -> None:
     best = Best(floor="shm", p50_ns=620.5555, rate_hz=None, times=31.04567)
-    (row,) = document_of(with_result(run_of({LYRA: spread(2e4, 3)}), best=best)).cells
+    (row,) = data_of(with_result(run_of({LYRA: spread(2e4, 3)}), best=best)).cells
     assert row.best == {"floor": "shm", "p50_ns": 620.6, "times": 31.05}
 
 
 def test_where_the_time_went_is_told_in_the_order_of_time() -> None:
     parts = (Part(part="write", ns=1234.56, share=0.99), Part(part="take", ns=10.0, share=0.01))
-    (row,) = document_of(with_result(run_of({LYRA: spread(2e4, 3)}), breakdown=parts)).cells
+    (row,) = data_of(with_result(run_of({LYRA: spread(2e4, 3)}), breakdown=parts)).cells
     assert row.breakdown == [{"part": "write", "ns": 1235}, {"part": "take", "ns": 10}]
-    assert document_of(run_of({LYRA: spread(2e4, 3)})).cells[0].breakdown is None
+    assert data_of(run_of({LYRA: spread(2e4, 3)})).cells[0].breakdown is None
 
 
 def test_what_a_log_did_not_tell_is_unknown_and_a_row_of_unknown_size_is_in_no_answer() -> None:
-    document = document_of(run_of({cell(unknown=("size", "receive")): spread(2e4)}))
+    document = data_of(run_of({cell(unknown=("size", "receive")): spread(2e4)}))
     (row,) = document.cells
     assert (row.f["size"], row.f["receive"], row.label) == (None, "unknown", "lyra udp · size unknown")
-    assert document.answers == ()
+    assert document.answers == []
     assert [each.name for each in document.factors] == ["adapter", "transport"]
 
 
@@ -270,7 +269,7 @@ def test_samples_that_cannot_be_read_cost_their_curve_and_nothing_else() -> None
         raise SamplesError(Path("x.npy"), "truncated", "measure again")
 
     run = msgspec.structs.replace(with_samples(run_of({LYRA: spread(2e4)}), trips(10)), samples=unreadable)
-    (row,) = document_of(run).cells
+    (row,) = data_of(run).cells
     assert (row.curve, row.heat, row.latency is not None) == (None, None, True)
 
 
@@ -297,10 +296,10 @@ def test_the_median_trial_stands_for_the_cell_where_there_is_no_series() -> None
         return trips(100)
 
     run = with_samples(run_of({LYRA: [30_000.0, 10_000.0, 20_000.0]}), trips(100))
-    document_of(msgspec.structs.replace(run, samples=samples))
+    data_of(msgspec.structs.replace(run, samples=samples))
     assert seen == [3]
 
 
 @given(st.floats(1e-6, 1e15, allow_nan=False))
 def test_four_digits_are_within_a_two_thousandth(figure: float) -> None:
-    assert brief(figure) == pytest.approx(figure, rel=5.001e-4)
+    assert four_digits(figure) == pytest.approx(figure, rel=5.001e-4)

@@ -1,19 +1,22 @@
-"""The HTML page: nothing in it is markup that should be text, and it needs nothing but itself."""
+"""The HTML page: text never becomes markup, and it needs no other file."""
 
 import json
-import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from documents import HOSTILE, empty, hostile, small
 from hypothesis import given
 from hypothesis import strategies as st
+from report_runs import MACHINE, cell, run_of
 
+from middlemark.document import document_of
+from middlemark.document.runs import machine_line, state
+from middlemark.model.outcome import Failure
 from middlemark.problems import MeasureError
-from middlemark.report.html import page, render_html
-from middlemark.report.html.wording import machine_line, state
+from middlemark.show.html import page, page_of
 
 _PIECES = st.lists(
     st.sampled_from(["<", ">", "&", "</script", "<!--", "\u2028", "\u2029", '"', "'", "\\", "ä"]), max_size=9
@@ -43,15 +46,15 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(autouse=True)
-def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand-ins for D3 and Plot: what a page is made of does not depend on them."""
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in for the bundle: what a page is made of does not depend on it."""
     folder = tmp_path / "web"
     folder.mkdir()
-    (folder / page.LIBRARIES).write_text("/* libraries */")
+    (folder / page.SCRIPT).write_text("/* script */")
     monkeypatch.setenv("MIDDLEMARK_WEB", str(folder))
-    page._libraries.cache_clear()
+    page.script.cache_clear()
     yield folder
-    page._libraries.cache_clear()
+    page.script.cache_clear()
 
 
 @given(pieces=_PIECES)
@@ -64,8 +67,8 @@ def test_no_text_ends_the_data_block_and_all_of_it_comes_back(pieces: list[str])
 
 def test_names_are_text_in_the_page_and_in_its_data() -> None:
     document = hostile()
-    elements = Elements(render_html(document))
-    assert elements.names.count("script") == 3
+    elements = Elements(page_of(document))
+    assert elements.names.count("script") == 2
     assert "img" not in elements.names
     assert not [value for _, value in elements.attributes if "onerror=alert" in value and "<" not in value]
     assert json.loads(elements.data) == document
@@ -73,7 +76,7 @@ def test_names_are_text_in_the_page_and_in_its_data() -> None:
 
 
 def test_the_page_refers_to_nothing_outside_of_it() -> None:
-    elements = Elements(render_html(small()))
+    elements = Elements(page_of(small()))
     addresses = [value for name, value in elements.attributes if name in {"src", "href", "action", "srcset"}]
     assert addresses
     assert all(value.startswith("#") for value in addresses)
@@ -82,8 +85,8 @@ def test_the_page_refers_to_nothing_outside_of_it() -> None:
     assert "http" not in policy
 
 
-def test_the_answers_the_machine_and_the_doubts_are_there_without_any_script() -> None:
-    text = render_html(small())
+def test_the_answers_the_machine_and_the_warnings_are_there_without_any_script() -> None:
+    text = page_of(small())
     before_scripts = text[: text.index("<script")]
     for said in (
         "cyclonedds answers 29 % faster",
@@ -95,49 +98,59 @@ def test_the_answers_the_machine_and_the_doubts_are_there_without_any_script() -
 
 
 def test_a_run_without_a_cell_is_a_page_too() -> None:
-    text = render_html(empty())
+    text = page_of(empty())
     assert "No trial ended: there is nothing to show." in text
     assert 'id="filters"' not in text
 
 
-def test_every_module_is_in_the_script_once_and_none_is_left_out() -> None:
-    folder = Path(page.__file__).parent / "scripts"
-    written = {each.stem for each in folder.glob("*.mjs")}
-    assert set(re.findall(r"^\{ // (\w+)$", page.script(), re.MULTILINE)) == written
-    assert not re.search(r"^(import|export) ", page.script(), re.MULTILINE)
-
-
-def test_a_module_comes_after_those_it_imports_from() -> None:
-    folder = Path(page.__file__).parent / "scripts"
-    order = {name: place for place, name in enumerate(page._SCRIPTS)}
-    for name in page._SCRIPTS:
-        for other in re.findall(r'from "\./(\w+)\.mjs"', (folder / f"{name}.mjs").read_text()):
-            assert order[other] < order[name], f"{name} imports from {other}"
-
-
-def test_without_the_libraries_the_next_step_is_told(libraries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "_places", lambda: [libraries / "elsewhere"])
+def test_without_its_script_the_next_step_is_told(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "_places", lambda: [script / "elsewhere"])
     with pytest.raises(MeasureError) as raised:
-        render_html(small())
+        page_of(small())
     assert "D3 and Observable Plot" in str(raised.value)
     assert "packaging/setup/setup.sh again web" in raised.value.advice
+
+
+def told(trials: int, planned: int, *, failed: int = 0, running: bool = False, lines: int = 0, **file: Any) -> str:
+    """Return how far a run of which that is known came."""
+    made = run_of({cell(): [1.0] * planned}, **({"ended": None} | file))
+    outcomes = [msgspec.structs.replace(each, seconds=0.0) for each in made.outcomes[:trials]]
+    outcomes[:failed] = [msgspec.structs.replace(each, failed=Failure("silent", "")) for each in outcomes[:failed]]
+    return state(msgspec.structs.replace(made, outcomes=tuple(outcomes), running=running, damaged_lines=lines))
+
+
+BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"
 
 
 @pytest.mark.parametrize(
     ("run", "said"),
     [
-        ({"trials": 1, "seconds": 2.0, "ended": "x"}, "1 trial, in 2 s"),
-        ({"trials": 40, "failed_trials": 3, "ended": "x"}, "40 trials, 3 of them failed"),
-        ({"trials": 4, "interrupted": True}, "4 trials, interrupted: what was measured by then is shown"),
-        ({"trials": 4, "planned_trials": 9, "running": True}, "4 of 9 trials, it is still running: more will come"),
-        ({"trials": 1, "planned_trials": 9}, "1 of 9 trials, it was killed before its end"),
-        ({"trials": 4, "ended": "x", "damaged_lines": 1}, "4 trials, 1 damaged line of its file left out"),
-        ({"trials": 4, "ended": "x", "error": "no room"}, "4 trials, it ended early: no room"),
+        ({"trials": 1, "planned": 1, "ended": "x"}, f"1 trial, {BEGAN}"),
+        ({"trials": 40, "planned": 40, "failed": 3, "ended": "x"}, f"40 trials, 3 of them failed, {BEGAN}"),
+        (
+            {"trials": 4, "planned": 4, "interrupted": True},
+            f"4 trials, {BEGAN}, interrupted: what was measured by then is shown",
+        ),
+        (
+            {"trials": 4, "planned": 9, "running": True},
+            f"4 of 9 trials, {BEGAN}, it is still running: more will come",
+        ),
+        ({"trials": 1, "planned": 9}, f"1 of 9 trials, {BEGAN}, it was killed before its end"),
+        (
+            {"trials": 4, "planned": 4, "ended": "x", "lines": 1},
+            f"4 trials, {BEGAN}, 1 damaged line of its file left out",
+        ),
+        (
+            {"trials": 4, "planned": 4, "ended": "x", "error": "no room"},
+            f"4 trials, {BEGAN}, it ended early: no room",
+        ),
     ],
 )
 def test_how_far_a_run_came_is_said(run: dict[str, Any], said: str) -> None:
-    assert state(run) == said
+    assert told(**run) == said
 
 
 def test_a_machine_of_which_little_is_known_is_told_without_gaps() -> None:
-    assert machine_line({"machine": {"processors": 1, "cpu": None, "kernel": "6.1"}}) == "1 processor, Linux 6.1"
+    little = msgspec.structs.replace(MACHINE, host="", cpu="", processors=1, memory_bytes=0, system="", virtual=None)
+    (run,) = document_of([run_of({}, machine=little)]).runs
+    assert machine_line(run) == "1 processor, Linux 6.1"

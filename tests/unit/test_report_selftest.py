@@ -1,21 +1,18 @@
-"""What `selftest` prints: the counts, and what they mean in words that say no more than was seen."""
+"""What `selftest` prints: the counts, and what they mean, in words that say no more than was seen."""
 
 import json
 from typing import Any
 
 import msgspec
 import pytest
+from report_runs import run_of
 from test_stats_selftest import HALF, SETTING, TENTH, A, sides
 
-from middlemark.report.run_facts import Machine, RunFacts
-from middlemark.report.selftest import conclusions, render_json, render_table
+from middlemark.document import document_of
+from middlemark.show.selftest import conclusions, render_json, render_table
 from middlemark.stats.selftest import SelfTest, reckon
 
-FACTS = RunFacts(
-    suites=("selftest",), started="2026-11-21T12:00:00.000+00:00", seconds=60.0, middlemark="0.1.0", machine=Machine(
-        processors=2, kernel="6.1", os="Debian"
-    ), clock=None, adapters=(), folder="runs/selftest", seed=7, interrupted=False, planned_trials=60, done_trials=60,
-)  # fmt: skip
+DOCUMENT = document_of([run_of({}, name="selftest")])
 
 
 def outcome_of(noise: float, **more: Any) -> SelfTest:
@@ -85,7 +82,7 @@ def test_too_few_trials_say_nothing_and_are_not_counted() -> None:
     told = said(test)
     assert "This says nothing: a verdict wants 6 trials of each, and no two have more than 4" in told
     assert "false" not in told
-    row = next(line for line in render_table(test, FACTS, (), 100).splitlines() if " p50 " in line)
+    row = next(line for line in render_table(test, DOCUMENT, 100).splitlines() if " p50 " in line)
     assert row.split()[-4:] == ["–"] * 4
 
 
@@ -105,7 +102,7 @@ def test_a_quantile_that_too_few_trials_have_says_so_as_well() -> None:
 
 
 def test_the_table_has_a_row_for_each_metric_and_each_delay() -> None:
-    lines = render_table(outcome_of(0.005), FACTS, (), 100).splitlines()
+    lines = render_table(outcome_of(0.005), DOCUMENT, 100).splitlines()
     same = next(line for line in lines if "p50" in line and "block" in line)
     assert same.split()[-5:] == ["6", "0", "0", "6", "0"]
     half = next(line for line in lines if " 50 % " in line)
@@ -116,7 +113,7 @@ def test_the_table_has_a_row_for_each_metric_and_each_delay() -> None:
 
 def test_json_is_one_object_of_the_same_figures() -> None:
     test = outcome_of(0.005)
-    document = json.loads(render_json(test, FACTS))
+    document = json.loads(render_json(test, DOCUMENT))
     assert (document["schema"], document["trials"], document["run"]["seed"]) == (1, 10, 7)
     assert document["false_verdicts"] == {
         "false": 0, "together": 0, "comparisons": 6, "rate": 0.0, "allowed": pytest.approx(0.05),

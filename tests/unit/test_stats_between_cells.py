@@ -1,15 +1,15 @@
-"""Doubts about a cell beside others: sizes that cost nothing, and more bytes a second than memcpy could move."""
+"""Warnings from comparing cells: sizes that cost nothing, and more bytes a second than memcpy could move."""
 
 import msgspec
 import numpy as np
 from stats_cases import DESCRIPTIONS, cell, outcome, plan, samples
 
-from middlemark.launch.outcome import TrialOutcome
-from middlemark.plan.cell import Cell
-from middlemark.stats.between_cells import above_memcpy, handed_over, with_doubts_between
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.cells import cell_results
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
+from middlemark.stats.warnings.between_cells import above_memcpy, handed_over, with_warnings_between
 
 
 def _by_size(asked: Cell, **p50_us: list[float]) -> list[CellResult]:
@@ -26,7 +26,7 @@ def _by_size(asked: Cell, **p50_us: list[float]) -> list[CellResult]:
 
 
 def _codes(result: CellResult) -> list[str]:
-    """Those found, but for what is doubtful about the p99 of trials as few and short as these."""
+    """The codes of the warnings, without those about p99, which so few and short trials always have."""
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 
@@ -39,7 +39,7 @@ def test_a_mebibyte_in_the_time_of_64_bytes_was_not_copied() -> None:
     )
 
 
-def test_sizes_that_cost_what_a_copy_costs_or_less_than_noise_are_not_doubted() -> None:
+def test_sizes_that_cost_what_a_copy_costs_or_less_than_noise_are_not_warned_about() -> None:
     for took in ([12.0, 40.0], [12.0, 17.3], [300.0, 300.0]):
         assert all(_codes(each) == [] for each in _by_size(cell(), b64=took[:1], b1048576=took[1:])), took
     assert all(_codes(each) == [] for each in _by_size(cell(), b64=[12.0], b1024=[11.0]))
@@ -63,28 +63,28 @@ def test_cells_that_differ_in_more_than_the_size_are_not_held_against_each_other
     small, large = _by_size(cell(), b64=[12.0], b1048576=[12.0])
     other = msgspec.structs.replace(small, cell=msgspec.structs.replace(small.cell, receive="poll"))
     fresh = msgspec.structs.replace(large, warnings=())
-    assert with_doubts_between([other, fresh], DESCRIPTIONS)[1].warnings == ()
-    assert with_doubts_between([small, fresh], DESCRIPTIONS)[1].warnings != ()
+    assert with_warnings_between([other, fresh], DESCRIPTIONS)[1].warnings == ()
+    assert with_warnings_between([small, fresh], DESCRIPTIONS)[1].warnings != ()
 
 
 def test_a_measured_memcpy_takes_the_place_of_the_bound_that_no_processor_reaches() -> None:
     small, large = (
         msgspec.structs.replace(each, warnings=()) for each in _by_size(cell(), b64=[12.0], b1048576=[60.0])
     )
-    _, doubted = with_doubts_between([small, large], DESCRIPTIONS, lambda *_: 5e9)
-    assert "size-costs-nothing" in _codes(doubted)
-    _, fine = with_doubts_between([small, large], DESCRIPTIONS, lambda *_: 40e9)
+    _, warned = with_warnings_between([small, large], DESCRIPTIONS, lambda *_: 5e9)
+    assert "size-costs-nothing" in _codes(warned)
+    _, fine = with_warnings_between([small, large], DESCRIPTIONS, lambda *_: 40e9)
     assert _codes(fine) == []
 
 
-def test_a_bandwidth_above_memcpy_is_doubted_however_it_was_declared() -> None:
+def test_a_bandwidth_above_memcpy_is_warned_about_however_it_was_declared() -> None:
     flood = cell(pattern="stream", rate="max", size=1 << 20)
     assert above_memcpy(flood, 9e9, 10e9) is None
     assert above_memcpy(flood, None, 10e9) is None
     assert above_memcpy(flood, 1e12, None) is None, "nothing to hold it against"
-    doubt = above_memcpy(flood, 30e9, 10e9)
-    assert doubt is not None
-    assert doubt.text.startswith("30 GB/s, and this machine's memcpy moves 10 at 1 MiB")
+    warning = above_memcpy(flood, 30e9, 10e9)
+    assert warning is not None
+    assert warning.text.startswith("30 GB/s, and this machine's memcpy moves 10 at 1 MiB")
     assert above_memcpy(msgspec.structs.replace(flood, publishers=4), 30e9, 10e9) is None, "four copy at a time"
     untouched = above_memcpy(msgspec.structs.replace(flood, payload="untouched", loan=True), 30e9, 10e9)
     assert untouched is not None
@@ -94,7 +94,7 @@ def test_a_bandwidth_above_memcpy_is_doubted_however_it_was_declared() -> None:
 def test_the_bandwidth_of_a_ping_pong_is_both_ways_and_of_what_is_lent_nobodys() -> None:
     def of(asked: Cell) -> list[str]:
         (large,) = _by_size(asked, b1048576=[100.0])
-        return _codes(with_doubts_between([large], DESCRIPTIONS, lambda *_: 20e9)[0])
+        return _codes(with_warnings_between([large], DESCRIPTIONS, lambda *_: 20e9)[0])
 
     assert of(cell()) == ["above-memcpy"], "2 MiB in 100 µs are 21 GB/s"
     assert of(cell(loan=True, payload="untouched")) == []

@@ -1,4 +1,4 @@
-"""Where the time went: parts of hand-made records, in the order of time, that add up to the whole."""
+"""Where the time went: parts in the order of time that add up to the whole, from records made by hand."""
 
 from pathlib import Path
 
@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from stats_cases import cell, outcome, plan
 from stream_cases import arrival, arrived, files, kept_of, sending, sent
 
-from middlemark.launch.outcome import SamplesFile, Started, TrialOutcome
+from middlemark.model.outcome import SamplesFile, Started, TrialOutcome
+from middlemark.model.samples import ANSWER, NOT_MEASURED, SAMPLE, SATURATED
 from middlemark.stats.breakdown import IN_BETWEEN, NEEDED, Breakdown, not_of, of_stream, of_trips, over_trials
 from middlemark.stats.cells import cell_results
 from middlemark.stats.result import Part
-from middlemark.stats.samples import ANSWER, NOT_MEASURED, SAMPLE, SATURATED, Kept, Samples, SamplesError
+from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.trials import SamplesOf
 
 TICKS = 7_000_000_000_000
@@ -38,7 +39,7 @@ def trips(count: int, **fields: int | np.ndarray) -> Samples:
 
 
 def answers(of: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np.ndarray) -> Samples:
-    """Every one stamped, in hand ``at`` ns after its publish began."""
+    """Stamps of every message, in hand ``at`` ns after its publish began."""
     kept = np.zeros(len(of), dtype=ANSWER)
     kept["stamp"] = of["sequence"] + np.uint64(source << 48)
     kept["received_ticks"] = TICKS + (of["begin_ns"] + at) * np.uint64(PER_NS)
@@ -77,7 +78,7 @@ def test_the_parts_of_a_round_trip_follow_one_another_and_add_up_to_it() -> None
 def test_the_kernels_stamp_parts_transport_from_wake_up() -> None:
     kept = trips(100, arrived_ns=3_000)
     found = told(of_trips({0: kept}, answers(kept, arrived_ns=2_500), [START]))
-    # In hand at 4,000, at the kernel at 1,500, written at 1,000; the reply written at 5,000 and at the kernel at 7,000.
+    # Written at 1,000, at the kernel at 1,500, in hand at 4,000; the reply: 5,000, then 7,000.
     assert found == pytest.approx(
         {
             "write": 1_000,
@@ -165,7 +166,7 @@ def test_messages_that_waited_for_another_to_be_served_are_not_left_out() -> Non
 def test_the_parts_are_those_of_messages_near_the_median() -> None:
     count = 1_000
     whole = np.full(count, 10_000)
-    whole[::10] = 1_000_000  # a tenth is slow, on the way back
+    whole[::10] = 1_000_000  # a tenth of the messages is slow on the way back
     kept = trips(count, round_trip_ns=whole)
     found = of_trips({0: kept}, answers(kept), [START])
     assert found.whole_ns == pytest.approx(10_000)
@@ -235,7 +236,7 @@ def test_parts_are_never_negative_and_sum_to_the_whole_whatever_the_stamps(
         stamped["arrived_ns"] = columns[7]
     found = of_trips({0: kept}, stamped, [START])
     if not found.parts:
-        return  # a kernel's stamp that only some have leaves too few
+        return  # only some have a kernel's stamp, which leaves too few
     assert all(each.ns >= 0 for each in found.parts)
     assert sum(each.share for each in found.parts) in (pytest.approx(1), 0)
     assert columns[0].min() - 1e-6 <= found.whole_ns <= columns[0].max() + 1e-6

@@ -1,4 +1,4 @@
-"""Trials → cells: medians of trials, never pooled; what was not measured is None and says why."""
+"""Trials → cells: medians of trials, never pooled samples; what was not measured is None, with the reason."""
 
 import weakref
 from collections.abc import Callable
@@ -10,17 +10,18 @@ import pytest
 import stats_cases
 from stats_cases import DESCRIPTIONS, cell, outcome, plan
 
-from middlemark.launch.outcome import Counts, Doubt, Failure, TrialOutcome
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Failure, RunWarning, TrialCounts, TrialOutcome
+from middlemark.model.times import Summary
 from middlemark.stats.cells import cell_results, samples_by_cell
-from middlemark.stats.result import CellResult, Summary
+from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples, SamplesError
 
 ROUND_TRIPS = np.arange(1, 1001) * 100
 
 
 def samples(round_trips: np.ndarray, **fields: int) -> Samples:
-    """A ping's record of these in an order that goes nowhere: nothing in it drifts or warms up."""
+    """A ping's record of these in an order without drift or warm-up."""
     return stats_cases.samples(np.random.default_rng(0).permutation(round_trips), **fields)
 
 
@@ -33,12 +34,12 @@ def _one(cell: Cell, *round_trips: np.ndarray, **fields: int) -> CellResult:
 
 
 def _codes(result: CellResult) -> list[str]:
-    """Those found, but for what is doubtful about the p99 of trials as few and short as these."""
+    """The codes of the warnings, without those about p99, which so few and short trials always have."""
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 
 def test_a_figure_is_the_median_of_the_trials_and_not_that_of_all_samples() -> None:
-    # Two thirds of all samples are the slow trial's: pooled, the median would be its.
+    # Two thirds of all samples are of the slow trial: the median of all samples would be its median.
     fast, middle, slow = ROUND_TRIPS[:100], ROUND_TRIPS[:100] + 7, np.repeat(ROUND_TRIPS, 3) + 90_000
     result = _one(cell(), fast, middle, slow)
     assert result.round_trip_ns is not None
@@ -95,12 +96,12 @@ def test_the_first_reply_is_told_only_where_there_are_several(levels: dict[str, 
 def test_counts_of_measured_trials_are_added_and_discovery_is_their_median() -> None:
     planned = plan(cell())
     outcomes = [
-        outcome(planned.trials[0], discovery_ns=1, counts=Counts(sent=1000, received=998, lost=2, damaged=1)),
-        outcome(planned.trials[1], discovery_ns=900, counts=Counts(sent=1000, received=999, lost=1)),
-        outcome(planned.trials[2], discovery_ns=5, failed=Failure("crashed", "gone"), counts=Counts(lost=77)),
+        outcome(planned.trials[0], discovery_ns=1, counts=TrialCounts(sent=1000, received=998, lost=2, damaged=1)),
+        outcome(planned.trials[1], discovery_ns=900, counts=TrialCounts(sent=1000, received=999, lost=1)),
+        outcome(planned.trials[2], discovery_ns=5, failed=Failure("crashed", "gone"), counts=TrialCounts(lost=77)),
     ]
     (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
-    assert result.counts == Counts(sent=2000, received=1997, lost=3, damaged=1)
+    assert result.counts == TrialCounts(sent=2000, received=1997, lost=3, damaged=1)
     assert result.discovery_ns == 450.5
     assert (result.trials, result.failed_trials, result.failed) == (2, 1, None)
     assert result.failures == (Failure("crashed", "gone"),), "why one of them gave nothing is not forgotten"
@@ -110,7 +111,7 @@ def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     planned = plan(cell())
     reasons = [Failure("hung", "the pong hung"), Failure("crashed", "the ping crashed"), Failure("hung", "again")]
     outcomes = [outcome(trial, failed=reason, samples=0) for trial, reason in zip(planned.trials, reasons, strict=True)]
-    # Outcomes are told in the order they were measured, whatever order they come in.
+    # Outcomes are given in the order of measuring, whatever their order in the file.
     (result,) = cell_results(planned, outcomes[::-1], _never, DESCRIPTIONS)
     assert result.failed == reasons[0]
     assert (result.trials, result.failed_trials, result.failures) == (0, 3, tuple(reasons))
@@ -151,7 +152,7 @@ def test_a_trial_whose_samples_are_not_whole_has_failed(
 
 def test_a_trial_that_measured_nothing_needs_no_file() -> None:
     planned = plan(cell(), trials=1)
-    counts = Counts(sent=1000, lost=1000)
+    counts = TrialCounts(sent=1000, lost=1000)
     (result,) = cell_results(planned, [outcome(planned.trials[0], samples=0, counts=counts)], lambda _: None, {})
     assert result.failed is None
     assert result.round_trip_ns is None
@@ -170,12 +171,12 @@ def test_a_row_is_held_against_the_memcpy_of_its_run() -> None:
     alone = {"receive": "poll", "processes": 1, "subscribers": 0, "size": 1 << 20}
     planned = plan(cell(size=1 << 20), cell("memcpy", "memcpy", **alone), trials=2)
     outcomes = [outcome(trial) for trial in planned.trials]
-    for slow, doubted in ((9, True), (1, False)):
+    for slow, warned in ((9, True), (1, False)):
         speeds = {0: 3, 1: slow}
         results = cell_results(
             planned, outcomes, lambda each, speeds=speeds: samples(ROUND_TRIPS * speeds[each.cell]), DESCRIPTIONS
         )
-        assert ("above-memcpy" in _codes(results[0])) == doubted
+        assert ("above-memcpy" in _codes(results[0])) == warned
         assert "above-memcpy" not in _codes(results[1])
 
 
@@ -194,7 +195,7 @@ def test_each_cell_is_told_the_best_that_this_machine_could_do_over_any_carrier(
     assert (best.p50_ns, best.rate_hz) == (shm.p50, None)
 
 
-def test_a_cell_faster_than_its_floor_is_doubted() -> None:
+def test_a_cell_faster_than_its_floor_is_warned_about() -> None:
     planned = plan(cell(), cell("udp"), trials=1)
     outcomes = [outcome(trial) for trial in planned.trials]
     ten, nine = (
@@ -210,7 +211,7 @@ def test_a_cell_faster_than_its_floor_is_doubted() -> None:
     assert _codes(nine) == ["faster-than-floor"]
 
 
-def test_the_common_carrier_is_told_and_differing_ones_are_a_doubt() -> None:
+def test_the_common_carrier_is_told_and_differing_ones_are_a_warning() -> None:
     planned = plan(cell(), trials=2)
     for carriers, told, codes in (
         (("udp", "udp"), "udp", []),
@@ -226,7 +227,7 @@ def test_the_common_carrier_is_told_and_differing_ones_are_a_doubt() -> None:
 
 def test_the_launchers_warnings_are_told_once_with_their_number_of_trials() -> None:
     planned = plan(cell())
-    noisy = Doubt("noisy", "another process took 30 % of a processor", "stop it")
+    noisy = RunWarning("noisy", "another process took 30 % of a processor", "stop it")
     outcomes = [
         outcome(planned.trials[0], warnings=(noisy, noisy)),
         outcome(planned.trials[1]),
@@ -234,14 +235,14 @@ def test_the_launchers_warnings_are_told_once_with_their_number_of_trials() -> N
     ]
     (result,) = cell_results(planned, outcomes, lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
     assert result.warnings == (
-        Doubt("noisy", "another process took 30 % of a processor (in 2 of 3 trials)", "stop it"),
+        RunWarning("noisy", "another process took 30 % of a processor (in 2 of 3 trials)", "stop it"),
     )
 
 
-def test_a_count_that_the_launcher_doubts_too_is_one_doubt_with_both_words() -> None:
+def test_a_count_that_the_launcher_warns_of_too_is_one_warning_with_both_words() -> None:
     planned = plan(cell(), trials=1)
-    said = Doubt("loss", "pongs that do not echo missed 4 messages", "a deeper history")
-    lossy = outcome(planned.trials[0], warnings=(said,), counts=Counts(sent=1000, received=999, lost=1))
+    said = RunWarning("loss", "pongs that do not echo missed 4 messages", "a deeper history")
+    lossy = outcome(planned.trials[0], warnings=(said,), counts=TrialCounts(sent=1000, received=999, lost=1))
     (result,) = cell_results(planned, [lossy], lambda _: samples(ROUND_TRIPS), DESCRIPTIONS)
     assert _codes(result) == ["loss"]
     assert result.warnings[0].text.startswith("1 of 1,000 replies never arrived (0.1 %)")

@@ -1,16 +1,15 @@
-"""The sides of a comparison as times of their floors, by each metric."""
+"""How many times slower than its floor each side of a comparison is, by each metric."""
 
 import msgspec
 import pytest
 from stats_cases import DESCRIPTIONS, cell
 
-from middlemark.plan.cell import Cell
-from middlemark.stats.comparison_floors import against_floors, beside_floors
-from middlemark.stats.comparisons import METRICS, Pairing, Side, compare
+from middlemark.model.cell import Cell
+from middlemark.stats.comparisons import METRICS, Pairing, Side, against_floors, beside_floors, compare
 
 
 def side(of: Cell, **figures: float) -> Side:
-    """Three trials of each metric, around the figure named."""
+    """Three trials of each metric, around the given figure."""
     known = {name: {each: figures[name] * (1 + each / 100) for each in range(3)} for name in figures}
     return Side("", "run", of, False, "here", {name: known.get(name, {}) for name in METRICS})
 

@@ -1,12 +1,12 @@
-"""Costs of a cell: medians over trials of what its workers used, and what a message of it took."""
+"""Costs of a cell: medians over trials of what its workers used, in total and for each message."""
 
 import pytest
 from stats_cases import cell, outcome, plan
 from stream_cases import arrived, cost, sent
 
-from middlemark.launch.outcome import Counts, NetworkCost, ThreadCost, TrialOutcome
+from middlemark.model.outcome import NetworkCost, ThreadCost, TrialCounts, TrialOutcome
 from middlemark.stats.costs import resources
-from middlemark.stats.result import Resources, ThreadResources
+from middlemark.stats.result import CellResources, ThreadResources
 
 STREAM = cell(pattern="stream")
 TRIALS = plan(STREAM).trials
@@ -32,7 +32,7 @@ def _outcome(trial: int = 0, **given: object) -> TrialOutcome:
     return outcome(TRIALS[trial], **(figures | given))
 
 
-def _resources(*outcomes: TrialOutcome, **levels: object) -> Resources:
+def _resources(*outcomes: TrialOutcome, **levels: object) -> CellResources:
     found = resources(cell(pattern="stream", **levels), outcomes)
     assert found is not None
     return found
@@ -58,7 +58,7 @@ def test_nothing_that_arrived_has_no_cost_a_message() -> None:
 
 
 def test_a_round_trip_is_a_message_of_a_ping_pong() -> None:
-    found = resources(cell(), [outcome(TRIALS[0], costs=(cost("ping"),), counts=Counts(sent=510, received=500))])
+    found = resources(cell(), [outcome(TRIALS[0], costs=(cost("ping"),), counts=TrialCounts(sent=510, received=500))])
     assert found is not None
     assert found.ns_per_message == 2_000_000.0
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from stats_cases import cell, outcome, plan
 from stream_cases import step
 
-from middlemark.launch.outcome import Step, TrialOutcome
+from middlemark.model.outcome import Step, TrialOutcome
 from middlemark.stats.curve import curve, knee, search, sustainable
 
 CURVE = cell(pattern="stream", rate="curve")
@@ -98,7 +98,7 @@ def test_a_trial_without_a_saturation_has_no_loads_to_put_beside_those_of_others
 def test_the_sustainable_rate_is_the_median_of_what_each_trial_chose_with_its_range() -> None:
     found = sustainable(
         _outcomes(
-            # 9.5e4 held for a short while, and not for as long as was asked.
+            # 9.5e4 held for a short time, but not for the whole duration.
             (SATURATED, step(1e4), step(9.5e4), step(9.5e4, held=False), step(9e4)),
             (SATURATED, step(2e5, held=False), step(8e4)),
             (SATURATED, step(5e4), step(1e5)),

@@ -1,14 +1,15 @@
-"""Which floor a cell is held against."""
+"""Which floor a cell is compared with."""
 
 from collections.abc import Sequence
 
 import pytest
 from stats_cases import DESCRIPTIONS, cell
 
-from middlemark.launch.outcome import Counts
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import TrialCounts
+from middlemark.model.times import Summary
 from middlemark.stats.floors import by_rate, fastest_floors, floors, memcpy_bytes_per_s
-from middlemark.stats.result import CellResult, Summary
+from middlemark.stats.result import CellResult
 
 
 def _labels(cells: Sequence[Cell], medians: Sequence[float | None] | None = None) -> list[str | None]:
@@ -145,7 +146,7 @@ def test_what_copies_alone_is_nobodys_floor_and_has_none_but_itself() -> None:
 
 def _result(of: Cell, p50: float | None, *trials: float) -> CellResult:
     return CellResult(
-        cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=Counts(), carried_by=None,
+        cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=TrialCounts(), carried_by=None,
         round_trip_ns=None if p50 is None else Summary(p50=p50), first_reply_ns=None, write_ns=None, take_ns=None,
         loan_ns=None, fill_ns=None, check_ns=None, discovery_ns=None, times_floor=None, floor=None, warnings=(),
         failed=None, trial_values=trials,

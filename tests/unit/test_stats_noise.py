@@ -1,4 +1,4 @@
-"""What the machine did to a cell's trials, and which of them are marked for it."""
+"""What the machine did during a cell's trials, and which trials count as disturbed."""
 
 import msgspec
 import pytest
@@ -8,18 +8,19 @@ from stats_cases import DESCRIPTIONS, outcome, plan, samples
 from stats_cases import cell as a_cell
 from stream_cases import cost
 
-from middlemark.launch.outcome import Doubt, Second, ThreadCost, TrialOutcome
-from middlemark.launch.witnessed import Durations, Other, Witnessed
-from middlemark.report.machine import summary
+from middlemark.model.noise import Witnessed
+from middlemark.model.outcome import RunWarning, Second, ThreadCost, TrialOutcome
+from middlemark.model.protocol import Durations, Other
+from middlemark.show.notes import machine_summary
 from middlemark.stats.cells import cell_results
 from middlemark.stats.noise import DISTURBED, percent
-from middlemark.stats.result import CellResult, Laid, Noise
+from middlemark.stats.result import Attribution, CellResult, Noise
 
 MS = 1_000_000
 
 
 def result_of(*seen: Witnessed | None, receive: str = "poll") -> CellResult:
-    """The cell of as many trials, in which this was seen."""
+    """A cell with a trial for each evidence."""
     of = plan(a_cell(receive=receive), trials=len(seen))
     outcomes = [
         outcome(trial, noise=each, series=(Second(at_s=1.0, seconds=1.0, who="ping"),))
@@ -35,106 +36,106 @@ def noise_of(*seen: Witnessed | None) -> Noise:
     return noise
 
 
-def doubt_of(*seen: Witnessed | None) -> Doubt | None:
+def warning_of(*seen: Witnessed | None) -> RunWarning | None:
     return next((each for each in result_of(*seen).warnings if each.code == DISTURBED), None)
 
 
 def hogged(share: float, name: str | None = "hog", pid: int | None = 77, **given: object) -> Witnessed:
-    """For that share of the time of both processors, somebody else had one of them."""
+    """For this share of the time of both processors, another process had one of them."""
     ns = round(share * 2e9)
     return witnessed(switches=switches((0, ns, 1), others=(Other(name=name, pid=pid, ns=ns),), **given))
 
 
 def test_a_quiet_machine_marks_nothing() -> None:
-    assert doubt_of(witnessed(), witnessed(), witnessed()) is None
+    assert warning_of(witnessed(), witnessed(), witnessed()) is None
     assert noise_of(witnessed()).others_share == 0.0
 
 
 def test_nobody_looked_is_not_quiet() -> None:
     assert result_of(None).noise is None
-    assert doubt_of(None) is None
+    assert warning_of(None) is None
 
 
 def test_a_process_that_had_the_processors_is_named_with_the_trial() -> None:
-    doubt = doubt_of(witnessed(), hogged(0.3), witnessed())
-    assert doubt is not None
-    assert doubt.text == "in trial 2: other processes had 30 % of its processors' time (hog (pid 77) 30 %)"
-    assert "taskset" in doubt.advice
+    warning = warning_of(witnessed(), hogged(0.3), witnessed())
+    assert warning is not None
+    assert warning.text == "in trial 2: other processes had 30 % of its processors' time (hog (pid 77) 30 %)"
+    assert "taskset" in warning.advice
 
 
 def test_a_hundredth_of_the_time_is_the_limit() -> None:
-    assert doubt_of(hogged(0.009)) is None
-    assert doubt_of(hogged(0.011)) is not None
+    assert warning_of(hogged(0.009)) is None
+    assert warning_of(hogged(0.011)) is not None
 
 
 def test_one_that_has_ended_is_told_without_a_name() -> None:
-    doubt = doubt_of(hogged(0.3, None, None))
-    assert doubt is not None
-    assert "one that has ended 30 %" in doubt.text
+    warning = warning_of(hogged(0.3, None, None))
+    assert warning is not None
+    assert "one that has ended 30 %" in warning.text
 
 
 def test_where_the_kernel_does_not_tell_whose_the_time_was_nobody_is_named() -> None:
-    doubt = doubt_of(hogged(0.3, None, None, scope="workers"))
-    assert doubt is not None
-    assert doubt.text == "in trial 1: other processes had 30 % of its processors' time"
+    warning = warning_of(hogged(0.3, None, None, scope="workers"))
+    assert warning is not None
+    assert warning.text == "in trial 1: other processes had 30 % of its processors' time"
 
 
 def test_the_benchs_own_launcher_is_told_and_marks_nothing() -> None:
     ns = round(0.3 * 2e9)
     own = hogged(0.3, own_ns=ns)
-    assert doubt_of(own) is None
+    assert warning_of(own) is None
     assert noise_of(own).own_share == 0.3
 
 
 def test_stolen_time_marks_its_trial_and_sends_elsewhere() -> None:
-    doubt = doubt_of(witnessed(moved=moved(steal_ms=100)))
-    assert doubt is not None
-    assert doubt.text.endswith("the hypervisor stole 5 % of its processors' time")
-    assert "host" in doubt.advice
-    assert doubt_of(witnessed(moved=moved(steal_ms=10))) is None
+    warning = warning_of(witnessed(moved=moved(steal_ms=100)))
+    assert warning is not None
+    assert warning.text.endswith("the hypervisor stole 5 % of its processors' time")
+    assert "host" in warning.advice
+    assert warning_of(witnessed(moved=moved(steal_ms=10))) is None
 
 
 def test_any_throttling_marks_its_trial() -> None:
-    doubt = doubt_of(witnessed(), witnessed(moved=moved(throttled=3)))
-    assert doubt is not None
-    assert "in trial 2: its control group was throttled in 3 periods, 3.0 ms" in doubt.text
-    assert "cpu.max" in doubt.advice
+    warning = warning_of(witnessed(), witnessed(moved=moved(throttled=3)))
+    assert warning is not None
+    assert "in trial 2: its control group was throttled in 3 periods, 3.0 ms" in warning.text
+    assert "cpu.max" in warning.advice
 
 
 def test_a_trial_around_which_processors_stood_still_more_than_usual_is_marked() -> None:
     restless = witnessed(before=(probe((MS, 2)), probe()))
-    doubt = doubt_of(witnessed(), restless, witnessed())
-    assert doubt is not None
-    assert "in trial 2: around it the processors stood still for 2.5 % of the time" in doubt.text
-    # On a machine that always does, it is no trial's own.
-    assert doubt_of(restless, restless, restless) is None
+    warning = warning_of(witnessed(), restless, witnessed())
+    assert warning is not None
+    assert "in trial 2: around it the processors stood still for 2.5 % of the time" in warning.text
+    # On a machine that always has gaps, they say nothing about one trial.
+    assert warning_of(restless, restless, restless) is None
 
 
 def test_time_that_others_had_in_the_probe_is_no_standing_still() -> None:
     taken = msgspec.structs.replace(probe(), taken=Durations(total_ns=10 * MS, longest_ns=10 * MS))
-    assert doubt_of(witnessed(), witnessed(before=(taken, taken)), witnessed()) is None
+    assert warning_of(witnessed(), witnessed(before=(taken, taken)), witnessed()) is None
 
 
 def test_interrupts_mark_a_trial_that_had_more_than_the_others_and_not_a_transport_that_lives_on_them() -> None:
     busy = witnessed(moved=moved(softirq_ms=400))
-    doubt = doubt_of(witnessed(), busy, witnessed())
-    assert doubt is not None
-    assert "interrupts took 20 % more" in doubt.text
-    assert doubt_of(busy, busy, busy) is None
+    warning = warning_of(witnessed(), busy, witnessed())
+    assert warning is not None
+    assert "interrupts took 20 % more" in warning.text
+    assert warning_of(busy, busy, busy) is None
 
 
 def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> None:
     def waiting(ms: int) -> Witnessed:
-        # A wake-up waits 4 µs when nobody else has the processor, as 50 of them in the probe showed.
+        # A wake-up waits 4 µs even if nobody else has the processor: 50 of them in the probe show it.
         woken = (probe(wakes=50, waited_ns=200_000),)
         return witnessed(
             switches=None, before=woken, delay_ns=ms * MS, voluntary=10_000, absent={"switches": "they sleep"}
         )
 
-    assert doubt_of(waiting(120)) is None  # of which 40 ms are 10,000 wake-ups
-    doubt = doubt_of(waiting(220))
-    assert doubt is not None
-    assert "its roles waited 9 % of the time" in doubt.text
+    assert warning_of(waiting(120)) is None  # of which 40 ms are 10,000 wake-ups
+    warning = warning_of(waiting(220))
+    assert warning is not None
+    assert "its roles waited 9 % of the time" in warning.text
     noise = noise_of(waiting(220))
     assert noise.others_share is None
     assert noise.absent["switches"] == "they sleep"
@@ -143,18 +144,18 @@ def test_where_switches_are_not_watched_the_roles_own_waiting_stands_in() -> Non
 def test_what_a_wake_up_waits_by_itself_is_not_guessed() -> None:
     seen = witnessed(switches=None, delay_ns=900 * MS, voluntary=10_000, absent={"switches": "they sleep"})
     assert noise_of(seen).delay_share is None
-    assert doubt_of(seen) is None
+    assert warning_of(seen) is None
 
 
 def test_one_tick_of_the_hypervisor_is_what_counting_in_ticks_may_add() -> None:
-    assert doubt_of(witnessed(moved=moved(steal_ms=10)), witnessed()) is None
-    doubt = doubt_of(witnessed(moved=moved(steal_ms=100)), witnessed())
-    assert doubt is not None
-    assert "the hypervisor stole 5 %" in doubt.text
+    assert warning_of(witnessed(moved=moved(steal_ms=10)), witnessed()) is None
+    warning = warning_of(witnessed(moved=moved(steal_ms=100)), witnessed())
+    assert warning is not None
+    assert "the hypervisor stole 5 %" in warning.text
     short = witnessed(moved=msgspec.structs.replace(moved(steal_ms=10), seconds=0.2))
     assert noise_of(short).steal_share == pytest.approx(0.025)
-    assert doubt_of(short) is None
-    assert doubt_of(witnessed(moved=msgspec.structs.replace(moved(steal_ms=20), seconds=0.2))) is not None
+    assert warning_of(short) is None
+    assert warning_of(witnessed(moved=msgspec.structs.replace(moved(steal_ms=20), seconds=0.2))) is not None
 
 
 def test_what_a_workers_own_threads_ran_is_nobody_elses() -> None:
@@ -186,10 +187,10 @@ def test_where_the_bench_runs_a_daemon_nobody_knows_who_was_waited_for() -> None
 
 
 def test_several_marked_trials_are_counted_and_the_worst_is_told() -> None:
-    doubt = doubt_of(hogged(0.1, "small"), witnessed(), hogged(0.4, "large"))
-    assert doubt is not None
-    assert doubt.text.startswith("in 2 of 3 trials (1, 3); most in trial 3: other processes had 40 %")
-    assert "large" in doubt.text
+    warning = warning_of(hogged(0.1, "small"), witnessed(), hogged(0.4, "large"))
+    assert warning is not None
+    assert warning.text.startswith("in 2 of 3 trials (1, 3); most in trial 3: other processes had 40 %")
+    assert "large" in warning.text
 
 
 def test_a_marked_trial_is_not_dropped() -> None:
@@ -217,11 +218,11 @@ def test_an_outcome_of_a_trial_is_stored_with_what_was_seen() -> None:
 
 
 def test_the_line_below_the_table_tells_the_whole_run() -> None:
-    told = summary([noise_of(hogged(0.3), witnessed(before=(probe((4000, 1)),)))])
+    told = machine_summary([noise_of(hogged(0.3), witnessed(before=(probe((4000, 1)),)))])
     assert told == (
         "15 % of the roles' processors' time taken by others, longest time away 600 ms, longest gap around a trial 4 µs"
     )
-    assert summary([]) == ""
+    assert machine_summary([]) == ""
 
 
 def test_a_share_that_is_not_nothing_is_not_printed_as_nothing() -> None:
@@ -235,9 +236,9 @@ def test_a_share_that_is_not_nothing_is_not_printed_as_nothing() -> None:
 
 
 def test_the_line_says_none_where_nothing_is_laid_to_one() -> None:
-    laid = Laid(samples=1016, machine=0, middleware=0, unknown=1016, why="they sleep")
+    attributed = Attribution(samples=1016, machine=0, middleware=0, unknown=1016, why="they sleep")
     noise = noise_of(witnessed())
-    trial = msgspec.structs.replace(noise.trials[0], above_p99_9=laid)
-    assert summary([msgspec.structs.replace(noise, trials=(trial,))]).endswith(
+    trial = msgspec.structs.replace(noise.trials[0], above_p99_9=attributed)
+    assert machine_summary([msgspec.structs.replace(noise, trials=(trial,))]).endswith(
         "; of 1,016 samples above p99.9, none are the machine's, none for certain the middleware's, 1,016 unknown"
     )

@@ -1,12 +1,13 @@
-"""One-way latencies: from the intended instant, and by the publishers' own record from the sent one."""
+"""One-way latencies: from the intended instant, and from the sent one, which is in the publishers' record."""
 
 import msgspec
 import numpy as np
 import pytest
 from stream_cases import arrival, buckets, sending
 
+from middlemark.model.samples import NOT_MEASURED, SAMPLE, SATURATED
 from middlemark.stats.one_way import one_way, round_trips
-from middlemark.stats.samples import NOT_MEASURED, SAMPLE, SATURATED, Kept
+from middlemark.stats.samples import Kept
 
 
 def test_from_sent_is_from_intended_less_how_late_the_message_was_sent() -> None:
@@ -30,7 +31,7 @@ def test_records_of_every_third_message_are_joined_by_their_stride() -> None:
 
 
 def test_each_message_is_joined_by_its_source_and_sequence() -> None:
-    # Two publishers, their messages interleaved and some of them lost: only (source, sequence) tells whose they are.
+    # Two publishers with interleaved messages, some lost: only (publisher id, sequence) identifies a message.
     rng = np.random.default_rng(3)
     late = [rng.integers(0, 1_000, 500), rng.integers(5_000, 9_000, 800)]
     places = rng.permutation(1_300)[:1_000]
@@ -52,7 +53,7 @@ def test_each_message_is_joined_by_its_source_and_sequence() -> None:
 
 def test_a_stall_of_the_sender_shows_from_intended_and_not_from_sent() -> None:
     late = np.zeros(20_000, dtype=np.int64)
-    late[5_000:5_100] = np.arange(100, 0, -1) * 1_000_000  # 100 ms behind, caught up one ms at a time
+    late[5_000:5_100] = np.arange(100, 0, -1) * 1_000_000  # 100 ms late, then one ms less late each time
     took = one_way([sending(late), arrival(late + 30_000)])
     assert took.all is not None
     assert took.from_sent is not None

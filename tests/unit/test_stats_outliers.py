@@ -1,4 +1,4 @@
-"""The slowest thousandth of a trial's samples: whose they are, and that nobody is blamed without evidence."""
+"""The slowest thousandth of a trial's samples: what they are attributed to, never without evidence."""
 
 import math
 from collections.abc import Sequence
@@ -12,8 +12,9 @@ from scipy import stats as scipy_stats
 from stats_cases import cell as a_cell
 from stats_cases import outcome, plan, samples
 
-from middlemark.launch.outcome import Arrived
-from middlemark.launch.witnessed import Witnessed
+from middlemark.model.noise import Witnessed
+from middlemark.model.outcome import Arrived
+from middlemark.model.samples import ARRIVAL
 from middlemark.stats.outliers import (
     Exposure,
     Outliers,
@@ -27,7 +28,7 @@ from middlemark.stats.outliers import (
     upper_bound,
 )
 from middlemark.stats.quantiles import summarise
-from middlemark.stats.samples import ARRIVAL, Kept
+from middlemark.stats.samples import Kept
 
 TRIAL = plan(a_cell(), trials=1).trials[0]
 STEADY_NS = 10_000
@@ -35,7 +36,7 @@ COUNT = 20_000
 
 
 def found(slow: Sequence[tuple[int, int]], seen: Witnessed | None, **about: object) -> Outliers | None:
-    """Lay a trial's ``slow`` samples (which one, its ns); the others take 10 µs, one after the other."""
+    """Attribute a trial's ``slow`` samples (index, ns); the others take 10 µs, one after the other."""
     trips = np.full(COUNT, STEADY_NS)
     for at, ns in slow:
         trips[at] = ns
@@ -47,46 +48,46 @@ def found(slow: Sequence[tuple[int, int]], seen: Witnessed | None, **about: obje
 
 
 def certain(slow: Sequence[tuple[int, int]], seen: Witnessed, still: Stillness | None = None) -> int:
-    laid = found(slow, seen)
-    assert laid is not None
-    return middlewares(laid, still or stillness([seen] * 1000))
+    attributed = found(slow, seen)
+    assert attributed is not None
+    return middlewares(attributed, still or stillness([seen] * 1000))
 
 
 def test_a_sample_under_which_another_process_had_the_processor_is_the_machines() -> None:
     spell = switches((1000 * 50_000 + 5_000, 900_000, 1))
-    laid = found([(1000, 1_000_000), (2000, 1_000_000)], witnessed(switches=spell))
-    assert laid is not None
-    assert (laid.above, laid.machine, laid.unexplained_ns) == (2, 1, (990_000.0,))
+    attributed = found([(1000, 1_000_000), (2000, 1_000_000)], witnessed(switches=spell))
+    assert attributed is not None
+    assert (attributed.above, attributed.machine, attributed.unexplained_ns) == (2, 1, (990_000.0,))
 
 
 @pytest.mark.parametrize(("length", "machines"), [(600_000, 1), (400_000, 0)])
 def test_it_must_have_had_it_for_half_of_what_the_sample_took_beyond_the_median(length: int, machines: int) -> None:
-    laid = found([(1000, 1_000_000)], witnessed(switches=switches((1000 * 50_000, length, 0))))
-    assert laid is not None
-    assert laid.machine == machines
+    attributed = found([(1000, 1_000_000)], witnessed(switches=switches((1000 * 50_000, length, 0))))
+    assert attributed is not None
+    assert attributed.machine == machines
 
 
 def test_what_happened_on_both_processors_at_once_counts_once() -> None:
     at = 1000 * 50_000
-    laid = found([(1000, 1_000_000)], witnessed(switches=switches((at, 300_000, 0), (at, 300_000, 1))))
-    assert laid is not None
-    assert laid.machine == 0
+    attributed = found([(1000, 1_000_000)], witnessed(switches=switches((at, 300_000, 0), (at, 300_000, 1))))
+    assert attributed is not None
+    assert attributed.machine == 0
 
 
 def test_unpinned_roles_may_have_been_elsewhere() -> None:
     seen = witnessed(switches=switches((1000 * 50_000, 1_000_000, 0)), pinned=False)
-    laid = found([(1000, 1_000_000)], seen)
-    assert laid is not None
-    assert (laid.machine, laid.blind) == (0, "the roles were not pinned")
-    assert middlewares(laid, stillness([seen] * 1000)) == 0
+    attributed = found([(1000, 1_000_000)], seen)
+    assert attributed is not None
+    assert (attributed.machine, attributed.blind) == (0, "the roles were not pinned")
+    assert middlewares(attributed, stillness([seen] * 1000)) == 0
 
 
 def test_only_what_is_above_the_99_9th_percentile_is_laid_to_anybody() -> None:
     slow = [(at, 100_000 + at) for at in range(30)]
-    laid = found(slow, witnessed())
-    assert laid is not None
-    assert laid.above == COUNT // 1000
-    assert min(laid.unexplained_ns) == 100_010 - STEADY_NS
+    attributed = found(slow, witnessed())
+    assert attributed is not None
+    assert attributed.above == COUNT // 1000
+    assert min(attributed.unexplained_ns) == 100_010 - STEADY_NS
     flat = found([], witnessed())
     assert flat is None
 
@@ -100,7 +101,7 @@ def test_samples_that_a_quiet_machine_does_not_explain_are_the_middlewares() -> 
 
 
 def test_a_machine_that_stands_still_that_often_by_itself_takes_the_blame_from_the_middleware() -> None:
-    # 0.02 s of it saw two gaps of a millisecond: in a second on two processors there may well have been 20.
+    # 0.02 s of probes saw two gaps of a millisecond: a second on two processors may well have 20.
     seen = witnessed(before=(probe((1_024_000, 2)), probe((1_024_000, 2))))
     assert certain([(at, 1_000_000) for at in range(0, 2000, 100)], seen) == 0
 
@@ -135,18 +136,18 @@ def test_late_wakes_count_where_roles_sleep() -> None:
 )
 def test_nobody_is_blamed_where_evidence_is_missing(given: dict[str, object], why: str) -> None:
     seen = witnessed(**given)
-    laid = found([(at, 1_000_000) for at in range(0, 2000, 100)], seen)
-    assert laid is not None
-    assert laid.blind == why
-    assert middlewares(laid, stillness([witnessed()] * 1000)) == 0
+    attributed = found([(at, 1_000_000) for at in range(0, 2000, 100)], seen)
+    assert attributed is not None
+    assert attributed.blind == why
+    assert middlewares(attributed, stillness([witnessed()] * 1000)) == 0
 
 
 def test_spells_that_were_not_told_one_by_one_may_explain_shorter_samples() -> None:
-    laid = found([(at, 100_000) for at in range(0, 2000, 100)], witnessed())
-    assert laid is not None
+    attributed = found([(at, 100_000) for at in range(0, 2000, 100)], witnessed())
+    assert attributed is not None
     still = stillness([witnessed()] * 1000)
-    assert middlewares(laid, still, least_ns=2 * 30_000) > 0
-    assert middlewares(laid, still, least_ns=2 * 60_000) == 0
+    assert middlewares(attributed, still, least_ns=2 * 30_000) > 0
+    assert middlewares(attributed, still, least_ns=2 * 60_000) == 0
 
 
 def test_a_streams_samples_are_placed_by_when_they_arrived() -> None:
@@ -169,11 +170,11 @@ def test_a_streams_samples_are_placed_by_when_they_arrived() -> None:
     )
     seen = witnessed(switches=switches((1000 * 50_000, 900_000, 0)))
     of = outcome(TRIAL, noise=seen, subscribers=(arrived,))
-    laid = of_stream([Kept("subscriber", 0, kept)], summarise(kept["one_way_ns"]), of)
-    assert laid is not None
-    assert (laid.above, laid.machine) == (1, 1)
-    assert laid.blind is not None
-    assert "queue" in laid.blind
+    attributed = of_stream([Kept("subscriber", 0, kept)], summarise(kept["one_way_ns"]), of)
+    assert attributed is not None
+    assert (attributed.above, attributed.machine) == (1, 1)
+    assert attributed.blind is not None
+    assert "queue" in attributed.blind
 
 
 @given(
@@ -213,7 +214,7 @@ def test_nobody_looked_means_that_anything_may_have_been() -> None:
 
 
 def test_a_middleware_that_never_stalls_is_hardly_ever_blamed_for_the_machines_gaps() -> None:
-    """Gaps at random, 20 a second on each of two processors, in the trials as in the second that was probed."""
+    """Random gaps, 20 a second on each of two processors, in the trials and in the second of probes."""
     random = np.random.default_rng(7)
     blamed = 0
     for _ in range(1000):

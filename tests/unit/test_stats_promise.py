@@ -1,7 +1,7 @@
-"""The promise of a verdict, kept in the simulation of a real machine: seldom false, and what matters is found.
+"""The promise of a verdict, in the simulation of a real machine: seldom false, and differences that matter are found.
 
 Latencies are correlated within a trial and have a heavy tail, the machine drifts from trial to trial, and each trial
-has a level of its own, because its processes start anew. A run of two settings is ten rounds, both in each.
+has its own level, because its processes are new. A run of two settings has ten rounds with both in each.
 """
 
 import math
@@ -15,7 +15,7 @@ from latencies import trial
 from scipy.stats import mannwhitneyu
 
 from middlemark.stats.signed_rank import signed_rank
-from middlemark.stats.verdict import Judged, Verdict, judge
+from middlemark.stats.verdict import Judgement, Verdict, judge
 
 PAIRS = 10
 SAMPLES = 300
@@ -25,7 +25,7 @@ Trials = list[tuple[np.ndarray, np.ndarray]]
 
 
 def run(rng: np.random.Generator, shift: float, *, interleaved: bool = True) -> Trials:
-    """The samples of A and of B, ten trials each; B takes that part more. Not interleaved: all of A, then all of B."""
+    """The samples of A and B, ten trials each; B takes that part more. If not interleaved: all of A, then all of B."""
     drift = np.cumsum(rng.normal(0, 0.02, 2 * PAIRS))
     found = []
     for index in range(PAIRS):
@@ -95,7 +95,7 @@ def test_the_interval_holds_the_true_shift_in_95_of_100_runs() -> None:
 
 
 def test_pooled_samples_or_all_of_a_before_all_of_b_would_break_the_promise(alike: list[Trials]) -> None:
-    """The simulation is as hard as it says: what others do is found out by it."""
+    """The simulation is hard enough: it shows that other methods fail."""
     assert _found(p_pooled, alike[:200]) > 0.5
     rng = np.random.default_rng(6)
     assert _found(p_paired, [run(rng, 0.0, interleaved=False) for _ in range(300)]) > 0.15
@@ -104,7 +104,7 @@ def test_pooled_samples_or_all_of_a_before_all_of_b_would_break_the_promise(alik
 RATIOS = st.lists(st.floats(0.5, 2.0).map(lambda ratio: round(ratio, 4)), min_size=1, max_size=16)
 
 
-def _of(ratios: list[float]) -> Judged:
+def _of(ratios: list[float]) -> Judgement:
     return judge([[(100.0, 100.0 * ratio) for ratio in ratios]], higher_is_better=[False])[0]
 
 
@@ -129,9 +129,9 @@ def test_swapping_turns_the_shift_and_its_interval_over(ratios: list[float]) -> 
 @given(RATIOS)
 @settings(max_examples=500)
 def test_a_trial_without_a_difference_makes_no_verdict_bolder_without_cause(ratios: list[float]) -> None:
-    """It is one trial more, and an outlier's rank weighs less among more: that may tip what all but tipped, no more.
+    """One trial more may change a verdict that was nearly different, but no other: an outlier's rank weighs little.
 
-    So it never makes different what the test was not near (p above 10 %), nor what is equivalent, and turns none over.
+    If p was above 10 %, or the verdict was equivalent, it does not become different. No verdict is reversed.
     """
     before, after = _of(ratios), _of([*ratios, 1.0])
     different = (Verdict.BETTER, Verdict.WORSE)

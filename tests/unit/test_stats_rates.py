@@ -4,8 +4,7 @@ import pytest
 from stats_cases import cell, outcome, plan
 from stream_cases import START_NS, arrived, sent
 
-from middlemark.launch.outcome import Counts, TrialOutcome
-from middlemark.launch.received import received_hz
+from middlemark.model.outcome import TrialCounts, TrialOutcome, received_hz
 from middlemark.stats.rates import counts, offered_hz, rates, replies_hz, sent_hz
 
 TRIAL = plan(cell(pattern="stream"), trials=1).trials[0]
@@ -69,12 +68,12 @@ def test_the_offered_rate_is_that_of_all_senders_together() -> None:
 
 
 def test_calls_a_second_are_replies_over_the_time_measured() -> None:
-    assert replies_hz(_outcome((), (), counts=Counts(sent=900, received=800), measured_s=2.0)) == 400.0
+    assert replies_hz(_outcome((), (), counts=TrialCounts(sent=900, received=800), measured_s=2.0)) == 400.0
     assert replies_hz(_outcome((), (), measured_s=None)) is None
 
 
 def test_counts_that_the_launcher_left_out_are_the_sums_of_both_ends() -> None:
     found = counts(_outcome((sent(), sent(1)), (arrived(received=990, lost=10, damaged=2),), counts=None))
-    assert found == Counts(sent=2_002, received=990, lost=10, damaged=2)
-    told = Counts(sent=5)
+    assert found == TrialCounts(sent=2_002, received=990, lost=10, damaged=2)
+    told = TrialCounts(sent=5)
     assert counts(_outcome((sent(),), (arrived(),), counts=told)) == told

@@ -1,22 +1,13 @@
-"""The samples file: read as written, and every way it can be damaged told with its path."""
+"""The samples file: read as written; each kind of damage is reported with the path."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from middlemark.launch.outcome import SamplesFile
-from middlemark.stats.samples import (
-    ANSWER,
-    ARRIVAL,
-    HISTOGRAM,
-    SAMPLE,
-    SENDING,
-    SamplesError,
-    load,
-    load_histogram,
-    load_kept,
-)
+from middlemark.model.outcome import SamplesFile
+from middlemark.model.samples import ANSWER, ARRIVAL, HISTOGRAM, SAMPLE, SENDING
+from middlemark.stats.samples import SamplesError, load, load_histogram, load_kept
 
 
 def _written(path: Path, count: int) -> np.ndarray:
@@ -55,14 +46,6 @@ def test_what_was_written_is_read(tmp_path: Path, count: int) -> None:
     read = load(path)
     assert read.dtype == SAMPLE
     assert np.array_equal(read, written)
-
-
-def test_a_file_of_a_version_that_had_nothing_in_the_last_field_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "00001.npy"
-    written = _written(path, 10)
-    names = (*SAMPLE.names[:-1], "reserved")  # type: ignore[index]
-    np.save(path, written.view(np.dtype([(name, SAMPLE[at]) for at, name in enumerate(names)])))
-    assert np.array_equal(load(path), written)
 
 
 def test_samples_are_mapped_and_cannot_be_changed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The check on ourselves is checked: what is false, what is found, and what so few comparisons can say."""
+"""The selftest itself is tested: what is false, what is found, and what so few comparisons can show."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,15 +6,18 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
 
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import Side
-from middlemark.stats.selftest import Planted, SelfTest, Setting, reckon, scatter
+from middlemark.stats.selftest import Planted, SelfTest, Subject, highest_rate, reckon, scatter
 
 A = Cell(adapter="shm", transport="shm", size=1024)
 LABELS = ("A1", "A2", "A3", "A4")
 TENTH, HALF = Planted("A+10%", 0.1, 1000.0), Planted("A+50%", 0.5, 5000.0)
-SETTING = Setting(A, 10_000.0, LABELS, (TENTH, HALF))
+SETTING = Subject(A, 10_000.0, LABELS, (TENTH, HALF))
 
 
 def side(label: str, values: Sequence[float], cell: Cell = A, native: tuple[tuple[str, str], ...] = ()) -> Side:
@@ -104,7 +107,7 @@ def test_what_is_found_below_something_that_is_not_is_luck() -> None:
 
 
 def test_noise_alone_seldom_gives_a_false_verdict() -> None:
-    """Nominally 5 %; labels are shared, so many machines are asked."""
+    """Nominally 5 %. Labels are shared, so many machines are simulated."""
     tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
     assert sum(each.false for each in tests) <= 0.06 * sum(each.of for each in tests)
     assert sum(each.false for each in tests) > 0
@@ -143,3 +146,15 @@ def test_scatter_is_the_standard_deviation_of_normal_logarithms_and_ignores_a_st
     assert scatter(values) == pytest.approx(np.expm1(0.1), rel=0.05)
     assert scatter([*values[:50], 1e9]) == pytest.approx(np.expm1(0.1), rel=0.3)
     assert scatter(values[:5]) is None
+
+
+@given(st.integers(1, 200).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
+def test_the_highest_rate_is_the_one_sided_exact_limit(counts: tuple[int, int]) -> None:
+    found, of = counts
+    test = scipy.stats.binomtest(found, of, alternative="less")
+    assert highest_rate(found, of) == pytest.approx(test.proportion_ci(0.95, method="exact").high, rel=1e-6)
+
+
+def test_none_of_thirty_leaves_a_tenth_possible() -> None:
+    assert highest_rate(0, 30) == pytest.approx(1 - 0.05 ** (1 / 30))
+    assert highest_rate(30, 30) == 1.0

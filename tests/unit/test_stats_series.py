@@ -1,10 +1,10 @@
-"""The series: whose seconds stand for a cell, and whether a rate held through them."""
+"""The series: which trial's seconds stand for a cell, and whether its rate was steady."""
 
 import pytest
 from stats_cases import cell, outcome, plan
 
-from middlemark.launch.outcome import Second, TrialOutcome
-from middlemark.stats.series import falls, received_by_second, representative, varies
+from middlemark.model.outcome import Second, TrialOutcome
+from middlemark.stats.rates import falls, received_by_second, representative, varies
 
 TRIALS = plan(cell(pattern="stream"), trials=4).trials
 

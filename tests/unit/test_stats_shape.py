@@ -1,4 +1,4 @@
-"""The shape of a trial's latencies: what is found where it is, and what ordinary latencies must not be taken for."""
+"""The shape of a trial's latencies: what must be found, and what must not be found in ordinary latencies."""
 
 import numpy as np
 import pytest

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from middlemark.stats.shared_labels import RUNS, false_counts
+from middlemark.stats.selftest import RUNS, false_counts
 from middlemark.stats.signed_rank import most_extreme, p_value
 
 
@@ -17,7 +17,7 @@ def test_the_most_extreme_sum_is_the_last_that_scipys_test_rejects(trials: int) 
     ranks = np.arange(1, trials + 1)
 
     def p(lesser: int) -> float:
-        """Of differences whose ranks above zero add up to ``lesser``."""
+        """Return the differences whose positive ranks add up to ``lesser``."""
         signs = np.full(trials, -1.0)
         for rank in ranks[::-1]:
             if rank <= lesser:

@@ -1,4 +1,4 @@
-"""Trials of streams and of request and reply → a cell: every figure of it, what is doubtful, what is absent."""
+"""Trials of streams and of request and reply → a cell: every figure, every warning, what is absent."""
 
 from pathlib import Path
 
@@ -8,8 +8,9 @@ import pytest
 from stats_cases import DESCRIPTIONS, cell, outcome, plan, samples
 from stream_cases import START_NS, arrival, arrived, cost, files, kept_of, sending, sent, step
 
-from middlemark.launch.outcome import Counts, Failure, SamplesFile, Second, TrialOutcome
-from middlemark.plan.cell import Cell, Limits, Trial
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Failure, SamplesFile, Second, TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits, Trial
 from middlemark.stats.cells import cell_results
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Kept, SamplesError
@@ -19,7 +20,7 @@ KEPT = (sending(np.zeros(1_001)), arrival(LATENCIES), arrival(LATENCIES * 2, ind
 
 
 SHORT = {"p99-few-samples"}
-"""What is always doubtful about the p99 of one trial as short as these."""
+"""The warnings about p99 that one such short trial always has."""
 
 
 def _stream(trial: Trial, **given: object) -> TrialOutcome:
@@ -27,7 +28,7 @@ def _stream(trial: Trial, **given: object) -> TrialOutcome:
         "publishers": (sent(),),
         "subscribers": (arrived(), arrived(1)),
         "files": files(*KEPT),
-        "counts": Counts(sent=1_001, received=2_000),
+        "counts": TrialCounts(sent=1_001, received=2_000),
         "samples_file": None,
         "costs": (cost("publisher 0"), cost("subscriber 0"), cost("subscriber 1")),
     }
@@ -35,7 +36,7 @@ def _stream(trial: Trial, **given: object) -> TrialOutcome:
 
 
 def _one(asked: Cell, *given: dict[str, object], kept: tuple[Kept, ...] = KEPT) -> CellResult:
-    """The result of a cell whose trials came to these."""
+    """The result of a cell with these trials."""
     planned = plan(asked, trials=len(given))
     outcomes = [_stream(trial, **each) for trial, each in zip(planned.trials, given, strict=True)]
     (result,) = cell_results(planned, outcomes, lambda _: None, DESCRIPTIONS, kept_of(*kept))
@@ -145,7 +146,7 @@ def test_a_paced_stream_is_held_against_its_floor_by_latency_and_a_flood_by_rate
         assert best.rate_hz == (results[1].rate_hz if rate == "max" else None)
 
 
-def test_a_flood_that_beats_its_floor_is_doubted_in_words_of_rates() -> None:
+def test_a_flood_that_beats_its_floor_is_warned_about_in_words_of_rates() -> None:
     planned = plan(cell(pattern="stream"), cell("udp", pattern="stream"), trials=1)
     last = [START_NS + seconds * 1_000_000_000 for seconds in (1, 2)]
     outcomes = [
@@ -153,7 +154,7 @@ def test_a_flood_that_beats_its_floor_is_doubted_in_words_of_rates() -> None:
         for trial in planned.trials
     ]
     result = cell_results(planned, outcomes, lambda _: None, DESCRIPTIONS, kept_of(*KEPT))[0]
-    assert "receives 2 times what its floor does (udp)" in [each.text for each in result.warnings]
+    assert "receives 2 times what the machine alone does (udp)" in [each.text for each in result.warnings]
 
 
 def test_a_flood_is_told_as_one_and_a_rate_and_a_burst_are_not() -> None:
@@ -164,12 +165,12 @@ def test_a_flood_is_told_as_one_and_a_rate_and_a_burst_are_not() -> None:
 
 
 @pytest.mark.parametrize(("lost", "told"), [(0, set()), (20, {"loss"}), (21, {"loss", "loss-behind-latency"})])
-def test_a_latency_with_over_one_per_cent_lost_behind_it_is_doubted(lost: int, told: set[str]) -> None:
-    counts = Counts(sent=1_000, received=2_000 - lost, lost=lost)
+def test_a_latency_with_over_one_per_cent_lost_behind_it_is_warned_about(lost: int, told: set[str]) -> None:
+    counts = TrialCounts(sent=1_000, received=2_000 - lost, lost=lost)
     assert _codes(_one(FAN_OUT, {"counts": counts})) & {"loss", "loss-behind-latency"} == told
 
 
-def test_a_rate_that_falls_within_a_trial_and_subscribers_that_differ_are_doubted() -> None:
+def test_a_rate_that_falls_within_a_trial_and_subscribers_that_differ_are_warned_about() -> None:
     series = tuple(
         Second(at_s=float(at), seconds=1.0, who="subscriber 0", received=number)
         for at, number in enumerate((1_000, 1_000, 700, 700, 400, 400))
@@ -201,14 +202,14 @@ def test_a_stream_ended_early_when_its_publishers_tried_fewer_messages_than_aske
 ) -> None:
     asked = cell(pattern="stream", publishers=2, subscribers=2, rate=1_000.0)
     planned = plan(asked, trials=1, limits=Limits(samples=1_000))
-    counts = Counts(sent=sum(each.sent for each in publishers), received=2_000)
+    counts = TrialCounts(sent=sum(each.sent for each in publishers), received=2_000)
     measured = _stream(planned.trials[0], publishers=publishers, counts=counts)
     (result,) = cell_results(planned, [measured], lambda _: None, DESCRIPTIONS, kept_of(*KEPT))
     assert ("ended-early" in _codes(result)) == told
 
 
 def test_publishes_that_timed_out_are_not_told_again_as_failed_ones() -> None:
-    counts = Counts(sent=1_000, received=2_000, publish_failed=7)
+    counts = TrialCounts(sent=1_000, received=2_000, publish_failed=7)
     assert _codes(_one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=7),)})) == SHORT
     failed = _one(FAN_OUT, {"counts": counts, "publishers": (sent(timed_out=4, publish_failed=3),)})
     (text,) = [each.text for each in failed.warnings if each.code == "publish-failed"]
@@ -235,7 +236,7 @@ def test_calls_of_all_clients_are_one_trials_round_trips() -> None:
         files=files(*clients),
         samples_file=None,
         samples=2_000,
-        counts=Counts(sent=2_000, received=2_000),
+        counts=TrialCounts(sent=2_000, received=2_000),
         measured_s=4.0,
         native_request_reply=True,
     )

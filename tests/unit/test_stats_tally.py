@@ -1,4 +1,4 @@
-"""A tally against the partition it stands in for: the same figures, whatever the samples are like."""
+"""A tally gives the same figures as a partition, for any samples."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stats_cases import samples
 
+from middlemark.model.samples import NOT_MEASURED, SATURATED
+from middlemark.model.times import Summary
 from middlemark.stats.quantiles import summarise
-from middlemark.stats.result import Summary
-from middlemark.stats.samples import NOT_MEASURED, SATURATED
 from middlemark.stats.tally import MANY, Tally, limit_of, summary_of, tallied_fields
 
 EXACT = ("min", "p50", "p90", "p99", "p99_9", "p99_99", "max")

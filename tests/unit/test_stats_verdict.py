@@ -5,20 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.stats.verdict import Judged, Verdict, judge
+from middlemark.stats.verdict import Judgement, Verdict, judge
 
 Pairs = list[tuple[float, float]]
 
 
-def one(pairs: Pairs, *, higher: bool = False, margin: float = 0.05) -> Judged:
+def one(pairs: Pairs, *, higher: bool = False, margin: float = 0.05) -> Judgement:
     (judged,) = judge([pairs], higher_is_better=[higher], margin=margin)
     return judged
 
 
 def trials(rng: np.random.Generator, pairs: int, shift: float) -> Pairs:
-    """p50 of A and B in one run: samples that hang together and have a heavy tail, on a machine that drifts.
+    """p50 of A and B in one run: correlated samples with a heavy tail, on a machine that drifts.
 
-    Each round has its own level (a random walk), and each trial its own (processes are placed anew). Within a trial
+    Each round has its own level (a random walk), and so has each trial (its processes are new). Within a trial
     the level wanders too: consecutive samples are correlated by 0.95.
     """
     walk = np.cumsum(rng.normal(0, 0.05, pairs))

@@ -10,18 +10,12 @@ from typing import IO
 import msgspec
 import pytest
 
-from middlemark.launch.outcome import (
-    Clock,
-    Counts,
-    Doubt,
-    Evidence,
-    Failure,
-    Placed,
-    Segment,
-    TrialOutcome,
-)
-from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
-from middlemark.store import Machine, RunFile, RunWriter, StoreError, list_runs, open_run, read_run
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Evidence, Failure, Placed, RunWarning, Segment, TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits, Note, Plan, Trial
+from middlemark.model.protocol import Clock
+from middlemark.model.run import Machine, RunFile
+from middlemark.store import RunWriter, StoreError, list_runs, open_run, read_run
 from middlemark.store.machine import read_machine
 
 MACHINE = Machine(
@@ -67,7 +61,7 @@ def outcome(order: int) -> TrialOutcome:
         samples=10,
         warmup_samples=3,
         measured_s=0.125,
-        counts=Counts(sent=10, received=9, lost=1),
+        counts=TrialCounts(sent=10, received=9, lost=1),
         discovery_ns=12345,
         first_sample_ns=-1,
         clock=Clock(source="tsc", ticks_per_second=2.6e9, cost_ns=20.5, resolution_ns=0.4),
@@ -83,7 +77,7 @@ def outcome(order: int) -> TrialOutcome:
             udp_sockets=2,
             tcp_sockets=0,
         ),
-        warnings=(Doubt("loss", "1 lost", "wait"),),
+        warnings=(RunWarning("loss", "1 lost", "wait"),),
         notes=("kept on lo",),
     )
 

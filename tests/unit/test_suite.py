@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from middlemark.problems import RequestError
-from middlemark.suite import RawOptions, Suite, available, find, load
+from middlemark.suite import Suite, available, load, raw_options, request
 
 GOOD = """
 description = "two sweeps"
@@ -39,7 +39,7 @@ segment-size = "8388608"
 def suite_of(tmp_path: Path, text: str, **options: Any) -> Suite:
     path = tmp_path / "lan.toml"
     path.write_text(text)
-    (suite,) = load([str(path)], RawOptions(**options))
+    (suite,) = load([str(path)], raw_options(**options))
     return suite
 
 
@@ -58,9 +58,9 @@ def test_a_suite_keeps_the_order_of_sweeps_and_of_levels(tmp_path: Path) -> None
     assert first.levels("size").values == (16, 1024)
     assert first.levels("depth").values == (1, None)
     assert first.levels("pin").values == ("off", (0, 1), (1, 0))
-    assert (first.samples, first.duration_s, first.trials) == (None, 0.09, 5)
+    assert (first.limits.samples, first.limits.duration_s, first.trials) == (None, 0.09, 5)
     assert second.levels("loan").values == (True, False)
-    assert (second.samples, second.duration_s, second.reply_timeout_s) == (1000, None, 2.0)
+    assert (second.limits.samples, second.limits.duration_s, second.limits.reply_timeout_s) == (1000, None, 2.0)
     assert second.native[0].adapter == "fastdds"
     assert second.native[0].settings == (("segment-size", "8388608"),)
 
@@ -83,7 +83,7 @@ def test_defaults_are_overridden_by_the_sweep_and_the_sweep_by_options(tmp_path:
         tmp_path, GOOD, size="2k,4k", samples="10", loan=False, depth="all,3", trials="1", seed="9", pin="1,0"
     )
     assert [sweep.levels("size").values for sweep in suite.sweeps] == [(2048, 4096)] * 2
-    assert [(sweep.samples, sweep.duration_s) for sweep in suite.sweeps] == [(10, None)] * 2
+    assert [(sweep.limits.samples, sweep.limits.duration_s) for sweep in suite.sweeps] == [(10, None)] * 2
     assert suite.sweeps[1].levels("loan").values == (False,)
     assert suite.sweeps[0].levels("depth").values == (None, 3)
     assert suite.sweeps[0].levels("pin").values == ((1, 0),)
@@ -93,12 +93,17 @@ def test_defaults_are_overridden_by_the_sweep_and_the_sweep_by_options(tmp_path:
 
 def test_samples_and_duration_push_each_other_out(tmp_path: Path) -> None:
     text = "[defaults]\nsamples=5\n[[sweep]]\n[[sweep]]\nduration='2s'"
-    assert [(each.samples, each.duration_s) for each in suite_of(tmp_path, text).sweeps] == [(5, None), (None, 2.0)]
-    assert {(each.samples, each.duration_s) for each in suite_of(tmp_path, text, duration="3s").sweeps} == {(None, 3.0)}
+    assert [(each.limits.samples, each.limits.duration_s) for each in suite_of(tmp_path, text).sweeps] == [
+        (5, None),
+        (None, 2.0),
+    ]
+    assert {
+        (each.limits.samples, each.limits.duration_s) for each in suite_of(tmp_path, text, duration="3s").sweeps
+    } == {(None, 3.0)}
 
 
 def test_a_long_trial_is_not_cut_by_the_default_limit(tmp_path: Path) -> None:
-    assert suite_of(tmp_path, "[[sweep]]\nduration='10m'").sweeps[0].limit_s >= 600
+    assert suite_of(tmp_path, "[[sweep]]\nduration='10m'").sweeps[0].limits.limit_s >= 600
 
 
 def test_what_is_wrong_for_every_sweep_is_told_once(tmp_path: Path) -> None:
@@ -215,7 +220,7 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b"[[sweep]]\nname = '\xe9'\n")
     asked = [str(tmp_path / "latin.toml"), str(tmp_path / "none.toml"), str(tmp_path) + "/", "a/b\0c"]
     with pytest.raises(RequestError) as refused:
-        load(asked, RawOptions())
+        load(asked, raw_options())
     texts = [str(problem) for problem in refused.value.problems]
     assert len(texts) == len(asked)
     assert "latin.toml: line 2: not TOML: not UTF-8 text" in texts[0]
@@ -310,21 +315,21 @@ def test_a_load_that_cannot_be_read_is_refused_with_what_would_be_right(tmp_path
 
 
 def test_without_a_suite_a_factor_stands_alone() -> None:
-    (suite,) = load([], RawOptions(adapter="udp, tcp", size="1k"))
+    (suite,) = load([], raw_options(adapter="udp, tcp", size="1k"))
     assert (suite.name, suite.place, len(suite.sweeps)) == ("command-line", "command line", 1)
     assert suite.sweeps[0].levels("adapter").values == ("udp", "tcp")
-    assert (suite.sweeps[0].duration_s, suite.sweeps[0].trials) == (1.0, 3)
+    assert (suite.sweeps[0].limits.duration_s, suite.sweeps[0].trials) == (1.0, 3)
 
 
 def test_without_a_suite_and_without_a_factor_it_is_first_look() -> None:
-    (suite,) = load([], RawOptions(trials="1"))
+    (suite,) = load([], raw_options(trials="1"))
     assert suite.name == "first-look"
     assert {sweep.trials for sweep in suite.sweeps} == {1}
 
 
 def test_an_unknown_suite_is_refused_with_those_there_are() -> None:
     with pytest.raises(RequestError) as refused:
-        load(["frist-look", "zzz"], RawOptions())
+        load(["frist-look", "zzz"], raw_options())
     first, second = map(str, refused.value.problems)
     assert first.startswith("suite 'frist-look': no suite of that name; did you mean 'first-look'?")
     assert (
@@ -339,8 +344,8 @@ def test_suites_that_name_different_seeds_need_one(tmp_path: Path) -> None:
         path.write_text(f"seed = {seed}\n[[sweep]]\n")
         paths.append(str(path))
     with pytest.raises(RequestError, match="choose one with --seed"):
-        load(paths, RawOptions())
-    assert [suite.seed for suite in load(paths, RawOptions(seed="3"))] == [3, 3]
+        load(paths, raw_options())
+    assert [suite.seed for suite in load(paths, raw_options(seed="3"))] == [3, 3]
 
 
 def test_the_suites_that_come_along_are_listed_and_load() -> None:
@@ -358,7 +363,7 @@ def test_the_suites_that_come_along_are_listed_and_load() -> None:
         "zero-copy",
     ]
     assert all(description for _, _, description in found)
-    assert len(load([name for name, _, _ in found], RawOptions())) == len(found)
+    assert len(load([name for name, _, _ in found], raw_options())) == len(found)
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -367,13 +372,13 @@ def test_suites_are_found_in_a_checkout_and_in_an_installed_package(
 ) -> None:
     package = tmp_path / ("lib/python/site-packages" if installed else "src") / "middlemark"
     (package / "suite").mkdir(parents=True)
-    (package.parents[1] / "suites").mkdir()  # in a checkout ours; beside site-packages somebody else's
+    (package.parents[1] / "suites").mkdir()  # ours in a checkout; beside site-packages it belongs to something else
     (package.parents[1] / "suites" / "outside.toml").write_text("description = 'outside'")
     if installed:
         (package / "suites").mkdir()
         (package / "suites" / "inside.toml").write_text("description = '''\ninside\nit'''")
         (package / "suites" / "torn.toml").write_text("=")
-    monkeypatch.setattr(find, "__file__", str(package / "suite" / "find.py"))
+    monkeypatch.setattr(request, "__file__", str(package / "suite" / "request.py"))
     listed = {name: description for name, _, description in available()}
     if installed:
         assert listed.keys() == {"inside", "torn"}

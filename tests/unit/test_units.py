@@ -1,10 +1,10 @@
-"""Units: what is read, what is refused and with which words, and that printing and reading agree."""
+"""Units: what is read, what is refused and with which text, and that printing and reading agree."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.units import (
+from middlemark.model.units import (
     UnitError,
     format_percent,
     format_rate,

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from middlemark.commands.list_ import command
+from middlemark.commands.list import command
 from middlemark.workers.find import executables, left_out
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of workers, and nothing else on the way."""
+    """A folder of workers; no other folder is searched."""
     monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path))
     monkeypatch.setenv("PATH", "/nowhere")
     return tmp_path

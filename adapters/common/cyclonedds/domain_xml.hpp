@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <string>
 #include <string_view>
 
+#include <middlemark/kit/machine.hpp>
 #include <middlemark/settings.hpp>
 
 #include "native.hpp"
@@ -67,13 +67,6 @@ struct Element {
   return out + "</" + name + ">";
 }
 
-/// The kernel's limit for a receive buffer, in bytes as setsockopt counts them; 0 where it cannot be read.
-[[nodiscard]] inline std::uint64_t receive_buffer_limit() {
-  std::uint64_t limit = 0;
-  std::ifstream("/proc/sys/net/core/rmem_max") >> limit;
-  return limit;
-}
-
 /// What a trial's domain is configured with.
 [[nodiscard]] inline std::string domain_xml(const Settings& settings, const Native& native) {
   if (!std::regex_match(settings.interface, std::regex("[A-Za-z0-9_.:@-]{1,15}"))) {
@@ -86,11 +79,11 @@ struct Element {
   // lo carries multicast although it lacks the flag; without it discovery would need a list of peers.
   domain.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
   // Cyclone's own 14720 B and 1344 B are meant for Ethernet without fragments; loopback carries 64 KiB in one datagram.
-  domain.set("General/MaxMessageSize", in_words(native.max_message_bytes(), Form::size));
-  domain.set("General/FragmentSize", in_words(native.fragment_bytes(), Form::size));
+  domain.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
+  domain.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");
   // A message arrives faster than it is taken off the socket: room for two, as far as the kernel allows.
   const std::uint64_t wanted = std::max<std::uint64_t>(std::uint64_t{16} << 20, 2 * settings.message_bytes);
-  const std::uint64_t buffer = std::min(receive_buffer_limit(), wanted);
+  const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
   if (buffer > 0) domain.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
   for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) domain.set(path, value);
   for (const auto& [path, value] : native.elements()) domain.set(path, value);

@@ -3,10 +3,10 @@
 
 #include <dds/dds.h>
 
-#include <atomic>
 #include <string>
 #include <utility>
 
+#include <middlemark/kit/last_failure.hpp>
 #include <middlemark/settings.hpp>
 
 namespace middlemark::cyclonedds {
@@ -42,22 +42,6 @@ class Entity {
   dds_entity_t entity_ = 0;
 };
 
-/// The last failure after the start. Written on a hot path, put into words once it is asked for.
-class LastFailure {
- public:
-  void note(const char* operation, dds_return_t code) noexcept {
-    operation_.store(operation, std::memory_order_relaxed);
-    code_.store(code, std::memory_order_relaxed);
-  }
-  [[nodiscard]] std::string text() const {
-    const char* operation = operation_.load(std::memory_order_relaxed);
-    if (operation == nullptr) return {};
-    return std::string(operation) + ": " + dds_strretcode(code_.load(std::memory_order_relaxed));
-  }
-
- private:
-  std::atomic<const char*> operation_{nullptr};
-  std::atomic<dds_return_t> code_{0};
-};
+using LastFailure = kit::LastFailure<&dds_strretcode>;
 
 }  // namespace middlemark::cyclonedds

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <dds/dds.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 
+#include <middlemark/kit/machine.hpp>
 #include <middlemark/settings.hpp>
 
 #include "native.hpp"
@@ -17,15 +17,16 @@ namespace middlemark::cyclonedds {
 
 /// Readers of the trial, over all processes.
 [[nodiscard]] inline std::uint64_t readers_of(const Settings& settings) {
-  switch (settings.pattern) {
-    case Pattern::stream:
-      return settings.subscribers;
-    case Pattern::request_reply:
-      return settings.publishers + 1;
-    case Pattern::ping_pong:
-      return settings.subscribers + 1;
-  }
-  return 1;
+  std::uint64_t readers = 0;
+  for (const Topic& topic : settings.endpoints) readers += topic.subscribers + (topic.service ? topic.publishers : 0);
+  return std::max<std::uint64_t>(readers, 1);
+}
+
+/// Writers of the reader that has most of them.
+[[nodiscard]] inline std::uint64_t most_sources(const Settings& settings) {
+  std::uint64_t most = 1;
+  for (const Topic& topic : settings.endpoints) most = std::max<std::uint64_t>(most, topic.publishers);
+  return most;
 }
 
 /// What a reader keeps of all its topic's publishers. Cyclone DDS's own bound is none: a flood would fill the memory.
@@ -45,9 +46,7 @@ struct ReaderHistory {
       messages = std::max<std::uint64_t>(std::min(256 * mib, 2048 * mib / readers_of(settings)) / sample, 4);
       return;
     }
-    const auto memory =
-        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    const std::uint64_t room = std::max<std::uint64_t>(memory / 4 / readers_of(settings) / sample, 1);
+    const std::uint64_t room = std::max<std::uint64_t>(kit::physical_memory() / 4 / readers_of(settings) / sample, 1);
     const std::uint64_t wanted = *settings.depth * sources;
     bounded = wanted > room;
     messages = std::min(wanted, room);
@@ -66,8 +65,8 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
       qos.get(), settings.reliability == Reliability::reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
       settings.write_timeout.count());
   dds_qset_durability(qos.get(), DDS_DURABILITY_VOLATILE);
-  dds_qset_latency_budget(qos.get(), native.latency_budget_ns());
-  dds_qset_transport_priority(qos.get(), native.transport_priority());
+  dds_qset_latency_budget(qos.get(), native.latency_budget.count());
+  dds_qset_transport_priority(qos.get(), native.transport_priority);
   return qos;
 }
 

@@ -1,14 +1,12 @@
 // What the engineer should know of how a trial's settings were carried out.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <middlemark/settings.hpp>
 
-#include "domain_xml.hpp"
 #include "history.hpp"
 #include "native.hpp"
 
@@ -17,7 +15,7 @@ namespace middlemark::cyclonedds {
 [[nodiscard]] inline std::vector<std::string> notes(const Settings& settings, const Native& native,
                                                     const std::vector<std::string>& warnings) {
   std::vector<std::string> all;
-  const std::uint64_t limit = receive_buffer_limit();
+  const std::uint64_t limit = kit::kernel_limit("net/core/rmem_max");
   if (settings.transport == "udp" && settings.message_bytes > limit) {
     all.push_back("a message of " + std::to_string(settings.message_bytes) +
                   " bytes is larger than a socket may buffer (net.core.rmem_max = " + std::to_string(limit) +
@@ -31,10 +29,7 @@ namespace middlemark::cyclonedds {
                   std::to_string(asked) + " were asked for: 'sysctl -w net.core.rmem_max=" + std::to_string(asked) +
                   "'");
   }
-  // Of the reader with the most: a stream's, the server's, or the ping's, which every pong writes to.
-  const std::uint64_t topics = settings.pattern == Pattern::stream ? settings.topics : 1;
-  const std::uint64_t writers = settings.pattern == Pattern::ping_pong ? settings.subscribers : settings.publishers;
-  const std::uint64_t sources = (writers + topics - 1) / topics;
+  const std::uint64_t sources = most_sources(settings);
   const ReaderHistory history(settings, sources);
   if (!settings.depth) {
     all.push_back("keep-all is bounded to " + std::to_string(history.messages) +

@@ -12,13 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include <middlemark/kit/pinned.hpp>
+
 #include "version.hpp"
 
 namespace middlemark::cyclonedds {
 
 /// Catches what Cyclone DDS logs while it lives. One at a time, and only before the start: the sink is the process's, and
 /// where the library does not export it, stderr is turned away instead.
-class Overheard {
+class Overheard : kit::Pinned {
  public:
   Overheard() {
     if (set_log_sink(&Overheard::hear, this)) return;
@@ -27,8 +29,6 @@ class Overheard {
     stderr_ = kept_ < 0 ? -1 : dup(STDERR_FILENO);
     if (stderr_ >= 0) dup2(kept_, STDERR_FILENO);
   }
-  Overheard(const Overheard&) = delete;
-  Overheard& operator=(const Overheard&) = delete;
   ~Overheard() { restore(); }
 
   /// Ends the catching.

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/pinned.hpp>
 
 #include "entity.hpp"
 
@@ -29,7 +29,7 @@ namespace middlemark::cyclonedds {
 /// batch()                                   so many samples at most are taken at once
 /// take(reader, visitor, visits, failure)    takes a batch and visits its messages; the samples taken, or Cyclone's code
 template <class Intake>
-class Subscriber {
+class Subscriber : kit::Pinned {
  public:
   Subscriber(Entity reader, Intake intake, Reception reception)
       : reader_(std::move(reader)), intake_(std::move(intake)) {
@@ -38,8 +38,6 @@ class Subscriber {
     waitset_ = Entity(dds_create_waitset(dds_get_participant(reader_.get())), "dds_create_waitset");
     checked(dds_waitset_attach(waitset_.get(), condition_.get(), 0), "dds_waitset_attach");
   }
-  Subscriber(const Subscriber&) = delete;
-  Subscriber& operator=(const Subscriber&) = delete;
   ~Subscriber() { silence(); }
 
   template <class Visitor>
@@ -55,7 +53,7 @@ class Subscriber {
   }
 
   void listen(Listener listener) {
-    listener_.emplace(listener);
+    listener_ = listener;
     dds_listener_t* callbacks = dds_create_listener(this);
     dds_lset_data_available(callbacks, [](dds_entity_t, void* self) { static_cast<Subscriber*>(self)->deliver(); });
     const dds_return_t code = dds_set_listener(reader_.get(), callbacks);
@@ -68,7 +66,7 @@ class Subscriber {
   void silence() {
     if (!listener_) return;
     dds_set_listener(reader_.get(), nullptr);
-    listener_.reset();
+    listener_ = {};
   }
 
   [[nodiscard]] std::size_t publishers_found() { return writers_found(reader_); }
@@ -98,7 +96,7 @@ class Subscriber {
     unsigned events = 1;
     if (events_.fetch_add(events) != 0) return;
     do {
-      take_up_to(std::numeric_limits<std::size_t>::max(), *listener_);
+      take_up_to(std::numeric_limits<std::size_t>::max(), listener_);
       events = events_.fetch_sub(events) - events;
     } while (events != 0);
   }
@@ -107,7 +105,7 @@ class Subscriber {
   Entity condition_;
   Entity waitset_;
   Intake intake_;
-  std::optional<Listener> listener_;
+  Listener listener_;
   std::atomic<unsigned> events_{0};
   LastFailure failure_;
 };

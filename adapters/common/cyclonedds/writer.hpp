@@ -2,16 +2,19 @@
 #pragma once
 
 #include <dds/dds.h>
+#include <pthread.h>
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <middlemark/adapter.hpp>
 
 #include "entity.hpp"
-#include "flusher.hpp"
 #include "native.hpp"
 
 namespace middlemark::cyclonedds {
@@ -23,10 +26,28 @@ namespace middlemark::cyclonedds {
   return status.current_count;
 }
 
+/// Sends what a batch holds when its datagram does not fill, which Cyclone DDS itself keeps until the next write:
+/// a thread that flushes `writer` every `after`. A flush of nothing is a lock and no datagram.
+class Flusher {
+ public:
+  Flusher(dds_entity_t writer, std::chrono::nanoseconds after)
+      : thread_([writer, after](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            std::this_thread::sleep_for(after);
+            dds_write_flush(writer);
+          }
+        }) {
+    pthread_setname_np(thread_.native_handle(), "flush");
+  }
+
+ private:
+  std::jthread thread_;
+};
+
 class Writer {
  public:
   Writer(Entity writer, const Native& native) : writer_(std::move(writer)) {
-    if (native.batches()) flusher_.emplace(writer_.get(), native.flush_after());
+    if (native.batches()) flusher_.emplace(writer_.get(), native.flush_after.value_or(std::chrono::milliseconds(1)));
   }
 
   [[nodiscard]] Published write(const void* sample) noexcept {

@@ -4,20 +4,18 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/file.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <string>
 #include <vector>
 
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/segment.hpp>
+#include <middlemark/kit/socket.hpp>
 #include <middlemark/settings.hpp>
 
 namespace middlemark::iceoryx {
@@ -32,14 +30,7 @@ struct Pool {
 /// RouDi refuses chunks of other sizes than multiples of this.
 [[nodiscard]] constexpr std::uint64_t aligned_chunk(std::uint64_t bytes) noexcept { return (bytes + 31) / 32 * 32; }
 
-[[nodiscard]] inline std::string roudi_toml(const Pool& pool) {
-  return "[general]\nversion = 1\n\n[[segment]]\n\n[[segment.mempool]]\nsize = " + std::to_string(pool.chunk_bytes) +
-         "\ncount = " + std::to_string(pool.chunks) + "\n";
-}
-
-[[nodiscard]] inline std::filesystem::path roudi_toml_path(const Settings& settings, const std::string& adapter) {
-  return std::filesystem::path(settings.scratch) / (adapter + "-roudi.toml");
-}
+[[nodiscard]] inline std::string roudi_toml(const std::string& adapter) { return adapter + "-roudi.toml"; }
 
 /// Name under /dev/shm of the segment that holds the messages: iceoryx calls it by the group that may write to it, here
 /// this process's. (iceoryx_mgmt holds queues and indices, never a message.)
@@ -58,24 +49,9 @@ struct Pool {
 inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
 
 [[nodiscard]] inline bool roudi_runs() {
-  const int file = open(roudi_lock_path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return errno != ENOENT;  // another user's, which cannot be looked into, is one that runs
-  const bool locked = flock(file, LOCK_SH | LOCK_NB) != 0;
-  close(file);
-  return locked;
-}
-
-[[nodiscard]] inline std::string find_roudi(const std::string& adapter) {
-  const char* search = std::getenv("PATH");
-  std::string folders = search != nullptr ? search : "/usr/bin";
-  for (std::size_t at = 0; at <= folders.size();) {
-    const std::size_t end = std::min(folders.find(':', at), folders.size());
-    const std::string candidate = folders.substr(at, end - at) + "/iox-roudi";
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    at = end + 1;
-  }
-  throw AdapterError(adapter + ": shm: iox-roudi, the daemon its shared memory needs, is not on the PATH",
-                     "Debian, Ubuntu: apt install iceoryx");
+  const kit::Descriptor file(open(roudi_lock_path, O_RDONLY | O_CLOEXEC));
+  if (!file) return errno != ENOENT;  // another user's, which cannot be looked into, is one that runs
+  return flock(file.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 /// Writes the configuration and says how to start RouDi with it.
@@ -84,27 +60,19 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
     throw AdapterError(adapter + ": shm: a RouDi already runs on this machine, and there can be only one",
                        std::string("stop it ('fuser ") + roudi_lock_path + "' shows its process) and run again");
   }
-  const std::string program = find_roudi(adapter);
-  struct statvfs space{};
   constexpr std::uint64_t management_bytes = std::uint64_t{128} << 20;
-  if (statvfs("/dev/shm", &space) == 0 && pool.bytes() + management_bytes > space.f_bavail * space.f_frsize) {
-    throw AdapterError(adapter + ": shm: " + std::to_string(pool.chunks) + " chunks of " +
-                           std::to_string(pool.chunk_bytes) + " bytes do not fit into /dev/shm",
-                       "ask for fewer subscribers or smaller messages, or 'mount -o remount,size=" +
-                           std::to_string((pool.bytes() >> 30) + 2) + "G /dev/shm'");
-  }
-  const std::filesystem::path path = roudi_toml_path(settings, adapter);
-  std::ofstream file(path, std::ios::trunc);
-  file << roudi_toml(pool);
-  if (!file.flush()) throw AdapterError(adapter + ": shm: " + path.string() + " cannot be written");
-  Companion companion;
-  companion.name = "iox-roudi";
+  kit::require_shared_memory(pool.bytes() + management_bytes,
+                             adapter + ": shm: " + std::to_string(pool.chunks) + " chunks of RouDi's");
+  kit::Rendezvous(settings).leave(
+      roudi_toml(adapter), "[general]\nversion = 1\n\n[[segment]]\n\n[[segment.mempool]]\nsize = " +
+                               std::to_string(pool.chunk_bytes) + "\ncount = " + std::to_string(pool.chunks) + "\n");
   // Monitoring off: RouDi would take a worker that was stopped or starved for 1.5 s for dead, and free what it still
   // uses.
-  companion.argv = {program, "--config-file", path.string(), "--monitoring-mode", "off", "--log-level", "warning"};
-  companion.ready_pattern = "RouDi is ready for clients";
-  companion.ready_timeout_s = 10 + 5 * static_cast<double>(pool.bytes() >> 30);  // it writes to every page first
-  return companion;
+  return {.name = "iox-roudi",
+          .argv = {kit::find_program("iox-roudi", "Debian, Ubuntu: apt install iceoryx"), "--config-file",
+                   settings.scratch + "/" + roudi_toml(adapter), "--monitoring-mode", "off", "--log-level", "warning"},
+          .ready_pattern = "RouDi is ready for clients",
+          .ready_timeout_s = 10 + 5 * static_cast<double>(pool.bytes() >> 30)};  // it writes to every page first
 }
 
 /// iceoryx ends the process when there is no RouDi or a chunk is larger than any pool's, so both are ruled out before.
@@ -112,15 +80,14 @@ inline void check_roudi(const Settings& settings, const std::string& adapter, st
   const std::string advice =
       "start the daemon that 'middlemark-worker-" + adapter + " --companions' names, with its configuration";
   if (!roudi_runs()) throw AdapterError(adapter + ": shm: RouDi does not run", advice);
-  const std::filesystem::path path = roudi_toml_path(settings, adapter);
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string toml = roudi_toml(adapter);
+  const std::string text = kit::Rendezvous(settings).find(toml).value_or("");
   std::smatch size;
   if (!std::regex_search(text, size, std::regex("size = ([0-9]+)"))) {
-    throw AdapterError(adapter + ": shm: " + path.string() + ", RouDi's configuration, is not there", advice);
+    throw AdapterError(adapter + ": shm: " + toml + ", RouDi's configuration, is not there", advice);
   }
   if (std::stoull(size[1]) < chunk_bytes) {
-    throw AdapterError(adapter + ": shm: RouDi's chunks of " + size[1].str() + " bytes (" + path.string() +
+    throw AdapterError(adapter + ": shm: RouDi's chunks of " + size[1].str() + " bytes (" + toml +
                            ") cannot hold messages of " + std::to_string(settings.message_bytes) + " bytes",
                        advice);
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ struct StreamTrial {
       subscriber.payload = publisher.payload;
       subscriber.kept = kept;
       subscriber.samples_path = folder + "/subscriber-" + std::to_string(i) + ".npy";
-      made.subscribers.push_back(subscriber);
+      made.roles.emplace_back(subscriber);
     }
     for (unsigned i = 0; i < settings.publishers; ++i) {
       PublisherRequest one = publisher;
@@ -51,28 +52,31 @@ struct StreamTrial {
       one.topic = i % settings.topics;
       one.kept = kept;
       one.samples_path = folder + "/publisher-" + std::to_string(i) + ".npy";
-      made.publishers.push_back(one);
+      made.roles.emplace_back(one);
     }
     return made;
   }
 };
 
 struct Results {
-  std::vector<RoleResult> publishers;
-  std::vector<RoleResult> subscribers;
-  std::vector<RoleResult> clients;
-  std::vector<RoleResult> servers;
+  std::vector<PublisherResult> publishers;
+  std::vector<SubscriberResult> subscribers;
+  std::vector<ClientResult> clients;
+  std::vector<ServerResult> servers;
 };
 
-[[nodiscard]] inline Results sorted(const std::vector<RoleResult>& results) {
-  Results sorted;
-  for (const RoleResult& result : results) {
-    if (result.role == "publisher") sorted.publishers.push_back(result);
-    if (result.role == "subscriber") sorted.subscribers.push_back(result);
-    if (result.role == "client") sorted.clients.push_back(result);
-    if (result.role == "server") sorted.servers.push_back(result);
+template <class Result>
+[[nodiscard]] std::vector<Result> of_kind(const std::vector<Concluded>& roles) {
+  std::vector<Result> found;
+  for (const Concluded& role : roles) {
+    if (const auto* result = std::get_if<Result>(&role.result)) found.push_back(*result);
   }
-  return sorted;
+  return found;
+}
+
+[[nodiscard]] inline Results sorted(const std::vector<Concluded>& roles) {
+  return {of_kind<PublisherResult>(roles), of_kind<SubscriberResult>(roles), of_kind<ClientResult>(roles),
+          of_kind<ServerResult>(roles)};
 }
 
 /// Runs a session to its end.

@@ -38,8 +38,9 @@ inline Settings trial_settings(Reception reception, std::size_t message_bytes = 
 }
 
 /// Patient: nothing but a script makes a reply late.
-inline PingRequest samples_request(std::uint64_t samples) {
-  PingRequest request;
+template <class Request = PingRequest>
+Request samples_request(std::uint64_t samples) {
+  Request request;
   request.samples = samples;
   request.warmup_s = 0;
   request.reply_timeout_s = 20;
@@ -49,7 +50,8 @@ inline PingRequest samples_request(std::uint64_t samples) {
 
 /// What a ping counted and kept.
 struct PingEnd {
-  RoleResult result;
+  PingResult result;
+  std::optional<ErrorEvent> failure;
   std::vector<Sample> samples;
 
   [[nodiscard]] std::vector<std::uint64_t> sequences() const {
@@ -64,7 +66,7 @@ inline PingEnd run_ping(Scripted& adapter, const Settings& settings, const PingR
   Ping<Scripted> ping(adapter, settings, request, calibrated_clock(), progress);
   ping.run();
   const auto kept = ping.recorder().samples();
-  return {ping.result(), {kept.begin(), kept.end()}};
+  return {ping.result(), ping.failure(), {kept.begin(), kept.end()}};
 }
 inline PingEnd run_ping(Scripted& adapter, const Settings& settings, const PingRequest& request) {
   Progress progress;

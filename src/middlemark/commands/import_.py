@@ -15,10 +15,11 @@ from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
     from middlemark.imports import Log
-    from middlemark.launch.imported import Source
-    from middlemark.launch.outcome import TrialOutcome
-    from middlemark.plan import Plan
-    from middlemark.store import RunFile, RunWriter
+    from middlemark.model.imported import Source
+    from middlemark.model.outcome import TrialOutcome
+    from middlemark.model.plan import Plan
+    from middlemark.model.run import Run
+    from middlemark.store import RunWriter
 
 FORMATS = ("table", "json", "csv")
 BLOCK_BYTES = 1 << 20
@@ -34,10 +35,10 @@ def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
     """Read logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google
     Benchmark into a run, so that they can be listed, reported and held against others.
 
-    The format is found from the content. Each row carries what is doubtful about it.
+    The format is found from the content. Each row carries its warnings.
     """  # noqa: D205  click shows the paragraph whole
+    from middlemark.document.words import plain
     from middlemark.imports import assemble, how_many_unread
-    from middlemark.report.factors import plain
     from middlemark.store.run import utc_now
 
     logs = _logs(files)
@@ -47,7 +48,7 @@ def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
     for source, log in logs:
         if log.unread:
             click.echo(f"middlemark: {plain(f'{source.file}: {how_many_unread(log)}')}", err=True)
-    return _print(plan, writer.file, outcomes, writer.folder, output_format)
+    return _print(writer.run(outcomes), output_format)
 
 
 def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
@@ -77,9 +78,9 @@ def _name(path: Path, *, folder: bool = False) -> str:
 
 
 def _log(path: Path) -> "tuple[Source, Log]":
+    from middlemark.document.words import plain
     from middlemark.imports import HEAD_BYTES, NotRead, find, how_many_unread, is_ours, refusal
-    from middlemark.launch.imported import Source
-    from middlemark.report.factors import plain
+    from middlemark.model.imported import Source
 
     def refused(text: str) -> RequestError:
         return RequestError([Problem(plain(str(path)), plain(text))])
@@ -127,7 +128,8 @@ def _kept(
     out: Path, plan: "Plan", sources: "Sequence[Source]", outcomes: "Sequence[TrialOutcome]", started: str
 ) -> "RunWriter":
     from middlemark.imports import SUITE
-    from middlemark.store import Machine, RunFile, StoreError, open_run
+    from middlemark.model.run import Machine, RunFile
+    from middlemark.store import StoreError, open_run
 
     file = RunFile(
         middlemark=__version__,
@@ -160,27 +162,14 @@ def _kept(
     return writer
 
 
-def _print(plan: "Plan", file: "RunFile", outcomes: "Sequence[TrialOutcome]", folder: Path, output_format: str) -> int:
-    import os
-    import shutil
+def _print(run: "Run", output_format: str) -> int:
+    from middlemark.document import document_of
+    from middlemark.runs.read import measured
+    from middlemark.show import output, render
 
-    from middlemark.commands import output
-    from middlemark.commands.facts import run_facts
-    from middlemark.commands.stored import readers
-    from middlemark.report import View, render
-    from middlemark.stats.cells import cell_results
-
-    samples, kept = readers(folder)
-    results = cell_results(plan, outcomes, samples, {}, kept)
-    view = View(
-        width=shutil.get_terminal_size((100, 24)).columns if output.is_terminal() else 100,
-        colour=output.is_terminal() and "NO_COLOR" not in os.environ,
-    )
-    unwritten = output.write(render(output_format, run_facts(file, outcomes, folder, 0.0), results, view))
+    document = document_of([measured(run)])
+    unwritten = output.write(render(output_format, document, output.view()))
     if unwritten is not None:
-        click.echo(f"middlemark: {unwritten}; the run is kept in {folder}", err=True)
+        output.tell(f"{unwritten}; the run is kept in {run.folder}")
         return exits.CELL_FAILED
-    failed = [result.failed is not None for result in results]
-    if all(failed):
-        return exits.NOTHING_MEASURED
-    return exits.CELL_FAILED if any(failed) else exits.OK
+    return exits.of_cells([row.result.failed is not None for row in document.rows])

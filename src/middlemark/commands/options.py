@@ -6,55 +6,35 @@ from typing import Any
 
 import click
 
-from middlemark.suite.model import RawOptions
-
-FORMATS = ("table", "json", "csv", "latencytest", "roundtrip", "ddsperf")
+from middlemark.model.factors import Key
+from middlemark.model.levels import FLAG
+from middlemark.show import FORMATS
+from middlemark.suite.overrides import flag_name
+from middlemark.suite.sweep import KEYS, raw_options
 
 Option = Callable[[Any], Any]
 
+
+def _option(key: Key) -> Option:
+    name = flag_name(key.name)
+    if key.kind is FLAG:
+        return click.option(f"{name}/--no-{name[2:]}", default=None, help=key.help)
+    return click.option(name, metavar=key.metavar, help=key.help)
+
+
+_KEYS = [key for key in KEYS.values() if key.option]
 _PLAN_OPTIONS: tuple[Option, ...] = (
-    click.option("--adapter", metavar="A,…", help="Adapters to measure; all: every one that is built."),
-    click.option("--pattern", metavar="ping-pong|stream|request-reply,…", help="What the roles do."),
-    click.option("--size", metavar="SIZE,…", help="Message sizes: 16, 1k, 64k, 1m, @demands.csv."),
-    click.option("--transport", metavar="T,…", help="Transports; all: every one the adapter has."),
-    click.option("--receive", metavar="block|poll|listen,…", help="How a role receives."),
-    click.option("--reliability", metavar="reliable|best-effort,…", help="Delivery asked of the middleware."),
-    click.option("--depth", metavar="N|all,…", help="History: keep the last N messages, or all (a stream's default)."),
-    click.option("--loan/--no-loan", default=None, help="Write into the middleware's own memory."),
-    click.option("--payload", metavar="filled|untouched", help="Write and check every byte, or the header only."),
-    click.option("--processes", metavar="1|2", help="All roles in one process, or each in its own."),
-    click.option("--publishers", metavar="N,…", help="Publishers of a stream, clients of request-reply."),
-    click.option("--subscribers", metavar="N,…", help="Subscribers of a stream, pongs of ping-pong."),
-    click.option("--topics", metavar="N,…", help="Topics over which a stream's roles are dealt out."),
-    click.option(
-        "--rate", metavar="max|HZ|sustainable|curve,…", help="Messages a second of each sender: 100, 2.5k, 1M."
-    ),
-    click.option("--arrivals", metavar="periodic|poisson,…", help="How a rate's intended instants lie."),
-    click.option("--burst", metavar="N|off,…", help="Send N messages as fast as possible, rest, and again."),
-    click.option("--recovery", metavar="TIME,…", help="The rest after each burst, as 90ms (default: none)."),
-    click.option("--max-loss", metavar="SHARE", help="What a sustainable rate may lose, as 1% or 0.01 (default: 0)."),
-    click.option("--max-p99", metavar="TIME", help="What p99 of the one-way latency may come to at such a rate."),
-    click.option("--echo", metavar="all|first", help="Which pongs reply."),
-    click.option("--samples", metavar="N", help="Messages each sender sends (instead of --duration)."),
-    click.option("--duration", metavar="TIME", help="How long a trial measures, as 0.5s or 10m."),
-    click.option("--warmup", metavar="TIME", help="How long a trial runs before it measures."),
-    click.option("--trials", metavar="N", help="Fresh starts of each cell."),
-    click.option("--pin", metavar="0,1|auto|off", help="Processors: the senders' first, then the receivers'."),
-    click.option("--priority", metavar="other|fifo:80", help="Scheduling policy and priority of the roles."),
-    click.option("--mlock", is_flag=True, help="Keep the workers' memory in RAM."),
-    click.option("--domain", metavar="N", help="One DDS domain for every trial (default: one each)."),
+    *map(_option, _KEYS),
     click.option("--seed", metavar="N", help="Order of the trials (default: another each time)."),
-    click.option("--skip-unsupported", is_flag=True, help="Leave out what cannot be honoured instead of refusing it."),
-    click.option(
-        "--floors/--no-floors", default=None, help="Measure what the machine does with no middleware (default)."
-    ),
     click.option(
         "--native",
         metavar="[ADAPTER.]KEY=VALUE",
         multiple=True,
         help="A setting of the middleware's own; may be repeated.",
     ),
-    click.option("--only", metavar="KEY=VALUE", multiple=True, help="Measure only these cells; may be repeated."),
+    click.option(
+        "--only", metavar="KEY=VALUE", multiple=True, help="Measure only these configurations; may be repeated."
+    ),
 )
 _OTHER_OPTIONS: tuple[Option, ...] = (
     click.option("--dry-run", is_flag=True, help="Show what would be measured and how long it would take."),
@@ -67,7 +47,10 @@ _OTHER_OPTIONS: tuple[Option, ...] = (
     ),
     click.option("--budget", metavar="TIME", help="The time for that (default: 10m)."),
     click.option(
-        "--focus", metavar="KEY=VALUE", multiple=True, help="Only these cells need be so precise; may be repeated."
+        "--focus",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="Only these configurations need be so precise; may be repeated.",
     ),
     click.option("--resume", metavar="RUN", help="Go on with a run that was interrupted or killed, where it stopped."),
     click.option(
@@ -89,10 +72,8 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def gather(**given: Any) -> Any:
-        raw = {name: given.pop(name) for name in RawOptions.__struct_fields__}
-        for flag in ("mlock", "skip_unsupported"):
-            raw[flag] = raw[flag] or None  # there is no --no-mlock: absent leaves the suite's word alone
-        return command(options=RawOptions(**raw), **given)
+        typed = {name: given.pop(name) for name in (*(key.name for key in _KEYS), "seed", "native", "only")}
+        return command(options=raw_options(**typed), **given)
 
     decorated: Callable[..., Any] = gather
     arguments: Option = click.argument("suites", metavar="[SUITE]…", nargs=-1)

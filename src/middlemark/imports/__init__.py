@@ -1,4 +1,4 @@
-"""What others wrote: the logs of other tools, one file a tool, from lines to values. Pure: who reads files calls it."""
+"""Logs of other tools, from lines to values: one module for each tool. Pure: the caller reads the files."""
 
 from middlemark.imports.assemble import SUITE, assemble
 from middlemark.imports.find import FORMATS, HEAD_BYTES, find, is_ours, refusal

@@ -1,20 +1,19 @@
-"""Logs that were read → the plan and the outcomes of a run. One measurement of a log is one trial of its cell."""
+"""Logs → the plan and the outcomes of a run. One measurement in a log is one trial of its cell."""
 
 from collections.abc import Sequence
 
-import msgspec
-
-from middlemark.imports.log import Log, Measured, not_read
-from middlemark.launch.imported import Imported, Source
-from middlemark.launch.outcome import TrialOutcome
-from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
+from middlemark.imports.log import ImportedTrial, Log, not_read
+from middlemark.model.cell import Cell
+from middlemark.model.imported import Imported, Source
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Limits, Note, Plan, Trial
 
 SUITE = "imported"
-"""The name of the experiment that imported cells are of."""
+"""The suite's name of every imported cell."""
 
 
 def assemble(logs: Sequence[tuple[Source, Log]], started: str) -> tuple[Plan, tuple[TrialOutcome, ...]]:
-    """Return what a run is made of. What is measured with the same settings in several logs is several trials."""
+    """Return the plan and the outcomes. Measurements with the same settings in several logs are trials of one cell."""
     cells: dict[Cell, int] = {}
     numbers: dict[int, int] = {}
     trials: list[Trial] = []
@@ -31,9 +30,8 @@ def assemble(logs: Sequence[tuple[Source, Log]], started: str) -> tuple[Plan, tu
     return plan, tuple(outcomes)
 
 
-def _outcome(source: Source, log: Log, of: Measured, trial: Trial, started: str) -> TrialOutcome:
+def _outcome(source: Source, log: Log, of: ImportedTrial, trial: Trial, started: str) -> TrialOutcome:
     damaged = not_read(log)
-    figures = {field: times for field, times in of.times.items() if any(msgspec.structs.astuple(times))}
     return TrialOutcome(
         cell=trial.cell,
         number=trial.number,
@@ -43,11 +41,11 @@ def _outcome(source: Source, log: Log, of: Measured, trial: Trial, started: str)
         failed=of.failed,
         samples=of.samples,
         counts=of.counts,
-        warnings=(*of.doubts, *([damaged] if damaged else [])),
+        warnings=(*of.warnings, *([damaged] if damaged else [])),
         imported=Imported(
             tool=source.tool,
             file=source.file,
-            times=figures,
+            times=of.times,
             rate_hz=of.rate_hz,
             rate_total_hz=of.rate_total_hz,
             sent_hz=of.sent_hz,

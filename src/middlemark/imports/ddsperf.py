@@ -1,4 +1,4 @@
-"""Cyclone DDS's ddsperf: a line a second of each process, its number before it. Read to the end without keeping it."""
+"""Cyclone DDS's ddsperf: each process prints a line a second, with its number first. Read as a stream."""
 
 import math
 import re
@@ -8,16 +8,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from middlemark.imports.lines import Lines, number
-from middlemark.imports.log import Format, Log, Measured, NotRead, cell, halved, untold
-from middlemark.launch.imported import Figures
-from middlemark.launch.outcome import Counts, Doubt
+from middlemark.imports.log import Format, ImportedTrial, Log, NotRead, cell, halved, untold
+from middlemark.model.outcome import RunWarning, TrialCounts
+from middlemark.model.times import Summary, Times
 
 TOOL = "ddsperf"
 _ADAPTER = "cyclonedds (ddsperf)"
 _KEPT = 20_000
-"""Of each second, ddsperf keeps so many round trips for its percentiles."""
+"""Round trips of each second that ddsperf keeps for its percentiles."""
 _MOST = 1_000
-"""Processes and sizes in one log; more are no log."""
+"""The most processes and sizes in one log; a file with more is no log of a measurement."""
 
 _N = rb"(\d{1,12}(?:[.,]\d{1,9})?)"
 _I = rb"(\d{1,12})"
@@ -32,7 +32,7 @@ _SUB = re.compile(
 )
 _TIMED_OUT = re.compile(rb"\[(\d{1,10})\] ping timed out \(total %b times\) .*" % _I)
 _OTHER = re.compile(
-    rb"\[(\d{1,10})\] *\d+[.,]\d+ +[\d.,]+[kMG]?/s +\S+ \|[^\[]*"  # what a publisher sent, and its times of writing
+    rb"\[(\d{1,10})\] *\d+[.,]\d+ +[\d.,]+[kMG]?/s +\S+ \|[^\[]*"  # what a publisher sent, and how long writing took
     rb"|\[\d+\] (?:(?:participant|endpoint|error:|note:) [^\[]+"
     rb"| *\d+[.,]\d+ +[^\[]*(?:rss:|vcsw:|discarded )[^\[]*"
     rb"| *\d+[.,]\d+ +\S+: xmit [^\[]* recv [^\[]*\[\d+ \d+\])"
@@ -56,7 +56,7 @@ class _Pings:
     def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
         mean, low, p50, p90, p99, high = map(float, figures)
         self.p50.append(p50)
-        # With fewer, the tool prints what fewer than ten samples stand behind: often the maximum by another name.
+        # With fewer round trips, fewer than ten samples lie beyond the quantile: it is often just the maximum.
         if count >= 100:
             self.p90.append(p90)
         if count >= 1_000:
@@ -70,7 +70,7 @@ class _Pings:
 
 
 class _Subscriber:
-    """The seconds of one process that received samples of one size. Silent ones count between others only."""
+    """The seconds of one process that received samples of one size. Silent seconds count only between others."""
 
     def __init__(self) -> None:
         self.rates = array("d")
@@ -142,38 +142,38 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool) -> Measured:
+def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool) -> ImportedTrial:
     within = any(peer.rpartition(b":")[2] == b"%d" % pid for peer in of.peers)
-    known: dict[str, object] = {"processes": 1} if within else {}
-    where = cell(_ADAPTER, size, "ping-pong", subscribers=len(of.peers), publishers=1, topics=1, **known)
+    processes = 1 if within else None
+    where = cell(_ADAPTER, size, subscribers=len(of.peers), publishers=1, topics=1, processes=processes)
     seconds = len(of.p50)
-    doubts = [untold(where), halved(TOOL), _of_seconds("quantiles", "quantiles", seconds)]
+    warnings = [untold(where), halved(TOOL), _of_seconds("quantiles", "quantiles", seconds)]
     if publishes:
-        doubts.append(
-            Doubt(
+        warnings.append(
+            RunWarning(
                 "among-data",
                 "its pings were part of the data that the same process published: their times are those under load",
                 "for an idle system `ddsperf ping` beside `ddsperf pong`; a load of your own is --rate",
             )
         )
     if len(of.peers) > 1:
-        doubts.append(
-            Doubt(
+        warnings.append(
+            RunWarning(
                 "each-reply",
                 f"{len(of.peers)} pongs answered, and its figures are of each reply: a round trip ends with the last",
                 "hold it against what is measured with one subscriber, or its maximum against the others'",
             )
         )
     if of.truncated:
-        doubts.append(
-            Doubt(
+        warnings.append(
+            RunWarning(
                 "first-samples-only",
                 f"ddsperf takes the percentiles of a second from its first {_KEPT:,} round trips: {of.truncated:,} of "
                 f"{seconds:,} seconds had more",
                 "minimum, mean and maximum are of all; measure it again for percentiles that are",
             )
         )
-    figures = Figures(
+    figures = Summary(
         min=2e3 * of.min,
         mean=2e3 * of.sum / of.count,
         p50=_median(of.p50, 2e3) if of.count >= 20 else None,
@@ -181,32 +181,32 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
         p99=_median(of.p99, 2e3),
         max=2e3 * of.max,
     )
-    return Measured(
+    return ImportedTrial(
         cell=where,
-        times={"round_trip_ns": figures},
+        times=Times(round_trip_ns=figures),
         samples=of.count,
-        counts=Counts(received=of.count, lost=timeouts),
+        counts=TrialCounts(received=of.count, lost=timeouts),
         counted=("received", "lost") if timeouts else ("received",),
-        doubts=tuple(doubts),
+        warnings=tuple(warnings),
     )
 
 
-def _stream(size: int, of: _Subscriber) -> Measured:
+def _stream(size: int, of: _Subscriber) -> ImportedTrial:
     where = cell(_ADAPTER, size, "stream", subscribers=1, topics=1)
     rate = _median(of.rates, 1.0)
-    return Measured(
+    return ImportedTrial(
         cell=where,
-        counts=Counts(received=of.received, lost=of.lost),
+        counts=TrialCounts(received=of.received, lost=of.lost),
         counted=("received", "lost"),
         rate_hz=rate,
         rate_total_hz=rate,
-        doubts=(untold(where), _of_seconds("rate", "rates", len(of.rates))),
+        warnings=(untold(where), _of_seconds("rate", "rates", len(of.rates))),
     )
 
 
-def _of_seconds(what: str, theirs: str, seconds: int) -> Doubt:
+def _of_seconds(what: str, theirs: str, seconds: int) -> RunWarning:
     be = "are" if what.endswith("s") else "is"
-    return Doubt(
+    return RunWarning(
         "median-of-seconds",
         f"its {what} {be} the median of the {theirs} of {seconds:,} seconds, not of all that was measured: the tool "
         "prints no more",

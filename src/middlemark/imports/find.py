@@ -1,4 +1,4 @@
-"""Which format a log is of, told by its beginning, never by its name."""
+"""Find the format of a log from its beginning, never from its name."""
 
 import re
 
@@ -25,10 +25,10 @@ FORMATS = (
     roundtrip.FORMAT,
     ddsperf.FORMAT,
 )
-"""In the order asked: what only one of them can have comes first."""
+"""In the order in which they are tried: the most specific first."""
 
 HEAD_BYTES = 1 << 20
-"""A log is known by what its first MiB has."""
+"""The format is found in the first MiB of a log."""
 
 _OURS = re.compile(
     rb"^(?:# As ddsperf 0\.10 prints them; the differences|# Half round trips(?: in us)?: |"
@@ -38,19 +38,19 @@ _OURS = re.compile(
 
 
 def find(head: bytes) -> Format | None:
-    """Return the format of a log that begins like this; None where it is of none of them."""
-    # A line that HEAD_BYTES cut through may still be what tells.
+    """Return the format of a log that begins like this; None if it is none of them."""
+    # The last line, which HEAD_BYTES may have cut, can still show the format.
     text = b"\n".join(line for lines in Lines([head, b"\n"]) for line in map(bytes.strip, lines))
     return next((each for each in FORMATS if each.knows(text)), None)
 
 
 def is_ours(head: bytes) -> bool:
-    """Say whether Middlemark printed it in another tool's form: some of its whole figures would be doubled."""
+    """Say whether Middlemark printed it in another tool's form. It is refused: whole figures would be doubled."""
     return _OURS.search(head) is not None
 
 
 def refusal(head: bytes) -> str:
-    """Return why a file is no log of a known tool: its first line that has anything on it, and what there is."""
+    """Return why a file is no log of a known tool: its first line that is not empty, and the known formats."""
     there = ", ".join(each.name for each in FORMATS)
     for lines in Lines([head, b"\n"]):
         for number, line in enumerate(lines, start=1):

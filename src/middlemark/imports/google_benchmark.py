@@ -1,21 +1,21 @@
-"""Google Benchmark's JSON: a repetition is a trial, and all it tells of one is the mean time of an iteration."""
+"""Google Benchmark's JSON: a repetition is a trial; its only figure is the mean time of an iteration."""
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from middlemark.imports.documents import Element, Objects, count, elements, figure, text_of, word
 from middlemark.imports.lines import MOST
-from middlemark.imports.log import Format, Log, Measured, cell, untold
-from middlemark.launch.imported import Figures
-from middlemark.launch.outcome import Doubt, Failure
-from middlemark.plan.cell import Cell
+from middlemark.imports.log import Format, ImportedTrial, Log, cell, untold
+from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of, word
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Failure, RunWarning
+from middlemark.model.times import Summary, Times
 
 TOOL = "Google Benchmark"
 _KNOWN = re.compile(rb'"benchmarks"\s*:\s*\[')
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _BY_REAL_TIME = ("/real_time", "/manual_time")
-"""Parts of a name that say its rates are per real time; otherwise they are per processor time."""
+"""With one of these in its name, a benchmark's rates are per real time; otherwise per processor time."""
 
 
 def _knows(head: bytes) -> bool:
@@ -24,7 +24,7 @@ def _knows(head: bytes) -> bool:
 
 def _read(blocks: Iterable[bytes]) -> Log:
     rows: list[Mapping[str, Any]] = []
-    measured: list[Measured] = []
+    measured: list[ImportedTrial] = []
     notes: dict[str, None] = {}
     objects = Objects()
     for objects.number, each in enumerate(elements(text_of(blocks), "benchmarks"), start=1):
@@ -38,7 +38,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for row in rows:
         aggregate = row.get("run_type") == "aggregate"
         if aggregate and (row.get("aggregate_name") != "mean" or _name(row) in repeated):
-            continue  # made of rows that are there, or no time
+            continue  # calculated from rows that are here, or no time
         found = _measured(row, aggregate)
         if found is None:
             objects.refuse(_name(row) or "it has no name")
@@ -67,7 +67,7 @@ def _note(head: Mapping[str, Any]) -> str:
     return ", ".join(each for each in parts if each)
 
 
-def _measured(row: Mapping[str, Any], aggregate: bool) -> Measured | None:
+def _measured(row: Mapping[str, Any], aggregate: bool) -> ImportedTrial | None:
     name = _name(row)
     if not name:
         return None
@@ -77,19 +77,19 @@ def _measured(row: Mapping[str, Any], aggregate: bool) -> Measured | None:
     if row.get("error_occurred") is True or row.get("skipped") is True:
         told = word(row.get("error_message")) or word(row.get("skip_message")) or "it does not tell why"
         failure = Failure("imported", f"the benchmark failed: {told}", "see what it wants, and run it again")
-        return Measured(cell=where, failed=failure)
+        return ImportedTrial(cell=where, failed=failure)
     if real is None or unit is None or real < 0:
         return None
-    return Measured(
+    return ImportedTrial(
         cell=where,
-        times={"round_trip_ns": Figures(mean=real * unit)},
+        times=Times(round_trip_ns=Summary(mean=real * unit)),
         samples=0 if aggregate else count(row.get("iterations")) or 0,
-        doubts=(untold(where), *_doubts(where, guessed)),
+        warnings=(untold(where), *_warnings(where, guessed)),
     )
 
 
 def _size(row: Mapping[str, Any], name: str) -> tuple[int, bool]:
-    """Return the bytes of an iteration, and whether that is but the last number in its name. 0: it does not tell."""
+    """Return the bytes of an iteration (0: unknown), and whether they are only a guess: the last number in its name."""
     by_real_time = any(part in name for part in _BY_REAL_TIME)
     rate, time = figure(row.get("bytes_per_second")), figure(row.get("real_time" if by_real_time else "cpu_time"))
     unit = _UNITS.get(word(row.get("time_unit")) or "ns")
@@ -99,14 +99,14 @@ def _size(row: Mapping[str, Any], name: str) -> tuple[int, bool]:
     return (int(numbers[-1]), True) if numbers else (0, False)
 
 
-def _doubts(where: Cell, guessed: bool) -> list[Doubt]:
+def _warnings(where: Cell, guessed: bool) -> list[RunWarning]:
     found = [
-        Doubt(
+        RunWarning(
             "iteration-not-round-trip",
             "its time is that of one iteration, whatever the benchmark's body does; it stands here as a round trip",
             "it is one only if the body sends a message and waits for the answer",
         ),
-        Doubt(
+        RunWarning(
             "no-quantiles",
             "a repetition tells the mean of its iterations only",
             "a mean is not a median: one stall moves it; measure it again for quantiles",
@@ -114,7 +114,7 @@ def _doubts(where: Cell, guessed: bool) -> list[Doubt]:
     ]
     if guessed:
         found.append(
-            Doubt(
+            RunWarning(
                 "size-guessed",
                 f"its size of {where.size:,} bytes is the last number in its name: nothing else tells one",
                 "let the benchmark call SetBytesProcessed",

@@ -1,4 +1,4 @@
-"""Fast DDS's LatencyTest: its table, a row a size, and the file of ``--export_raw_data``, a row a sample."""
+"""Fast DDS's LatencyTest: its table (a row a size) and the file of ``--export_raw_data`` (a row a sample)."""
 
 import re
 from array import array
@@ -8,15 +8,15 @@ import msgspec
 import numpy as np
 
 from middlemark.imports.lines import Lines, number
-from middlemark.imports.log import Format, Log, Measured, cell, halved, untold
-from middlemark.launch.imported import Figures
-from middlemark.launch.outcome import Counts, Doubt
+from middlemark.imports.log import Format, ImportedTrial, Log, cell, halved, untold
+from middlemark.model.outcome import RunWarning, TrialCounts
+from middlemark.model.times import Summary, Times
 from middlemark.stats.quantiles import summarise
 
 TOOL = "LatencyTest"
 _ADAPTER = "fastdds (LatencyTest)"
 
-# Printed with three decimals always, so a decimal comma and the comma between columns can be told apart.
+# There are always three decimals, so a decimal comma differs from the comma between columns.
 _ROW = re.compile(rb"(\d{1,12}), *(\d{1,12})" + rb", *(-?\d{1,12}[.,]\d{3})" * 8)
 _HEADER = re.compile(rb"Bytes, *Samples, *stdev, *mean, *min, *50%, *90%, *99%, *99\.99%, *max")
 _OTHER = re.compile(
@@ -49,10 +49,10 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _row(size: int, samples: int, us: list[float]) -> Measured:
+def _row(size: int, samples: int, us: list[float]) -> ImportedTrial:
     stdev, mean, low, p50, p90, p99, p99_99, high = (2_000 * each for each in us)
-    # Quantiles of few samples are there as well: the last one printed stands for what its samples cannot tell.
-    told = Figures(
+    # The tool prints quantiles of any number of samples. Those with fewer than ten samples beyond them are left out.
+    told = Summary(
         min=low,
         mean=mean,
         stdev=stdev,
@@ -82,25 +82,25 @@ def _read_raw(blocks: Iterable[bytes]) -> Log:
     measured = []
     for size, halves in sorted(by_size.items()):
         told = summarise(2_000 * np.frombuffer(halves))
-        measured.append(_measured(size, len(halves), Figures(**msgspec.structs.asdict(told))))
+        measured.append(_measured(size, len(halves), Summary(**msgspec.structs.asdict(told))))
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _measured(size: int, samples: int, told: Figures) -> Measured:
+def _measured(size: int, samples: int, told: Summary) -> ImportedTrial:
     where = cell(_ADAPTER, size, publishers=1, topics=1, rate="max")
-    dropped = Doubt(
+    dropped = RunWarning(
         "samples-dropped",
         "with --data_loans LatencyTest drops every round trip of more than 20 ms, and the log does not tell whether it "
         "was given",
         "where it was, the tail and the maximum are too short",
     )
-    return Measured(
+    return ImportedTrial(
         cell=where,
-        times={"round_trip_ns": told},
+        times=Times(round_trip_ns=told),
         samples=samples,
-        counts=Counts(received=samples),
+        counts=TrialCounts(received=samples),
         counted=("received",),
-        doubts=(untold(where), halved(TOOL, _LESS), dropped),
+        warnings=(untold(where), halved(TOOL, _LESS), dropped),
     )
 
 

@@ -1,38 +1,38 @@
-"""Blocks of bytes as they come from a file → whole lines, whatever happened to the file. Pure: it opens nothing."""
+"""Blocks of bytes from a file → whole lines, also of a damaged file. Pure: it opens nothing."""
 
 import codecs
 import re
 from collections.abc import Iterable, Iterator
 
 LONGEST = 1 << 20
-"""A longer line is nobody's: it is dropped as it comes, so that it takes no memory, and counts as one not read."""
+"""No tool writes a longer line. It is dropped while it comes, so it takes no memory, and counts as not read."""
 
 _ENDS = bytes.maketrans(b"\r\0", b"\n\n")
-"""Carriage returns end lines, and so do the holes of zeros that a crash leaves in a file."""
+"""Carriage returns end lines, and so do the zero bytes that a crash leaves in a file."""
 
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 _SHOWN = 60
 MOST = 10**15
-"""No figure in a log, of whatever unit, is as much as this."""
+"""Every figure in a log is smaller, whatever its unit."""
 _DIGITS = 18
 
 
 class Lines:
-    """The lines of a log, a list of them for each block, with what is told of them. Iterate once.
+    """The lines of a log, a list for each block, and how many were not read. Iterate once.
 
-    What follows the last line's end is no whole line: ``12`` may have been ``12345``. It is ``cut``.
+    Text after the end of the last line is no whole line: ``12`` may have been ``12345``. It counts as not read.
     """
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
-        """``blocks`` are those of a file, in order and of any length."""
+        """``blocks``: the bytes of a file in order, in blocks of any length."""
         self._blocks = blocks
         self.number = 0
         """Lines before the current list, empty ones included."""
         self.filled = 0
-        """Lines so far with anything on them."""
+        """Lines so far that are not empty."""
         self.unread = 0
         self.first_unread: tuple[int, str] | None = None
-        """The first that was not read: its number from 1, and what it begins with."""
+        """The first line that was not read: its number from 1, and its beginning."""
 
     def __iter__(self) -> Iterator[list[bytes]]:
         """Yield the lines of each block, without their ends, empty ones included."""
@@ -68,7 +68,7 @@ class Lines:
             self.first_unread = (self.number + index + 1, shown(line))
 
     def each(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every line that has anything on it, stripped and without colours, with its index for ``refuse``."""
+        """Yield every line that is not empty, stripped and without colours, with its index for ``refuse``."""
         for lines in self:
             for index, line in enumerate(lines):
                 plain = _COLOURS.sub(b"", line).strip() if b"\x1b" in line else line.strip()
@@ -77,7 +77,7 @@ class Lines:
 
 
 def utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Take a byte order mark off; what Windows' shells write as UTF-16 becomes UTF-8."""
+    """Remove a byte order mark, and make UTF-8 of UTF-16, which Windows' shells write."""
     decoder = None
     begun = False
     for block in blocks:
@@ -91,9 +91,9 @@ def utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def number(text: bytes | str) -> float:
-    """Read a figure, its decimals after a point or, as some locales print it, a comma. Raises ValueError.
+    """Read a figure with a decimal point or, as in some locales, a decimal comma. Raises ValueError.
 
-    ``nan``, ``inf`` and what no tool can have measured are no figures.
+    ``nan``, ``inf`` and figures too large to be measured are errors.
     """
     value = float(text.replace(b",", b".") if isinstance(text, bytes) else text.replace(",", "."))
     if not abs(value) < MOST:
@@ -102,7 +102,7 @@ def number(text: bytes | str) -> float:
 
 
 def whole(text: bytes | str) -> int:
-    """Read a count. Raises ValueError, also for one that is negative or that nothing could have counted."""
+    """Read a count. Raises ValueError, also if it is negative or too large to be counted."""
     value = int(text) if len(text) <= _DIGITS else -1
     if not 0 <= value < MOST:
         raise ValueError(text)
@@ -110,11 +110,11 @@ def whole(text: bytes | str) -> int:
 
 
 def clean(text: str) -> str:
-    """Return text that can be stored as UTF-8: JSON may hold halves of characters."""
+    """Return text that can be stored as UTF-8: JSON may have halves of characters."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def shown(line: bytes) -> str:
-    """Return how a line begins, for people."""
+    """Return the beginning of a line for people to read."""
     text = line[: 4 * _SHOWN].decode(errors="backslashreplace").strip()
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,4 +1,4 @@
-"""ApexAI's performance_test: its CSV, a row a second below the experiment's settings, and its JSON."""
+"""ApexAI's performance_test: its CSV (the experiment's settings, then a row a second) and its JSON."""
 
 import math
 import re
@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from middlemark.imports.documents import Element, Objects, count, elements, figure, text_of
 from middlemark.imports.lines import Lines, clean, number, whole
-from middlemark.imports.log import Format, Log, Measured, cell, untold
-from middlemark.launch.imported import Figures
-from middlemark.launch.outcome import Counts, Doubt, Failure
+from middlemark.imports.log import Format, ImportedTrial, Log, cell, untold
+from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
+from middlemark.model.outcome import Failure, RunWarning, TrialCounts
+from middlemark.model.times import Summary, Times
 
 TOOL = "performance_test"
 _NS = 1e9
@@ -24,7 +24,7 @@ _BETWEEN = re.compile(rb",[ \t]+")
 
 
 class _Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One row: counts of about a second, latencies in ns. None: nothing came, so there is none."""
+    """One row: counts of about a second, latencies in ns (None: no sample came)."""
 
     at_s: float
     seconds: float
@@ -40,7 +40,7 @@ class _Second(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Experiment:
-    """What was set, by the JSON's names, and the seconds of it."""
+    """The settings, by their names in the JSON, and the seconds."""
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
@@ -93,11 +93,11 @@ _NAMES = {
     "Zero copy transfer": "is_zero_copy_transfer",
     "QOS": "qos",
 }
-"""The CSV's words for settings, as the JSON names them."""
+"""A setting's name in the CSV → its name in the JSON."""
 
 
 def _row(columns: Sequence[str], line: bytes) -> _Second | None:
-    # Between columns stand a comma and tabs; so a decimal comma is no comma between columns.
+    # Columns are separated by a comma and tabs, so a decimal comma does not separate columns.
     fields = _BETWEEN.split(line.strip(b", \t")) if b"\t" in line else line.strip(b", ").split(b",")
     if len(fields) != len(columns):
         return None
@@ -108,7 +108,7 @@ def _row(columns: Sequence[str], line: bytes) -> _Second | None:
 
     try:
         received = whole(told["received"])
-        # It is the variance in s² times 1,000, whatever its column says: its unit is neither ms nor ms².
+        # The column has the variance in s² times 1,000, although its name says ms.
         variance = ns("latency_variance (ms)")
         return _Second(
             at_s=number(told["T_experiment"]),
@@ -158,11 +158,11 @@ def _object(row: Mapping[str, Any]) -> _Second | None:
         return None
 
     def ns(name: str, power: int = 1) -> float | None:
-        value = figure(row.get(name)) if received else None  # without a sample it writes 0
+        value = figure(row.get(name)) if received else None  # without a sample the tool writes 0
         return None if value is None else value * _NS**power
 
     return _Second(
-        # Their names say instants; they are the time since the experiment's start and the length of this row.
+        # In spite of their names these are the time since the experiment's start and the length of this row.
         at_s=(figure(row.get("experiment_start")) or 0.0) / _NS,
         seconds=max(figure(row.get("loop_start")) or 0.0, 0.0) / _NS,
         sent=sent,
@@ -176,45 +176,45 @@ def _object(row: Mapping[str, Any]) -> _Second | None:
     )
 
 
-def _measured(of: _Experiment) -> Measured:
+def _measured(of: _Experiment) -> ImportedTrial:
     settings = of.settings
     mode = settings.get("roundtrip_mode", "").upper()
     subscribers = _whole(settings.get("number_of_subscribers")) or None
     rate = _whole(settings.get("rate"))
-    known: dict[str, object] = {"topics": 1}
-    if subscribers:
-        known["subscribers"] = subscribers
-    if _whole(settings.get("number_of_publishers")):
-        known["publishers"] = _whole(settings.get("number_of_publishers"))
-    if rate is not None:
-        known["rate"] = float(rate) if rate else "max"
-    reliability = (settings.get("qos_reliability") or settings.get("qos", "")).upper()
-    if "RELIABLE" in reliability or "BEST_EFFORT" in reliability:
-        known["reliability"] = "reliable" if "RELIABLE" in reliability else "best-effort"
-    if message := settings.get("msg_name") or settings.get("topic_name"):
-        known["native"] = (("message", message[:100]),)
+    quality = (settings.get("qos_reliability") or settings.get("qos", "")).upper()
+    message = settings.get("msg_name") or settings.get("topic_name")
     received, size = sum(each.received for each in of.seconds), 0
     if received:
         size = round(sum(each.bytes for each in of.seconds) / received)
     pattern = "ping-pong" if mode == "MAIN" else "stream"
-    where = cell(_adapter(settings), size, pattern, **known)
+    where = cell(
+        _adapter(settings),
+        size,
+        pattern,
+        native=(("message", message[:100]),) if message else (),
+        topics=1,
+        subscribers=subscribers,
+        publishers=_whole(settings.get("number_of_publishers")) or None,
+        rate=None if rate is None else float(rate) if rate else "max",
+        reliability="reliable" if "RELIABLE" in quality else "best-effort" if "BEST_EFFORT" in quality else None,
+    )
     if mode == "RELAY":
         text = "it is the log of the relay of a round trip, which measures nothing"
         failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
-        return Measured(cell=where, failed=failure, doubts=(untold(where),))
+        return ImportedTrial(cell=where, failed=failure, warnings=(untold(where),))
     figures = _figures(of.seconds)
     rates = _rate(of.seconds)
-    return Measured(
+    return ImportedTrial(
         cell=where,
-        times={"round_trip_ns" if pattern == "ping-pong" else "one_way_from_sent_ns": figures},
+        times=Times(round_trip_ns=figures) if pattern == "ping-pong" else Times(one_way_from_sent_ns=figures),
         samples=received,
-        counts=Counts(
+        counts=TrialCounts(
             sent=sum(each.sent for each in of.seconds), received=received, lost=sum(each.lost for each in of.seconds)
         ),
         counted=("sent", "received", "lost"),
         rate_hz=None if rates is None or pattern == "ping-pong" else rates / (subscribers or 1),
         rate_total_hz=None if pattern == "ping-pong" else rates,
-        doubts=(untold(where), *_doubts(of, figures, pattern)),
+        warnings=(untold(where), *_warnings(of, figures, pattern)),
     )
 
 
@@ -232,12 +232,12 @@ def _whole(text: str | None) -> int | None:
     return int(value) if value is not None and 0 <= value < 1e12 else None
 
 
-def _figures(seconds: Sequence[_Second]) -> Figures:
-    """Put the seconds together: of moments that is exact."""
+def _figures(seconds: Sequence[_Second]) -> Summary | None:
+    """Combine the seconds. For minimum, maximum, mean and variance this is exact."""
     known = [each for each in seconds if each.mean is not None and each.received]
     received = sum(each.received for each in known)
     if not received:
-        return Figures()
+        return None
     mean = sum((each.mean or 0.0) * each.received for each in known) / received
     squares = [
         ((each.variance or 0.0) + (each.mean or 0.0) ** 2) * each.received
@@ -247,7 +247,7 @@ def _figures(seconds: Sequence[_Second]) -> Figures:
     variance = sum(squares) / received - mean**2 if len(squares) == len(known) else None
     low = [each.low for each in known if each.low is not None]
     high = [each.high for each in known if each.high is not None]
-    return Figures(
+    return Summary(
         min=min(low, default=None),
         max=max(high, default=None),
         mean=mean,
@@ -256,36 +256,36 @@ def _figures(seconds: Sequence[_Second]) -> Figures:
 
 
 def _rate(seconds: Sequence[_Second]) -> float | None:
-    """Return messages received a second at all subscribers, from the first second in which any came to the last."""
+    """Return messages received a second at all subscribers, from the first second with messages to the last."""
     busy = [index for index, each in enumerate(seconds) if each.received]
     if not busy:
         return None
     part = seconds[busy[0] : busy[-1] + 1]
     lengths = [each.seconds for each in part]
-    if min(lengths) <= 0:  # rows that do not tell their length stand about a second apart
+    if min(lengths) <= 0:  # rows without a length are about a second apart
         lengths = [b.at_s - a.at_s for a, b in zip(seconds[busy[0] :], part[1:], strict=False)]
         part = part[1:]
     span = sum(lengths)
     return sum(each.received for each in part) / span if part and span > 0 else None
 
 
-def _doubts(of: _Experiment, figures: Figures, pattern: str) -> list[Doubt]:
+def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[RunWarning]:
     way = "of whole round trips" if pattern == "ping-pong" else "one way, from one process's clock to another's"
     found = [
-        Doubt(
+        RunWarning(
             "no-quantiles",
             f"performance_test keeps minimum, mean, maximum and variance of its latency only ({way})",
             "a mean is not a median: one stall moves it; measure it again for quantiles",
         ),
-        Doubt(
+        RunWarning(
             "size-of-type",
             "size and throughput are of the type's sizeof, and its payload is neither written nor read",
             "a middleware that hands over pointers looks as fast at any size",
         ),
     ]
-    if figures.mean is not None and figures.min is not None and figures.min < 0:
+    if figures is not None and figures.min is not None and figures.min < 0:
         found.append(
-            Doubt(
+            RunWarning(
                 "clocks-differ",
                 "its least latency is negative: sender and receiver had different clocks",
                 "use its round-trip mode, or one machine",
@@ -293,7 +293,7 @@ def _doubts(of: _Experiment, figures: Figures, pattern: str) -> list[Doubt]:
         )
     if of.repeated:
         found.append(
-            Doubt(
+            RunWarning(
                 "interleaved",
                 "the time in its rows goes back: more than one process wrote into this log, and it does not name them",
                 "let each write into a file of its own",

@@ -1,4 +1,4 @@
-"""Cyclone DDS's RoundtripPing: a line a second and ``# Overall``. Its process is not named, only the payload's size."""
+"""Cyclone DDS's RoundtripPing: a line a second and ``# Overall``. It prints the payload's size, but not its process."""
 
 import re
 import statistics
@@ -7,16 +7,16 @@ from collections.abc import Iterable
 import msgspec
 
 from middlemark.imports.lines import Lines
-from middlemark.imports.log import Format, Log, Measured, cell, halved, untold
-from middlemark.launch.imported import Figures
-from middlemark.launch.outcome import Counts, Doubt
+from middlemark.imports.log import Format, ImportedTrial, Log, cell, halved, untold
+from middlemark.model.outcome import RunWarning, TrialCounts
+from middlemark.model.times import Summary, Times
 
 TOOL = "RoundtripPing"
 _ADAPTER = "cyclonedds (RoundtripPing)"
 _KEPT = 50_000
 
 _HEADER = re.compile(rb"# payloadSize: (\d{1,12}) \| numSamples: \d+ \| timeOut: -?\d+")
-# count, median, min, 99% and max of halves; count, median and min of writing and of reading
+# count, median, min, 99% and max of half round trips; count, median and min of writing and of reading
 _FIGURES = rb" +(\d{1,12})" * 11
 _SECOND = re.compile(rb"(\d{1,12})" + _FIGURES)
 _OVERALL = re.compile(rb"# Overall" + _FIGURES)
@@ -33,7 +33,7 @@ _KNOWN = re.compile(
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """One line's figures, as printed: whole µs, the first five of halves."""
+    """One line's figures as printed, in whole µs; the first five are of half round trips."""
 
     count: int
     median: int
@@ -45,12 +45,12 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Run:
-    """A header and what followed it; or the headers of several, where those stand before the first figures."""
+    """A header and the lines after it, or several headers if they all come before the first figures."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
         self.warm = 0
-        """How many said that they are warm."""
+        """How many processes said that their warm-up is complete."""
         self.seconds: list[_Line] = []
         self.overall: _Line | None = None
         self.last = 0
@@ -58,7 +58,7 @@ class _Run:
 
     @property
     def size(self) -> int | None:
-        """Return the payload's bytes, 0 where the header is lost; None where two sizes are mixed."""
+        """Return the payload's bytes: 0 if the header is lost, None if two sizes are mixed."""
         if self.warm > 1 and len(set(self.sizes)) > 1:
             return None
         return self.sizes[-1] if self.sizes else 0
@@ -104,34 +104,34 @@ def _line(groups: tuple[bytes, ...]) -> _Line:
     return _Line(count, median, least, p99, most, (access[0], access[1], access[2]), (access[3], access[4], access[5]))
 
 
-def _measured(run: _Run) -> Measured:
+def _measured(run: _Run) -> ImportedTrial:
     where = cell(_ADAPTER, run.size or 0, subscribers=1, publishers=1, topics=1, reliability="reliable", rate="max")
     lines = [run.overall] if run.overall else run.seconds
     count = sum(each.count for each in lines)
-    doubts = [untold(where), halved(TOOL, ", in whole µs cut off"), *_doubts(run, count)]
-    times = {
-        "round_trip_ns": _figures(
+    warnings = [untold(where), halved(TOOL, ", in whole µs cut off"), *_warnings(run, count)]
+    times = Times(
+        round_trip_ns=_figures(
             [(each.median, each.least, each.p99 if each.count >= 1_000 else None, each.most) for each in lines], 2_000
         ),
-        "write_ns": _figures([(*each.writes[1:], None, None) for each in lines], 1_000),
-        "take_ns": _figures([(*each.reads[1:], None, None) for each in lines], 1_000),
-    }
-    return Measured(
+        write_ns=_figures([(*each.writes[1:], None, None) for each in lines], 1_000),
+        take_ns=_figures([(*each.reads[1:], None, None) for each in lines], 1_000),
+    )
+    return ImportedTrial(
         cell=where,
         times=times,
         samples=count,
-        counts=Counts(received=count),
+        counts=TrialCounts(received=count),
         counted=("received",),
-        doubts=tuple(doubts),
+        warnings=tuple(warnings),
     )
 
 
-def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: int) -> Figures:
+def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: int) -> Summary:
     def over(values: list[int]) -> float | None:
         return ns * statistics.median(values) if values else None
 
     most = [each[3] for each in lines if each[3] is not None]
-    return Figures(
+    return Summary(
         p50=over([each[0] for each in lines]),
         min=ns * min(each[1] for each in lines),
         p99=over([each[2] for each in lines if each[2] is not None]),
@@ -139,11 +139,11 @@ def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: int) -> F
     )
 
 
-def _doubts(run: _Run, count: int) -> list[Doubt]:
+def _warnings(run: _Run, count: int) -> list[RunWarning]:
     found = []
     if run.overall is None:
         found.append(
-            Doubt(
+            RunWarning(
                 "median-of-seconds",
                 f"the log ends before `# Overall`: its quantiles are the medians of {len(run.seconds):,} seconds' own",
                 "a stall of one second does not show in them; the maximum tells of it",
@@ -157,7 +157,7 @@ def _doubts(run: _Run, count: int) -> list[Doubt]:
             else ""
         )
         found.append(
-            Doubt(
+            RunWarning(
                 "first-samples-only",
                 f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {count:,} round trips{beside}",
                 "minimum and maximum are of all; measure it again for quantiles that are",
@@ -165,7 +165,7 @@ def _doubts(run: _Run, count: int) -> list[Doubt]:
         )
     if run.mixed:
         found.append(
-            Doubt(
+            RunWarning(
                 "interleaved",
                 "two processes wrote into this log and RoundtripPing does not name its own: its figures are of both",
                 "let each write into a file of its own",

@@ -1,14 +1,14 @@
-"""RTI's perftest with ``-outputFormat json``: an object a data length, a publisher's of latency, a subscriber's not."""
+"""RTI's perftest with ``-outputFormat json``: an object for each data length. A publisher's has latencies."""
 
 import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from middlemark.imports.documents import Element, Objects, count, elements, figure, text_of
-from middlemark.imports.log import Format, Log, Measured, cell, halved, untold
-from middlemark.launch.imported import Figures
-from middlemark.launch.outcome import Counts, Doubt
+from middlemark.imports.log import Format, ImportedTrial, Log, cell, halved, untold
+from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
+from middlemark.model.outcome import RunWarning, TrialCounts
+from middlemark.model.times import Summary, Times
 
 TOOL = "rtiperftest"
 _ADAPTER = "middleware unknown (rtiperftest)"
@@ -31,7 +31,7 @@ def _knows(head: bytes) -> bool:
 
 
 def _read(blocks: Iterable[bytes]) -> Log:
-    measured: list[Measured] = []
+    measured: list[ImportedTrial] = []
     objects = Objects()
     for objects.number, each in enumerate(elements(text_of(blocks), "perftest", "intervals"), start=1):
         found = _measured(each.value) if isinstance(each, Element) else None
@@ -44,7 +44,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return objects.log(measured)
 
 
-def _measured(value: Mapping[str, Any]) -> Measured | None:
+def _measured(value: Mapping[str, Any]) -> ImportedTrial | None:
     length = count(value.get("length"))
     listed = value.get("intervals")
     intervals = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
@@ -58,18 +58,20 @@ def _measured(value: Mapping[str, Any]) -> Measured | None:
     return _latency(length, summary, intervals) if latency else _throughput(length, summary, intervals)
 
 
-def _latency(length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]) -> Measured | None:
+def _latency(
+    length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
+) -> ImportedTrial | None:
     where = cell(_ADAPTER, length, publishers=1, topics=1)
-    # Without a summary the last interval stands in: its mean, minimum and maximum are of all until then.
+    # Without a summary the last interval is used: its mean, minimum and maximum are of everything before it.
     told = summary or intervals[-1]
     times = {
         ours: None if (us := figure(told.get(theirs))) is None else 2e3 * us for ours, theirs in _LATENCIES.items()
     }
     if times["mean"] is None:
         return None
-    doubts = [untold(where), halved(TOOL, ", in whole µs, and calls it one-way"), *_cut(summary)]
-    doubts.append(
-        Doubt(
+    warnings = [untold(where), halved(TOOL, ", in whole µs, and calls it one-way"), *_cut(summary)]
+    warnings.append(
+        RunWarning(
             "load-untold",
             "without -latencyTest its pings travel among samples that are sent as fast as possible, and the log does "
             "not tell whether it was given",
@@ -77,19 +79,19 @@ def _latency(length: int, summary: Mapping[str, Any] | None, intervals: Sequence
         )
     )
     if summary is not None:
-        doubts.append(
-            Doubt(
+        warnings.append(
+            RunWarning(
                 "samples-untold",
                 "the log does not tell how many round trips are behind its percentiles",
                 "99.99 % of some thousand samples is their maximum: look at -latencyCount and -numIter",
             )
         )
-    return Measured(cell=where, times={"round_trip_ns": Figures(**times)}, doubts=tuple(doubts))
+    return ImportedTrial(cell=where, times=Times(round_trip_ns=Summary(**times)), warnings=tuple(warnings))
 
 
 def _throughput(
     length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
-) -> Measured | None:
+) -> ImportedTrial | None:
     where = cell(_ADAPTER, length, "stream", subscribers=1, topics=1)
     told = summary or intervals[-1]
     received, lost = count(told.get("packets")), count(told.get("lost"))
@@ -99,21 +101,21 @@ def _throughput(
         rate = statistics.median(of_each) if of_each else None
     if rate is None or received is None:
         return None
-    return Measured(
+    return ImportedTrial(
         cell=where,
-        counts=Counts(received=received, lost=lost or 0),
+        counts=TrialCounts(received=received, lost=lost or 0),
         counted=("received", "lost") if lost is not None else ("received",),
         rate_hz=rate,
         rate_total_hz=rate,
-        doubts=(untold(where), *_cut(summary)),
+        warnings=(untold(where), *_cut(summary)),
     )
 
 
-def _cut(summary: object) -> list[Doubt]:
+def _cut(summary: object) -> list[RunWarning]:
     if summary is not None:
         return []
     return [
-        Doubt(
+        RunWarning(
             "no-summary",
             "the log ends before its summary: rates are the median of its intervals', latencies those of the last one",
             "let perftest end by itself: -executionTime",

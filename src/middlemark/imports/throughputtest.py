@@ -1,16 +1,16 @@
-"""Fast DDS's ThroughputTest: its table and the file of ``--export_csv``. A row a size, demand and recovery time."""
+"""Fast DDS's ThroughputTest: its table and the file of ``--export_csv``, a row for each size, demand and recovery."""
 
 import re
 from collections.abc import Iterable
 
 from middlemark.imports.lines import Lines, number
-from middlemark.imports.log import Format, Log, Measured, cell, untold
-from middlemark.launch.outcome import Counts, Doubt
+from middlemark.imports.log import Format, ImportedTrial, Log, cell, untold
+from middlemark.model.outcome import RunWarning, TrialCounts
 
 TOOL = "ThroughputTest"
 _ADAPTER = "fastdds (ThroughputTest)"
 
-# Sizes, counts and whole µs have no decimals, rates have three: so a decimal comma is no comma between columns.
+# Sizes, counts and whole µs have no decimals, rates have three. So a decimal comma differs from one between columns.
 _W, _R = r" *(\d{1,12})", r" *(\d{1,12}[.,]\d{3})"
 _ROW = re.compile(",".join([_W, _W, _W, _W, _W, _R, _R, _W, _W, _W, _R, _R]).encode())
 _CSV = re.compile(",".join([_W, _W, _W, _W, _R, _R, _R, _W, _W, _R, _R, _R]).encode())
@@ -41,7 +41,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _row(figures: list[float]) -> Measured:
+def _row(figures: list[float]) -> ImportedTrial:
     size, demand, recovery_ms, sent, _, sent_hz, _, received, lost, _, rate_hz, _ = figures
     where = cell(
         _ADAPTER,
@@ -53,21 +53,21 @@ def _row(figures: list[float]) -> Measured:
         burst=int(demand),
         recovery_s=recovery_ms / 1e3,
     )
-    return Measured(
+    return ImportedTrial(
         cell=where,
-        counts=Counts(sent=int(sent), received=int(received), lost=int(lost)),
+        counts=TrialCounts(sent=int(sent), received=int(received), lost=int(lost)),
         counted=("sent", "received", "lost"),
         rate_hz=rate_hz,
         rate_total_hz=rate_hz,
         sent_hz=sent_hz,
-        doubts=(
+        warnings=(
             untold(where),
-            Doubt(
+            RunWarning(
                 "rest-included",
                 "bursts and the rests between them are in its rate alike: it is no highest rate",
                 "the highest rate is --rate max without a burst",
             ),
-            Doubt(
+            RunWarning(
                 "subscribers-added",
                 "ThroughputTest adds up what its subscribers received, and the log does not tell how many there were",
                 "with several of them, divide rate and received by their number",

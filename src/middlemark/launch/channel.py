@@ -7,13 +7,29 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 import msgspec
+
+from middlemark.model.protocol import AnyRoleResult, ErrorEvent, Event, Message, QuitCommand, RoleResult
 
 LAST_WORDS_BYTES = 4096
 CONTROL_SILENCE_S = 5.0
 """A worker's control thread ticks every second; one that is silent for longer than this is stopped or stuck."""
+
+Awaited = TypeVar("Awaited", bound=Message)
+
+
+class _Head(msgspec.Struct):
+    """What tells the events apart."""
+
+    event: str
+
+
+# Made once, before there are threads: made by several at a time, a type's description can crash the interpreter.
+_HEAD = msgspec.json.Decoder(_Head)
+_RESULT = msgspec.json.Decoder(AnyRoleResult)
+_EVENT = msgspec.json.Decoder(Event)
 
 
 class WorkerFailedError(Exception):
@@ -36,7 +52,7 @@ class WorkerProcess:
         self.process = process
         self.started_ns = time.monotonic_ns()
         self.last_heard = time.monotonic()
-        self._events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._events: asyncio.Queue[Message | WorkerFailedError | None] = asyncio.Queue()
         self._stderr = bytearray()
         self._ended = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -87,11 +103,20 @@ class WorkerProcess:
         with contextlib.suppress(asyncio.LimitOverrunError, ValueError):
             while line := await lines.readline():
                 self.last_heard = time.monotonic()
-                with contextlib.suppress(msgspec.DecodeError):
-                    event = msgspec.json.decode(line)
-                    if isinstance(event, dict):
-                        self._events.put_nowait(event)
+                with contextlib.suppress(msgspec.DecodeError):  # what is no event at all is passed over
+                    self._events.put_nowait(self._read_event(_HEAD.decode(line).event, line))
         self._events.put_nowait(None)
+
+    def _read_event(self, name: str, line: bytes) -> Message | WorkerFailedError:
+        try:
+            event: Message = _RESULT.decode(line) if name == "result" else _EVENT.decode(line)
+            return event
+        except msgspec.ValidationError as error:
+            return WorkerFailedError(
+                "internal",
+                f"{self.who} said something that is not in the protocol: {name}: {error}",
+                "worker and launcher are of different versions: build both anew",
+            )
 
     async def _read_stderr(self, lines: asyncio.StreamReader) -> None:
         while chunk := await lines.read(4096):
@@ -103,7 +128,7 @@ class WorkerProcess:
         """Its process id."""
         return self.process.pid
 
-    def send(self, command: Mapping[str, Any]) -> None:
+    def send(self, command: Message) -> None:
         """Write one command; a worker that is gone is found out by the next :meth:`event`."""
         assert self.process.stdin is not None
         self.last_heard = time.monotonic()  # it had nothing to say until now: its silence counts from here
@@ -112,12 +137,12 @@ class WorkerProcess:
             self.process.stdin.flush()
 
     async def event(
-        self, *names: str, timeout_s: float, ticking: bool = False, also: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        """Return the next event called one of ``names``, which are awaited, or ``also`` (others are passed over).
+        self, *awaited: type[Awaited], timeout_s: float, ticking: bool = False, also: tuple[type[Awaited], ...] = ()
+    ) -> Awaited:
+        """Return the next event that is ``awaited``, or of ``also`` (others are passed over).
 
-        Raises WorkerFailedError when it says ``error``, ends, or is silent: for ``timeout_s``, or, while ``ticking``,
-        for CONTROL_SILENCE_S.
+        Raises WorkerFailedError when it says ``error``, or something that is not in the protocol, ends, or is silent:
+        for ``timeout_s``, or, while ``ticking``, for CONTROL_SILENCE_S.
         """
         deadline = time.monotonic() + timeout_s
         while True:
@@ -129,18 +154,17 @@ class WorkerProcess:
             except TimeoutError:
                 if ticking and time.monotonic() < min(deadline, self.last_heard + CONTROL_SILENCE_S):
                     continue
-                raise self.hung(names) from None
+                raise self.hung(awaited) from None
             if event is None:
                 await self._drain()
                 raise self.ended_early()
-            if event.get("event") == "error":
-                raise WorkerFailedError(
-                    str(event.get("code", "internal")),
-                    f"{self.who}: {event.get('text', '')}",
-                    str(event.get("advice", "")),
-                )
-            if event.get("event") in (*names, *also):
-                return event
+            if isinstance(event, WorkerFailedError):
+                raise event
+            if isinstance(event, ErrorEvent):
+                raise WorkerFailedError(event.code, f"{self.who}: {event.text}", event.advice)
+            for kind in (*awaited, *also):
+                if isinstance(event, kind):
+                    return event
 
     async def _drain(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -149,11 +173,11 @@ class WorkerProcess:
             async with asyncio.timeout(0.5):
                 await asyncio.shield(self._tasks[1])
 
-    def hung(self, awaited: Sequence[str] = ()) -> WorkerFailedError:
+    def hung(self, awaited: Sequence[type[Message]] = ()) -> WorkerFailedError:
         """Say that it did not answer in time, and whether it is stopped."""
         state = process_state(self.pid)
         why = "it is stopped (SIGSTOP or a debugger)" if state in ("T", "t") else f"its state is {state or 'unknown'}"
-        awaiting = f" (awaited: {' or '.join(awaited)})" if awaited else ""
+        awaiting = f" (awaited: {' or '.join(map(_event_name, awaited))})" if awaited else ""
         return WorkerFailedError(
             "hung", f"{self.who} (pid {self.pid}) did not answer in time{awaiting}: {why}{self.last_words()}"
         )
@@ -171,7 +195,7 @@ class WorkerProcess:
 
     async def finish(self, grace_s: float) -> str | None:
         """Say quit, wait ``grace_s``, kill what is left, reap. Returns what was not clean about its exit."""
-        self.send({"command": "quit"})
+        self.send(QuitCommand())
         try:
             async with asyncio.timeout(grace_s):
                 await self._ended.wait()
@@ -199,6 +223,10 @@ class WorkerProcess:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+
+
+def _event_name(event: type[Message]) -> str:
+    return "result" if issubclass(event, RoleResult) else str(event.__struct_config__.tag)
 
 
 def process_state(pid: int) -> str:

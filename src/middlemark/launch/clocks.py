@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from middlemark.launch.channel import WorkerFailedError
-from middlemark.launch.outcome import Clock
+from middlemark.model.protocol import Clock
 
 APART = 0.001
 """Two calibrations of one counter lie closer together than this part of it."""

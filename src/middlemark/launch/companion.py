@@ -7,11 +7,12 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from middlemark.launch.channel import WorkerFailedError, signal_name
+from middlemark.model.protocol import CompanionsRequest, Settings
 
 
 class CompanionSpec(msgspec.Struct, frozen=True):
@@ -31,14 +32,14 @@ class _Answer(msgspec.Struct):
     advice: str = ""
 
 
-async def declared(worker: str, settings: Mapping[str, object]) -> tuple[CompanionSpec, ...]:
+async def declared(worker: str, settings: Settings) -> tuple[CompanionSpec, ...]:
     """Ask the worker which companions these settings need. Raises WorkerFailedError."""
     process = await asyncio.create_subprocess_exec(
         worker, "--companions", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
         async with asyncio.timeout(10):
-            out, err = await process.communicate(msgspec.json.encode({"settings": settings}) + b"\n")
+            out, err = await process.communicate(msgspec.json.encode(CompanionsRequest(settings=settings)) + b"\n")
     except TimeoutError:
         raise WorkerFailedError("companion", f"{worker} --companions did not answer within 10 s") from None
     finally:

@@ -1,81 +1,69 @@
 """What workers said of their resources while they measured → costs and the series. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from middlemark.launch.network import moved
-from middlemark.launch.outcome import NetworkCost, Second, ThreadCost, WorkerCost
-
-Event = Mapping[str, Any]
-"""A ``measuring``, ``tick`` or ``done`` event with ``at_ns``, ``roles`` and ``resources`` (docs/protocol.md)."""
-
+from middlemark.launch.evidence import moved
+from middlemark.model.outcome import NetworkCost, Second, ThreadCost, WorkerCost
+from middlemark.model.protocol import Account, MeasuringEvent
 
 ENDED = "(ended)"
 """Stands for threads of several names that ended between two readings."""
 
 
-class Account(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker's own account of a trial."""
+class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
+    """One worker's own accounts of a trial."""
 
     who: str
     pid: int
-    events: tuple[Event, ...]
+    events: tuple[Account, ...]
     """From its ``measuring`` on, in order."""
     network: tuple[NetworkCost, ...] = ()
     """A reading of the namespace's counters for each event; empty for all workers but the first."""
 
 
-def account(who: str, pid: int, heard: Sequence[Event], network: Sequence[NetworkCost] = ()) -> Account | None:
-    """Return the part of what a worker said that its costs follow from; None: it did not measure, or did not say.
+def account(who: str, pid: int, heard: Sequence[Account], network: Sequence[NetworkCost] = ()) -> WorkerAccounts | None:
+    """Return the part of what a worker said that its costs follow from; None: it did not measure.
 
     ``heard`` are its events in order; ``network`` is as long as ``heard``, or empty.
     """
-    begin = next((at for at, event in enumerate(heard) if event["event"] == "measuring"), None)
-    if begin is None:
+    begin = next((at for at, event in enumerate(heard) if isinstance(event, MeasuringEvent)), len(heard))
+    if len(heard) - begin < 2:
         return None
-    told = [at for at in range(begin, len(heard)) if "resources" in heard[at] and "at_ns" in heard[at]]
-    if len(told) < 2 or told[0] != begin:
-        return None
-    return Account(
-        who=who,
-        pid=pid,
-        events=tuple(heard[at] for at in told),
-        network=tuple(network[at] for at in told) if network else (),
-    )
+    return WorkerAccounts(who=who, pid=pid, events=tuple(heard[begin:]), network=tuple(network[begin:]))
 
 
-def worker_cost(account: Account) -> WorkerCost:
+def worker_cost(told: WorkerAccounts) -> WorkerCost:
     """Return what one worker cost from when it began to measure to its end."""
-    first, last = account.events[0], account.events[-1]
+    first, last = told.events[0], told.events[-1]
     return WorkerCost(
-        who=account.who,
-        pid=account.pid,
+        who=told.who,
+        pid=told.pid,
         seconds=_seconds(first, last),
         rss_bytes=_memory(last, "rss_bytes"),
-        peak_rss_bytes=max(_memory(event, "peak_rss_bytes") for event in account.events),
-        bench_bytes=last["resources"]["bench_bytes"],
+        peak_rss_bytes=max(_memory(event, "peak_rss_bytes") for event in told.events),
+        bench_bytes=last.resources.bench_bytes,
         **_resources(first, last),
-        threads=_threads(account.events),
+        threads=_threads(told.events),
     )
 
 
-def series(accounts: Sequence[Account]) -> tuple[Second, ...]:
+def series(workers: Sequence[WorkerAccounts]) -> tuple[Second, ...]:
     """Return the steps of every worker, one worker after the other."""
-    if not accounts:
+    if not workers:
         return ()
-    origin_ns = min(int(each.events[0]["at_ns"]) for each in accounts)
-    return tuple(step for each in accounts for step in _steps(each, origin_ns))
+    origin_ns = min(each.events[0].at_ns for each in workers)
+    return tuple(step for each in workers for step in _steps(each, origin_ns))
 
 
-def _steps(account: Account, origin_ns: int) -> Iterable[Second]:
-    for at in range(1, len(account.events)):
-        before, after = account.events[at - 1], account.events[at]
+def _steps(told: WorkerAccounts, origin_ns: int) -> Iterable[Second]:
+    for at in range(1, len(told.events)):
+        before, after = told.events[at - 1], told.events[at]
         yield Second(
-            at_s=(int(after["at_ns"]) - origin_ns) / 1e9,
+            at_s=(after.at_ns - origin_ns) / 1e9,
             seconds=_seconds(before, after),
-            who=account.who,
+            who=told.who,
             sent=_counted("sent", before, after),
             received=_counted("received", before, after),
             duplicated=_counted("duplicated", before, after),
@@ -85,20 +73,20 @@ def _steps(account: Account, origin_ns: int) -> Iterable[Second]:
             blocked_ns=_counted("blocked_ns", before, after),
             rss_bytes=_memory(after, "rss_bytes"),
             **_resources(before, after),
-            threads=_threads(account.events[: at + 1], since=at - 1),
-            network=moved(account.network[at - 1], account.network[at]) if account.network else None,
+            threads=_threads(told.events[: at + 1], since=at - 1),
+            network=moved(told.network[at - 1], told.network[at]) if told.network else None,
         )
 
 
-def _memory(event: Event, figure: str) -> int:
+def _memory(event: Account, figure: str) -> int:
     """Return the resident memory without what holds the bench's own samples, which is resident from the start."""
-    return max(0, int(event["resources"][figure]) - int(event["resources"]["bench_bytes"]))
+    return max(0, int(getattr(event.resources, figure)) - event.resources.bench_bytes)
 
 
-def _counted(name: str, before: Event, after: Event) -> int | None:
+def _counted(name: str, before: Account, after: Account) -> int | None:
     """Return by how much the roles that count it moved; None: none of them does."""
-    late = [role[name] for role in after.get("roles", ()) if role.get(name) is not None]
-    early = [role[name] for role in before.get("roles", ()) if role.get(name) is not None]
+    late = [count for role in after.roles if (count := getattr(role, name)) is not None]
+    early = [count for role in before.roles if (count := getattr(role, name)) is not None]
     return sum(late) - sum(early) if late else None
 
 
@@ -112,43 +100,53 @@ _RESOURCES = {
 }
 
 
-def _resources(before: Event, after: Event) -> dict[str, int]:
-    return {field: after["resources"][name] - before["resources"][name] for field, name in _RESOURCES.items()}
+def _resources(before: Account, after: Account) -> dict[str, int]:
+    return {
+        field: getattr(after.resources, name) - getattr(before.resources, name) for field, name in _RESOURCES.items()
+    }
 
 
-def _threads(events: Sequence[Event], since: int = 0) -> tuple[ThreadCost, ...]:
+def _threads(events: Sequence[Account], since: int = 0) -> tuple[ThreadCost, ...]:
     """Return each name's threads and what they used between ``events[since]`` and the last of ``events``.
 
     One that began meanwhile counts from its beginning. One that ended (a role's own has when its worker says ``done``)
     is no longer listed; but what it used is in the process's total, less what the living account for. That remainder
     is its name's, or, of several names, that of ENDED.
     """
-    first, final = events[since]["resources"], events[-1]["resources"]
-    before = {thread["tid"]: int(thread["cpu_ns"]) for thread in first["threads"]}
+    first, final = events[since].resources, events[-1].resources
+    before = {thread.tid: thread.cpu_ns for thread in first.threads}
     last: dict[int, tuple[str, int]] = {}
     for event in events[since:]:
-        for thread in event["resources"]["threads"]:
-            last[thread["tid"]] = (thread["name"], int(thread["cpu_ns"]))
+        for thread in event.resources.threads:
+            last[thread.tid] = (thread.name, thread.cpu_ns)
     found: dict[str, list[int]] = {}
     for tid, (name, cpu_ns) in last.items():
         found.setdefault(name, []).append(cpu_ns - before.get(tid, 0))
-    ended = {name for tid, (name, _) in last.items() if tid not in {thread["tid"] for thread in final["threads"]}}
-    used = sum(int(final[key]) - int(first[key]) for key in ("user_ns", "system_ns"))
+    ended = {name for tid, (name, _) in last.items() if tid not in {thread.tid for thread in final.threads}}
+    used = final.user_ns + final.system_ns - first.user_ns - first.system_ns
     unlisted = used - sum(sum(each) for each in found.values())
     if ended and unlisted > 0:
         found.setdefault(ended.pop() if len(ended) == 1 else ENDED, [0])[0] += unlisted
     return tuple(ThreadCost(name=name, threads=len(each), cpu_ns=sum(each)) for name, each in sorted(found.items()))
 
 
-def _seconds(before: Event, after: Event) -> float:
-    return (int(after["at_ns"]) - int(before["at_ns"])) / 1e9
+def _seconds(before: Account, after: Account) -> float:
+    return (after.at_ns - before.at_ns) / 1e9
 
 
-def waited(workers: Sequence[Sequence[Event]], roles: Sequence[str]) -> dict[str, int | None]:
-    """Return ``delay_ns``, ``voluntary`` and ``involuntary``, each worker from its ``measuring`` to its ``done``.
+class Waited(msgspec.Struct, frozen=True, kw_only=True):
+    """As in ``Witnessed``. None: not told (no schedstat, or all was over before it was asked)."""
+
+    delay_ns: int | None
+    voluntary: int | None
+    involuntary: int | None
+
+
+def waited(workers: Sequence[Sequence[Account]], roles: Sequence[str]) -> Waited:
+    """Return how the roles waited, each worker from its ``measuring`` to its ``done``.
 
     ``workers`` are the events of each in order, ``roles`` the names of the threads whose waiting for a processor
-    counts. None: not told (no schedstat, an older worker, or all was over before it was asked).
+    counts.
     """
     delays: list[int] = []
     switches: dict[str, list[int]] = {"voluntary": [], "involuntary": []}
@@ -156,15 +154,15 @@ def waited(workers: Sequence[Sequence[Event]], roles: Sequence[str]) -> dict[str
         told = account("", 0, events)
         if told is None:
             continue
-        first, last = told.events[0]["resources"], told.events[-1]["resources"]
+        first, last = told.events[0].resources, told.events[-1].resources
         for kind, found in switches.items():
-            found.append(int(last[kind]) - int(first[kind]))
-        before = {thread["tid"]: thread.get("waiting_ns") for thread in first["threads"]}
-        for thread in last["threads"]:
-            waiting, was = thread.get("waiting_ns"), before.get(thread["tid"])
-            if thread["name"] in roles and waiting is not None and was is not None:
+            found.append(getattr(last, kind) - getattr(first, kind))
+        before = {thread.tid: thread.waiting_ns for thread in first.threads}
+        for thread in last.threads:
+            waiting, was = thread.waiting_ns, before.get(thread.tid)
+            if thread.name in roles and waiting is not None and was is not None:
                 delays.append(int(waiting) - int(was))
-    return {
-        "delay_ns": sum(delays) if len(delays) >= len(roles) else None,
+    return Waited(
+        delay_ns=sum(delays) if len(delays) >= len(roles) else None,
         **{kind: sum(found) if found else None for kind, found in switches.items()},
-    }
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from middlemark.launch.witnessed import Moved, Processor
+from middlemark.model.noise import Moved, Processor
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 

@@ -3,14 +3,16 @@
 import contextlib
 import fnmatch
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.launch.outcome import Evidence, Segment
-from middlemark.workers.description import Transport
+from middlemark.model.description import Transport
+from middlemark.model.outcome import Evidence, NetworkCost, Segment
 
 SHM = "/dev/shm/"
+SYSTEM_V = "/SYSV"
+"""How the kernel calls a segment of System V shared memory among a process's mappings, before its key."""
 
 
 class Counters(msgspec.Struct, frozen=True):
@@ -23,18 +25,69 @@ class Counters(msgspec.Struct, frozen=True):
 
 def read_counters() -> Counters:
     """Read /proc/net/snmp and /proc/net/dev of this namespace."""
-    snmp = _snmp()
+    with contextlib.closing(NetworkCounters()) as counters:
+        snmp, (sent_bytes, _) = counters.tables()
     return Counters(
         udp_datagrams=snmp.get(("Udp", "OutDatagrams"), 0),
         tcp_segments=snmp.get(("Tcp", "OutSegs"), 0),
-        loopback_bytes=_loopback_bytes(),
+        loopback_bytes=sent_bytes,
     )
 
 
-def _snmp() -> dict[tuple[str, str], int]:
+_SNMP = {
+    "udp_in_datagrams": ("Udp", "InDatagrams"),
+    "udp_rcvbuf_errors": ("Udp", "RcvbufErrors"),
+    "udp_sndbuf_errors": ("Udp", "SndbufErrors"),
+    "udp_in_errors": ("Udp", "InErrors"),
+    "ip_reasm_fails": ("Ip", "ReasmFails"),
+    "ip_in_discards": ("Ip", "InDiscards"),
+    "tcp_retransmitted": ("Tcp", "RetransSegs"),
+}
+
+
+class NetworkCounters:
+    """/proc/net/snmp and /proc/net/dev, held open: a reading is two system calls and some text."""
+
+    def __init__(self) -> None:
+        """Open both, of this process's namespace."""
+        self._snmp = os.open("/proc/net/snmp", os.O_RDONLY | os.O_CLOEXEC)
+        self._dev = os.open("/proc/net/dev", os.O_RDONLY | os.O_CLOEXEC)
+
+    def read(self) -> NetworkCost:
+        """Return the counters as they stand; only a difference of two readings (:func:`moved`) means anything."""
+        snmp, (sent_bytes, packets) = self.tables()
+        return NetworkCost(
+            loopback_bytes=sent_bytes,
+            loopback_packets=packets,
+            **{field: snmp.get(column, 0) for field, column in _SNMP.items()},
+        )
+
+    def tables(self) -> tuple[Mapping[tuple[str, str], int], tuple[int, int]]:
+        """Return the counters by protocol and name, and the bytes and packets that the loopback interface has sent."""
+        return _snmp(_text(self._snmp)), _loopback(_text(self._dev))
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        os.close(self._snmp)
+        os.close(self._dev)
+
+
+def moved(before: NetworkCost, after: NetworkCost) -> NetworkCost:
+    """Return what moved between two readings."""
+    return NetworkCost(**{name: getattr(after, name) - getattr(before, name) for name in NetworkCost.__struct_fields__})
+
+
+def _text(descriptor: int) -> str:
+    parts, at = [], 0
+    while part := os.pread(descriptor, 1 << 16, at):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts).decode("ascii", errors="replace")
+
+
+def _snmp(text: str) -> dict[tuple[str, str], int]:
+    lines = text.splitlines()
     found: dict[tuple[str, str], int] = {}
-    with open("/proc/net/snmp", encoding="ascii") as file:
-        lines = file.read().splitlines()
     for names, values in zip(lines[::2], lines[1::2], strict=False):
         protocol, _, columns = names.partition(":")
         for name, value in zip(columns.split(), values.partition(":")[2].split(), strict=False):
@@ -42,29 +95,34 @@ def _snmp() -> dict[tuple[str, str], int]:
     return found
 
 
-def _loopback_bytes() -> int:
-    with open("/proc/net/dev", encoding="ascii") as file:
-        for line in file:
-            name, _, columns = line.partition(":")
-            if name.strip() == "lo":
-                return int(columns.split()[8])
-    return 0
+def _loopback(dev: str) -> tuple[int, int]:
+    """Return the bytes and the packets that the loopback interface has sent; what it sends it also receives."""
+    for line in dev.splitlines():
+        name, _, columns = line.partition(":")
+        if name.strip() == "lo":
+            return int(columns.split()[8]), int(columns.split()[9])
+    return 0, 0
 
 
 def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
-    """Return the files under /dev/shm that the processes have mapped (unlinked too), each with its largest mapping."""
+    """Return what the processes have mapped of shared memory (unlinked too), each with its largest mapping.
+
+    Files under /dev/shm by their names, segments of System V as ``SYSV`` and their key.
+    """
     found: dict[str, int] = {}
     for pid in pids:
         sizes: dict[str, int] = {}
         with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
             for line in maps:
                 path = line.split(maxsplit=5)[-1].rstrip("\n").removesuffix(" (deleted)")
-                if path.startswith(SHM):
+                if path.startswith((SHM, SYSTEM_V)):
                     low, _, high = line.split()[0].partition("-")
                     sizes[path] = sizes.get(path, 0) + int(high, 16) - int(low, 16)
         for path, size in sizes.items():
             found[path] = max(size, found.get(path, 0))
-    return tuple(Segment(name=path.removeprefix(SHM), bytes=size) for path, size in sorted(found.items()))
+    return tuple(
+        Segment(name=path.removeprefix(SHM).removeprefix("/"), bytes=size) for path, size in sorted(found.items())
+    )
 
 
 _TABLES = {
@@ -117,24 +175,24 @@ def gather(before: Counters, after: Counters, pids: Sequence[int]) -> Evidence:
 def carried_by(evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int) -> str | None:
     """Return what the evidence shows to have carried ``messages`` messages of ``size`` bytes; None: it does not say.
 
-    A network transport must have moved at least half of the messages and half of their bytes over the loopback
-    interface, which acknowledgements alone never reach; and the workers must hold a socket of its kind, for the
-    counters are everybody's on this machine. Only when the network did not carry them do mapped segments count: a
-    middleware may map shared memory that it then does not use.
+    A network transport must have moved half of their bytes over the loopback interface, in a datagram for each message
+    (a process has one message to send at a time), or in a segment for every second one. What is left of discovery
+    seldom reaches that, acknowledgements never. The workers must hold a socket of its kind too, for the counters are
+    everybody's on this machine. Only when the network did not carry them do mapped segments count: a middleware may map
+    shared memory that it then does not use.
     """
     if messages <= 0:
         return None
     moved = {"udp": evidence.udp_datagrams, "tcp": evidence.tcp_segments}
+    least = {"udp": messages if processes > 1 else messages / 2, "tcp": messages / 2}
     held = {"udp": evidence.udp_sockets, "tcp": evidence.tcp_sockets}
     if evidence.loopback_bytes >= messages * size / 2:
-        could = [kind for kind in moved if moved[kind] >= messages / 2 and held[kind] != 0]
+        could = [kind for kind in moved if moved[kind] >= least[kind] and held[kind] != 0]
         if could:
             return max(could, key=lambda kind: moved[kind])
     if _mapped(evidence, transport.segments or ("*",)):
         return "shared-memory"
-    if evidence.unix_sockets > 0:
-        return "unix-socket"
-    return "process-memory" if processes == 1 else None
+    return _unseen(evidence, transport, processes)
 
 
 _KINDS = {
@@ -180,9 +238,19 @@ def stream_carried_by(
         return None
     if mapped:
         return "shared-memory"
+    return _unseen(evidence, transport, processes)
+
+
+def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | None:
+    """Return what is left when neither the network nor shared memory was seen to carry the data; None: nobody knows.
+
+    Within one process it stayed in the process's memory, unless it was to go a way that the kernel does not count: then
+    nothing seen is no sign of another way.
+    """
     if evidence.unix_sockets > 0:
         return "unix-socket"
-    return "process-memory" if processes == 1 else None
+    counted = transport.carrier in ("udp", "tcp", "process-memory")
+    return "process-memory" if processes == 1 and counted else None
 
 
 def _mapped(evidence: Evidence, globs: Sequence[str]) -> bool:

@@ -3,23 +3,32 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from middlemark.launch.channel import CONTROL_SILENCE_S, WorkerFailedError, WorkerProcess
-from middlemark.launch.request import Role, role_name
+from middlemark.model.protocol import (
+    AnyRoleRequest,
+    AnyRoleResult,
+    Counts,
+    DoneEvent,
+    MeasuringEvent,
+    Message,
+    RoleRequest,
+    RoleResult,
+    StartCommand,
+    StopCommand,
+    TickEvent,
+)
 
 RESULT_S = 60.0
 """Between ``done`` and the results a worker writes its samples and may not tick."""
-
-Event = Mapping[str, Any]
 
 
 class Following:
     """One worker that is measuring. :meth:`run` is awaited in a task of its own, once it has been started."""
 
     def __init__(
-        self, worker: WorkerProcess, roles: Sequence[Role], hear: Callable[["Following", Event], None]
+        self, worker: WorkerProcess, roles: Sequence[AnyRoleRequest], hear: Callable[["Following", Message], None]
     ) -> None:
         """``hear`` is told every event as it comes; it must not raise."""
         self.worker = worker
@@ -29,20 +38,20 @@ class Following:
         self.done = asyncio.Event()
         """Its roles have ended; the results are on their way."""
         self._hear = hear
-        self._results: dict[tuple[str, int], Event] = {}
-        self._counts: Sequence[Event] = ()
+        self._results: dict[tuple[str, int], AnyRoleResult] = {}
+        self._counts: Sequence[Counts] = ()
         self._until = math.inf
         self._late = ""
 
     def start(self, patience_s: float = math.inf) -> None:
         """Have its roles begin; they must have ended ``patience_s`` from now."""
         self._allow(patience_s, "its start")
-        self.worker.send({"command": "start"})
+        self.worker.send(StartCommand())
 
-    def stop(self, expected: int | None, patience_s: float) -> None:
-        """Have its receivers end: at once, or when they have as many different messages as they can expect."""
+    def stop(self, expected: int, patience_s: float) -> None:
+        """Have its receivers end: when they have as many different messages as they can expect; with 0 at once."""
         self._allow(patience_s, "it was told to stop")
-        self.worker.send({"command": "stop"} if expected is None else {"command": "stop", "expected": expected})
+        self.worker.send(StopCommand(expected=expected))
 
     def _allow(self, patience_s: float, since: str) -> None:
         self._until = time.monotonic() + patience_s
@@ -52,20 +61,19 @@ class Following:
         """Listen until every role's result is in. Raises WorkerFailedError."""
         while len(self._results) < len(self.roles):
             event = await self._next()
-            name = event["event"]
-            if name == "tick":
+            if isinstance(event, TickEvent):
                 self.ticked.set()
-            elif name == "done":
-                self._counts = event.get("roles", ())
+            elif isinstance(event, DoneEvent):
+                self._counts = event.roles
                 self.done.set()
-            elif name == "result":
-                self._results[event["role"], event.get("index", 0)] = event
+            elif isinstance(event, AnyRoleResult):
+                self._results[event.role, event.index] = event
                 self.done.set()
             self._hear(self, event)
 
-    async def _next(self) -> Event:
+    async def _next(self) -> Message:
         if self.done.is_set():
-            return await self.worker.event("result", timeout_s=RESULT_S)
+            return await self.worker.event(RoleResult, timeout_s=RESULT_S)
         left_s = self._until - time.monotonic()
         if left_s <= 0:
             raise WorkerFailedError(
@@ -74,19 +82,18 @@ class Following:
                 f" it has not come back from the middleware{self.worker.last_words()}",
             )
         # While it measures it ticks; only silence counts.
+        wanted: tuple[type[Message], ...] = (TickEvent, DoneEvent)
         return await self.worker.event(
-            "tick", "done", also=("measuring", "result"), timeout_s=left_s + CONTROL_SILENCE_S, ticking=True
+            *wanted, also=(MeasuringEvent, RoleResult), timeout_s=left_s + CONTROL_SILENCE_S, ticking=True
         )
 
-    def result(self, role: Role) -> Event:
+    def result(self, role: RoleRequest) -> AnyRoleResult:
         """Return that role's result, once it is in. Raises KeyError."""
-        return self._results[role["role"], role.get("index", 0)]
+        return self._results[role.role, role.index]
 
-    def sent(self, role: Role) -> int | None:
+    def sent(self, role: RoleRequest) -> int | None:
         """Return how many measured messages that role has sent in all, as far as it has said so."""
-        if (role["role"], role.get("index", 0)) in self._results:
-            return int(self.result(role)["sent"])
-        for counts in self._counts:
-            if role_name({"index": 0, **counts}) == role_name(role) and counts.get("sent") is not None:
-                return int(counts["sent"])
-        return None
+        key = (role.role, role.index)
+        counts = next((each for each in self._counts if (each.role, each.index) == key), None)
+        sent: int | None = getattr(self._results.get(key, counts), "sent", None)
+        return sent

@@ -13,19 +13,33 @@ import msgspec
 from middlemark.launch import clocks, evidence
 from middlemark.launch.channel import WorkerFailedError, WorkerProcess
 from middlemark.launch.companion import Companion, declared
-from middlemark.launch.costs import account, series, waited, worker_cost
-from middlemark.launch.following import Event, Following
-from middlemark.launch.network import NetworkCounters, moved
-from middlemark.launch.outcome import Clock, NetworkCost, Placed
+from middlemark.launch.costs import Waited, WorkerAccounts, account, series, waited, worker_cost
+from middlemark.launch.following import Following
 from middlemark.launch.patterns import Heard, Pattern, Roles, pattern_of
-from middlemark.launch.request import Asked, Role, reply_timeout_s, role_name, settings_of
-from middlemark.launch.running import Running
+from middlemark.launch.processes import Processes
 from middlemark.launch.witness import Witness
-from middlemark.launch.witnessed import Witnessed
+from middlemark.launch.worker_request import Asked, reply_timeout_s, settings_of
+from middlemark.model.cell import Cell
+from middlemark.model.description import Transport, Worker
+from middlemark.model.noise import Witnessed
+from middlemark.model.outcome import Evidence, NetworkCost, Placed, TrialOutcome, Underway
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import (
+    Account,
+    AnyRoleRequest,
+    AnyRoleResult,
+    CallerResult,
+    ConfigureCommand,
+    HelloEvent,
+    MeasuringEvent,
+    Message,
+    PublisherResult,
+    ReadyEvent,
+    SubscriberResult,
+    TickEvent,
+)
 from middlemark.places import place_roles
-from middlemark.plan.cell import Cell, Limits
 from middlemark.plan.memory import kept
-from middlemark.workers.description import Transport, Worker
 
 START_S = 10.0
 """A worker must say hello within this; opening a middleware has this beyond the match timeout."""
@@ -34,11 +48,11 @@ DRAIN_S = 12.0
 """A receiver that waits for what was sent ends by itself within 10 s of being told to stop."""
 STOP_S = 5.0
 
-Tick = Callable[[dict[str, Any]], None]
+Tick = Callable[[Underway], None]
 Item = TypeVar("Item")
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
+class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     """One trial's own place in the world: names, paths, a domain."""
 
     cell: Cell
@@ -65,14 +79,14 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measurement:
-    """One trial. ``facts`` are fields of ``TrialOutcome``, filled step by step; ``heard`` is there at the end."""
+    """One trial. ``outcome`` is what is known so far; ``heard`` is there at the end."""
 
-    def __init__(self, setting: Setting, running: Running, tick: Tick) -> None:
-        """``tick`` is told what the first sender's ticks say."""
+    def __init__(self, setting: TrialSetup, running: Processes, tick: Tick, outcome: TrialOutcome) -> None:
+        """``tick`` is told what the first sender's ticks say; ``outcome`` says which trial it is."""
         self.setting = setting
         self.running = running
         self.tick = tick
-        self.facts: dict[str, Any] = {}
+        self.outcome = outcome
         self.heard: Heard | None = None
         cell, limits = setting.cell, setting.limits
         self.pattern: Pattern = pattern_of(cell)
@@ -88,15 +102,12 @@ class Measurement:
             )
         )
         self.witness = Witness(setting.witness, cell, limits, self.places)
-        self.settings = settings_of(cell) | {
-            "domain": setting.domain,
-            "scope": setting.scope,
-            "scratch": setting.scratch,
-            "interface": setting.interface,
-        }
+        self.settings = settings_of(
+            cell, domain=setting.domain, scope=setting.scope, scratch=setting.scratch, interface=setting.interface
+        )
 
     async def run(self) -> None:
-        """Measure. Raises WorkerFailedError; KeyError and the like when a worker does not keep to the protocol."""
+        """Measure. Raises WorkerFailedError."""
         await self.witness.look_before(self.running)
         environment = await self._companions()
         begin_ns = time.monotonic_ns()
@@ -110,17 +121,23 @@ class Measurement:
             await self._measure(following)
             ledger.end()
         after = evidence.read_counters()
-        self.facts["evidence"] = evidence.gather(before, after, [worker.pid for worker, _ in workers])
-        self.facts |= ledger.facts(following)
-        self._conclude(following, begin_ns)
-        self.facts["noise"] = await self._noise(ledger)
+        seen = evidence.gather(before, after, [worker.pid for worker, _ in workers])
+        accounts = ledger.accounts(following)
+        costs = tuple(map(worker_cost, accounts))
+        self._know(evidence=seen, costs=costs, series=series(accounts), network=ledger.moved)
+        self._conclude(following, seen, begin_ns)
+        self._know(noise=await self._noise(ledger))
 
-    def _hear(self, ledger: "_Ledger") -> Callable[[Following, Event], None]:
-        def hear(who: Following, event: Event) -> None:
-            ledger.hear(who, event)
+    def _know(self, **fields: Any) -> None:
+        self.outcome = msgspec.structs.replace(self.outcome, **fields)
+
+    def _hear(self, ledger: "_Ledger") -> Callable[[Following, Message], None]:
+        def hear(who: Following, event: Message) -> None:
+            if isinstance(event, Account):
+                ledger.hear(who, event)
             self.witness.hear(event, first=who is ledger.first)
-            if who is ledger.first and event["event"] == "tick":
-                self.tick(dict(event))
+            if who is ledger.first and isinstance(event, TickEvent):
+                self.tick(Underway(phase=event.phase, samples=event.samples))
 
         return hear
 
@@ -132,46 +149,45 @@ class Measurement:
                 environment |= spec.environment
         return environment
 
-    async def _start(self, environment: dict[str, str]) -> list[tuple[WorkerProcess, tuple[Role, ...]]]:
+    async def _start(self, environment: dict[str, str]) -> list[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]:
         """Start every process with its roles; the first sender's is the first."""
         senders, receivers = self.roles.senders, self.roles.receivers
         together = self.setting.cell.processes == 1
         roles = [(*senders, *receivers)] if together else [(role,) for role in (*senders, *receivers)]
         for place, mine in zip(self.places, roles, strict=True):
-            who = " and ".join(role_name(role) for role in mine)
+            who = " and ".join(role.name for role in mine)
             argv = [*place.prefix, self.setting.worker.path]
             self.running.workers.append(await WorkerProcess.start(who, argv, environment))
         workers = self.running.workers
-        hellos = await asyncio.gather(*(worker.event("hello", timeout_s=START_S) for worker in workers))
-        read = [msgspec.convert(hello["clock"], Clock) for hello in hellos]
-        self.facts["clock"] = read[0]
-        self.facts["version"] = hellos[0]["version"]
-        told = [(worker.who, clock) for worker, clock in zip(workers, read, strict=True)]
+        hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
+        self._know(clock=hellos[0].clock, version=hellos[0].version)
+        told = [(worker.who, hello.clock) for worker, hello in zip(workers, hellos, strict=True)]
         if self.pattern.one_clock:
             clocks.refuse_different(told)
-        self.facts["stamps_absent"] = clocks.difference(told)
+        self._know(stamps_absent=clocks.difference(told))
         for worker, place, mine in zip(workers, self.places, roles, strict=True):
             worker.send(
-                {
-                    "command": "configure",
-                    "settings": self.settings,
-                    "placement": msgspec.to_builtins(place.placement),
-                    "match_timeout_s": self.setting.limits.match_timeout_s,
-                    "roles": mine,
-                }
+                ConfigureCommand(
+                    settings=self.settings,
+                    placement=place.placement,
+                    match_timeout_s=self.setting.limits.match_timeout_s,
+                    roles=mine,
+                )
             )
         return list(zip(workers, roles, strict=True))
 
-    async def _meet(self, workers: Sequence[tuple[WorkerProcess, tuple[Role, ...]]]) -> None:
+    async def _meet(self, workers: Sequence[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]) -> None:
         timeout = self.setting.limits.match_timeout_s + START_S
-        readies = await _all(worker.event("ready", timeout_s=timeout) for worker, _ in workers)
+        readies = await _all(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
         # The senders' own: from their topics being made to their peers being found.
         sending = [ready for ready, (_, mine) in zip(readies, workers, strict=True) if mine[0] in self.roles.senders]
-        self.facts["discovery_ns"] = max(ready["discovery_ns"] for ready in sending)
-        self.facts["notes"] = tuple(dict.fromkeys(note for ready in readies for note in ready["notes"]))
-        self.facts["placed"] = tuple(
-            msgspec.convert({"role": worker.who, "pid": worker.pid, **ready["placement"]}, Placed)
-            for (worker, _), ready in zip(workers, readies, strict=True)
+        self._know(
+            discovery_ns=max(ready.discovery_ns for ready in sending),
+            notes=tuple(dict.fromkeys(note for ready in readies for note in ready.notes)),
+            placed=tuple(
+                Placed(role=worker.who, pid=worker.pid, **msgspec.structs.asdict(ready.placement))
+                for (worker, _), ready in zip(workers, readies, strict=True)
+            ),
         )
 
     async def _measure(self, following: Sequence[Following]) -> None:
@@ -192,7 +208,7 @@ class Measurement:
         try:
             start(receivers, math.inf)
             if not await _while_alive(tasks, *(each.ticked.wait() for each in receivers), timeout_s=FIRST_TICK_S):
-                raise next(each for each in receivers if not each.ticked.is_set()).worker.hung(("tick",))
+                raise next(each for each in receivers if not each.ticked.is_set()).worker.hung((TickEvent,))
             patience_s = (
                 setting.limits.warmup_s
                 + setting.measuring_s
@@ -207,7 +223,7 @@ class Measurement:
             for each in receivers:
                 [role] = each.roles
                 drains = self.pattern.drains(setting.cell, role)
-                expected = self._expected(role, senders) if drains else None
+                expected = self._expected(role, senders) if drains else 0
                 each.stop(expected, DRAIN_S if drains else STOP_S)
             await _while_alive(tasks, *tasks[len(watching) :])
         finally:
@@ -215,17 +231,17 @@ class Measurement:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _expected(self, receiver: Role, senders: Sequence[Following]) -> int:
+    def _expected(self, receiver: AnyRoleRequest, senders: Sequence[Following]) -> int:
         """Return how many messages the senders of that receiver's topic have sent; of a ping-pong that is the ping."""
         return sum(
             each.sent(role) or 0
             for each in senders
             for role in each.roles
-            if role in self.roles.senders and role.get("topic") == receiver.get("topic")
+            if role in self.roles.senders and getattr(role, "topic", None) == getattr(receiver, "topic", None)
         )
 
-    def _conclude(self, following: Sequence[Following], begin_ns: int) -> None:
-        def results(roles: Sequence[Role]) -> tuple[Event, ...]:
+    def _conclude(self, following: Sequence[Following], seen: Evidence, begin_ns: int) -> None:
+        def results(roles: Sequence[AnyRoleRequest]) -> tuple[AnyRoleResult, ...]:
             return tuple(each.result(role) for role in roles for each in following if role in each.roles)
 
         heard = Heard(
@@ -234,29 +250,36 @@ class Measurement:
             transport=self.setting.transport,
             senders=results(self.roles.senders),
             receivers=results(self.roles.receivers),
-            evidence=self.facts["evidence"],
+            evidence=seen,
             samples_stem=self.setting.samples_stem,
         )
-        found = self.pattern.facts(heard)
-        notes = dict.fromkeys((*self.facts["notes"], *found.pop("notes", ())))
-        self.facts |= found | {"notes": tuple(notes)}
-        first = [int(at) for each in heard.senders if (at := each.get("first_begin_ns") or each.get("first_sent_ns"))]
-        if first:
-            self.facts["first_sample_ns"] = min(first) - begin_ns - round(self.setting.limits.warmup_s * 1e9)
+        self.outcome = self.pattern.conclude(heard, self.outcome)
+        begins = [begin for begin in map(_begin_ns, heard.senders) if begin]
+        if begins:
+            self._know(first_sample_ns=min(begins) - begin_ns - round(self.setting.limits.warmup_s * 1e9))
         self.heard = heard
 
     async def _noise(self, ledger: "_Ledger") -> Witnessed | None:
         assert self.heard is not None
         senders, receivers = self.heard.senders, self.heard.receivers
-        begins = [int(each.get("first_begin_ns") or each.get("first_sent_ns") or 0) for each in senders]
+        begins = [_begin_ns(each) for each in senders]
         ends = [
-            begin + round(float(each["measured_s"]) * 1e9) for begin, each in zip(begins, senders, strict=True) if begin
+            begin + round(each.measured_s * 1e9)
+            for begin, each in zip(begins, senders, strict=True)
+            if begin and isinstance(each, CallerResult | PublisherResult)
         ]
-        ends += [int(each.get("last_received_ns") or 0) for each in receivers]
+        ends += [each.last_received_ns for each in receivers if isinstance(each, SubscriberResult)]
         roles = (*self.roles.senders, *self.roles.receivers)
-        threads = ["ping" if role["role"] == "ping" else f"{role['role']} {role.get('index', 0)}" for role in roles]
-        facts = ledger.waited([each[:15] for each in threads])  # the kernel cuts names there
-        return await self.witness.conclude(begins_ns=begins, to_ns=max(ends, default=0), facts=facts)
+        threads = [role.role if role.role == "ping" else f"{role.role} {role.index}" for role in roles]
+        found = ledger.waited([each[:15] for each in threads])  # the kernel cuts names there
+        return await self.witness.conclude(begins_ns=begins, to_ns=max(ends, default=0), waited=found)
+
+
+def _begin_ns(sender: AnyRoleResult) -> int:
+    """Return the CLOCK_MONOTONIC of a sender's first measured message; 0: there was none."""
+    if isinstance(sender, CallerResult):
+        return sender.first_begin_ns
+    return sender.first_sent_ns if isinstance(sender, PublisherResult) else 0
 
 
 class _Ledger:
@@ -264,11 +287,11 @@ class _Ledger:
 
     def __init__(self) -> None:
         self.first: Following | None = None
-        self._counters = NetworkCounters()
-        self._events: dict[int, list[Event]] = {}
+        self._counters = evidence.NetworkCounters()
+        self._events: dict[int, list[Account]] = {}
         self._readings: list[NetworkCost] = []
         self._begin: NetworkCost | None = None
-        self._moved: NetworkCost | None = None
+        self.moved: NetworkCost | None = None
 
     def __enter__(self) -> "_Ledger":
         return self
@@ -276,11 +299,9 @@ class _Ledger:
     def __exit__(self, *_: object) -> None:
         self._counters.close()
 
-    def hear(self, who: Following, event: Event) -> None:
+    def hear(self, who: Following, event: Account) -> None:
         """Keep what costs are made of."""
-        if event["event"] not in ("measuring", "tick", "done"):
-            return
-        begins = event["event"] == "measuring" and self._begin is None
+        begins = isinstance(event, MeasuringEvent) and self._begin is None
         if begins or who is self.first:
             reading = self._counters.read()
             self._begin = reading if begins else self._begin
@@ -291,15 +312,15 @@ class _Ledger:
     def end(self) -> None:
         """Read the counters for the last time."""
         if self._begin is not None:
-            self._moved = moved(self._begin, self._counters.read())
+            self.moved = evidence.moved(self._begin, self._counters.read())
 
-    def waited(self, roles: Sequence[str]) -> dict[str, int | None]:
+    def waited(self, roles: Sequence[str]) -> Waited:
         """Return for how long threads of these names waited for a processor, and how often the workers switched."""
         return waited(tuple(self._events.values()), roles)
 
-    def facts(self, following: Iterable[Following]) -> dict[str, Any]:
-        """Return costs, series and network."""
-        accounts = [
+    def accounts(self, following: Iterable[Following]) -> list[WorkerAccounts]:
+        """Return what each worker said of itself, as far as it measured."""
+        return [
             found
             for each in following
             if (
@@ -311,11 +332,6 @@ class _Ledger:
                 )
             )
         ]
-        return {
-            "costs": tuple(worker_cost(each) for each in accounts),
-            "series": series(accounts),
-            "network": self._moved,
-        }
 
 
 async def _while_alive(

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from middlemark.launch.channel import WorkerFailedError
-from middlemark.plan.cell import Cell, Limits
-from middlemark.plan.honour import show_level
+from middlemark.model.cell import Cell, show_level
+from middlemark.model.plan import Limits
+from middlemark.model.units import MIB, format_size
 from middlemark.plan.memory import PUBLISHER_RECORD_BYTES, SUBSCRIBER_RECORD_BYTES, kept, memory_needed
-from middlemark.units import MIB, format_size
 
 MEMINFO = Path("/proc/meminfo")
 

@@ -1,6 +1,7 @@
 """What killed workers leave behind: found by the adapter's patterns, removed only when nobody uses it."""
 
 import contextlib
+import ctypes
 import glob
 import os
 import shutil
@@ -13,6 +14,8 @@ import msgspec
 SCRATCH = "middlemark-"
 """Every trial's scratch folder begins so."""
 _CLAIM = ".launcher.json"
+SYSTEM_V = "sysv:*"
+"""The pattern of segments of System V shared memory. They have no path: here they are called ``sysv:`` and their id."""
 
 
 class _Claim(msgspec.Struct, frozen=True):
@@ -30,7 +33,29 @@ class _Claim(msgspec.Struct, frozen=True):
 
 def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
     """Return the paths that match now; what is among them later was not made by the trial."""
-    return frozenset(path for pattern in patterns for path in glob.glob(pattern.replace("{scope}", scope)))
+    paths = frozenset(path for pattern in patterns for path in glob.glob(pattern.replace("{scope}", scope)))
+    return paths | _abandoned_segments() if SYSTEM_V in patterns else paths
+
+
+def _abandoned_segments() -> frozenset[str]:
+    """Return this user's segments of System V to which nobody is attached and whose maker is gone."""
+    try:
+        rows = Path("/proc/sysvipc/shm").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return frozenset()
+    names = rows[0].split() if rows else []
+    found = (dict(zip(names, row.split(), strict=False)) for row in rows[1:])
+    return frozenset(
+        f"sysv:{each['shmid']}"
+        for each in found
+        if each["nattch"] == "0" and int(each["uid"]) == os.geteuid() and not os.path.exists(f"/proc/{each['cpid']}")
+    )
+
+
+def _remove_segment(name: str) -> None:
+    remove = 0  # IPC_RMID
+    if ctypes.CDLL(None, use_errno=True).shmctl(int(name.removeprefix("sysv:")), remove, None) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), name)
 
 
 def make_scratch(patterns: Sequence[str], scope: str, before: frozenset[str]) -> str:
@@ -92,7 +117,9 @@ def clear(patterns: Sequence[str], scope: str, before: frozenset[str]) -> tuple[
     removed = []
     for path in sorted(found - in_use):
         with contextlib.suppress(OSError):
-            if os.path.isdir(path) and not os.path.islink(path):
+            if path.startswith("sysv:"):
+                _remove_segment(path)
+            elif os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path)
             else:
                 os.unlink(path)

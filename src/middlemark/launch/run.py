@@ -3,15 +3,15 @@
 import asyncio
 import signal
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from middlemark.launch import residue
-from middlemark.launch.outcome import TrialOutcome
 from middlemark.launch.search import run_search
 from middlemark.launch.trial import Site, run_trial
-from middlemark.plan.cell import Cell, Plan, Trial
-from middlemark.plan.load import SEARCHES
-from middlemark.workers.description import Worker
+from middlemark.model.cell import SEARCHES, Cell
+from middlemark.model.description import Worker
+from middlemark.model.outcome import TrialOutcome, Underway
+from middlemark.model.plan import Plan, Trial
 
 
 class Watcher(Protocol):
@@ -20,7 +20,7 @@ class Watcher(Protocol):
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
         """Before its first process."""
 
-    def tick(self, event: Mapping[str, Any]) -> None:
+    def tick(self, event: Underway) -> None:
         """About once a second while it measures."""
 
     def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:

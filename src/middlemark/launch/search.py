@@ -8,14 +8,14 @@ import time
 
 import msgspec
 
-from middlemark.launch.bracket import CURVE, Search, first_confirmed, highest_held
 from middlemark.launch.measurement import Tick
-from middlemark.launch.outcome import Failure, Step, TrialOutcome
-from middlemark.launch.steps import bound_hz, step_of, why_not
+from middlemark.launch.steps import CURVE, Search, bound_hz, first_confirmed, highest_held, step_of, why_not
 from middlemark.launch.trial import Observed, Site, observe_trial, samples_stem
-from middlemark.plan.cell import STEP_S, Cell, Limits, Trial
-from middlemark.units import format_rate
-from middlemark.workers.description import Worker
+from middlemark.model.cell import STEP_S, Cell
+from middlemark.model.description import Worker
+from middlemark.model.outcome import Failure, Step, TrialOutcome, Underway
+from middlemark.model.plan import Limits, Trial
+from middlemark.model.units import format_rate
 
 MOST_FAILED = 2
 """A step whose trial failed did not hold. While none has held, so many of them in a row end the search."""
@@ -125,11 +125,12 @@ class _Search:
         number = len(self.steps)
         cell = msgspec.structs.replace(self.cell, rate="max" if rate_hz is None else rate_hz, burst=None)
         trial = msgspec.structs.replace(self.trial, limits=limits)
-        told = {"step": number + 1, "rate_hz": rate_hz}
+
+        def tick(event: Underway) -> None:
+            self.tick(msgspec.structs.replace(event, step=number + 1, rate_hz=rate_hz))
+
         self._part = f"_{number + 1}"
-        self._last = await observe_trial(
-            cell, trial, self.worker, self.site, lambda event: self.tick({**event, **told}), part=self._part
-        )
+        self._last = await observe_trial(cell, trial, self.worker, self.site, tick, part=self._part)
         outcome = self._last.outcome
         self.started = self.started or outcome.started
         step = step_of(self.cell, rate_hz, outcome, self._last.heard)

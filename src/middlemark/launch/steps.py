@@ -1,15 +1,71 @@
-"""One step of a search: what was offered, what came of it, and whether that is within what was asked. Pure."""
+"""Which rates a search tries, what came of each, and whether that is within what was asked. Pure."""
 
+from collections.abc import Generator
 from statistics import fmean
 
 import msgspec
 
-from middlemark.launch.outcome import Step, TrialOutcome
-from middlemark.launch.patterns import Heard
-from middlemark.launch.received import received_hz
-from middlemark.launch.schedule import schedules
-from middlemark.launch.wording import each_of
-from middlemark.plan.cell import Cell
+from middlemark.launch.patterns import Heard, results_of
+from middlemark.launch.warnings import each_of, schedules
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Step, TrialOutcome, received_hz
+from middlemark.model.protocol import SubscriberResult
+
+PRECISION = 1.02
+"""The search ends when the rate that held and the one that did not lie within this factor."""
+MOST_HALVINGS = 12
+UP = 1.25
+MOST_UP = 4
+"""A flood may arrive slower than a schedule does: when even the bound holds, so many steps go up from it."""
+DOWN = (0.5, 0.1, 0.01, 0.001)
+"""Parts of the bound, tried downwards; when not even the last holds there is nothing to search."""
+CONFIRMATIONS = (1.0, 0.95, 0.85, 0.7, 0.5)
+"""Parts of the rate found, tried over the full duration until one holds there too."""
+CURVE = (0.01, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.1)
+"""Offered loads of a curve, in parts of the saturation."""
+
+Search = Generator[float, bool, float | None]
+"""Yields rates to try and is sent whether they held; returns the highest that held, None when none did."""
+
+
+def highest_held(bound: float) -> Search:
+    """Search for the highest rate that holds, from ``bound``, what arrived at rate max."""
+    low: float | None = None
+    high: float | None = None
+    if (yield bound):
+        low = bound
+        for _ in range(MOST_UP):
+            if not (yield low * UP):
+                high = low * UP
+                break
+            low *= UP
+    else:
+        high = bound
+        for part in DOWN:
+            if (yield bound * part):
+                low = bound * part
+                break
+            high = bound * part
+    if low is None or high is None:
+        return low
+    for _ in range(MOST_HALVINGS):
+        if high <= low * PRECISION:
+            break
+        middle = (low * high) ** 0.5
+        if (yield middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def first_confirmed(rate: float) -> Search:
+    """Try ``rate`` and then lower ones until one holds."""
+    for part in CONFIRMATIONS:
+        if (yield rate * part):
+            return rate * part
+    return None
+
 
 BEHIND = 0.01
 """A publisher may be behind by this part of its schedule at the end: less than the search's own precision."""
@@ -33,6 +89,7 @@ def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Hea
             failed=why,
         )
     publishers = outcome.publishers
+    subscribers = results_of(SubscriberResult, heard.receivers)
     step = Step(
         rate_hz=rate_hz,
         sent_hz=fmean(each.sent for each in publishers) / (outcome.measured_s or 1.0),
@@ -41,8 +98,8 @@ def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Hea
         lost=sum(each.lost for each in outcome.subscribers),
         late_sends=_total([each.late_sends for each in publishers]),
         unsent=_total([each.unsent for each in publishers]),
-        p50_ns=_worst([each["one_way_p50_ns"] for each in heard.receivers]),
-        p99_ns=_worst([each["one_way_p99_ns"] for each in heard.receivers]),
+        p50_ns=_worst([each.one_way_p50_ns for each in subscribers]),
+        p99_ns=_worst([each.one_way_p99_ns for each in subscribers]),
         held=False,
     )
     return msgspec.structs.replace(step, held=not why_not(cell, step, outcome))

@@ -3,25 +3,22 @@
 import datetime
 import shutil
 import time
-from typing import Any
 
 import msgspec
 
 from middlemark.launch import residue
 from middlemark.launch.channel import WorkerFailedError
 from middlemark.launch.domains import Domains
-from middlemark.launch.measurement import Measurement, Setting, Tick
+from middlemark.launch.measurement import Measurement, Tick, TrialSetup
 from middlemark.launch.memory import refuse_too_much
-from middlemark.launch.outcome import Doubt, Failure, TrialOutcome
 from middlemark.launch.patterns import Heard
-from middlemark.launch.running import INTERRUPTED_GRACE_S, Running
-from middlemark.plan.cell import Cell, Trial
-from middlemark.workers.description import Worker
+from middlemark.launch.processes import INTERRUPTED_GRACE_S, Processes
+from middlemark.model.cell import Cell
+from middlemark.model.description import Worker
+from middlemark.model.outcome import Failure, RunWarning, TrialOutcome
+from middlemark.model.plan import Trial
 
 QUIT_GRACE_S = 3.0
-
-HALF_MEASURED = ("clock", "version", "discovery_ns", "notes")
-"""What stands of a trial that failed."""
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -65,15 +62,21 @@ async def observe_trial(
     patterns = worker.description.residue
     before = residue.snapshot(patterns, scope)
     scratch = residue.make_scratch(patterns, scope, before)
-    started = datetime.datetime.now(datetime.UTC)
+    begun = TrialOutcome(
+        cell=trial.cell,
+        number=trial.number,
+        order=trial.order,
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+        seconds=0.0,
+    )
     begin = time.monotonic()
-    running = Running()
+    running = Processes()
     measurement: Measurement | None = None
     failure: Failure | None = None
     grace = INTERRUPTED_GRACE_S
     try:
         refuse_too_much(cell, trial.limits)
-        setting = Setting(
+        setting = TrialSetup(
             cell=cell,
             limits=trial.limits,
             seed=trial.seed,
@@ -87,43 +90,33 @@ async def observe_trial(
             samples_stem=samples_stem(trial, part),
             witness=site.witness,
         )
-        measurement = Measurement(setting, running, tick)
+        measurement = Measurement(setting, running, tick, begun)
         await measurement.run()
         grace = QUIT_GRACE_S
     except WorkerFailedError as error:
         failure = running.blame(error)
         if failure.code == "silent" and not failure.advice and measurement is not None:
             # A note often knows why: a socket buffer too small, say.
-            failure = msgspec.structs.replace(failure, advice="; ".join(measurement.facts.get("notes", ())))
+            failure = msgspec.structs.replace(failure, advice="; ".join(measurement.outcome.notes))
     except OSError as error:
         failure = Failure(code="internal", text=f"{worker.path}: {error.strerror or error}")
-    except (KeyError, TypeError, msgspec.ValidationError) as error:
-        failure = Failure(
-            code="internal",
-            text=f"{worker.path} said something that is not in the protocol: {type(error).__name__}: {error}",
-            advice="worker and launcher are of different versions: build both anew",
-        )
     finally:
         unclean = await running.close_to_the_end(grace)
         residue.clear(patterns, scope, before)
         shutil.rmtree(scratch, ignore_errors=True)
-    facts: dict[str, Any] = dict(measurement.facts) if measurement is not None else {}
-    warnings = list(facts.pop("warnings", ()))
+    known = measurement.outcome if measurement is not None else begun
+    seconds = time.monotonic() - begin
     if failure is not None:  # nothing that was half measured
-        warnings = []
-        facts = {key: facts[key] for key in HALF_MEASURED if key in facts}
+        outcome = msgspec.structs.replace(
+            begun,
+            seconds=seconds,
+            failed=failure,
+            clock=known.clock,
+            version=known.version,
+            discovery_ns=known.discovery_ns,
+            notes=known.notes,
+        )
     else:
-        warnings += [
-            Doubt(code="unclean-exit", text=text, advice="its figures stand; its ending does not") for text in unclean
-        ]
-    outcome = TrialOutcome(
-        cell=trial.cell,
-        number=trial.number,
-        order=trial.order,
-        started=started.isoformat(timespec="milliseconds"),
-        seconds=time.monotonic() - begin,
-        failed=failure,
-        warnings=tuple(warnings),
-        **facts,
-    )
+        left = [RunWarning("unclean-exit", text, "its figures stand; its ending does not") for text in unclean]
+        outcome = msgspec.structs.replace(known, seconds=seconds, warnings=(*known.warnings, *left))
     return Observed(outcome, measurement.heard if measurement is not None and failure is None else None)

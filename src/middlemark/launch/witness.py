@@ -4,17 +4,28 @@ A witness that cannot do its work costs its evidence and no more: what is missin
 """
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import msgspec
+from collections.abc import Sequence
 
 from middlemark.launch import counters
-from middlemark.launch.channel import WorkerFailedError, WorkerProcess
-from middlemark.launch.running import Running
-from middlemark.launch.witnessed import Other, Still, Switches, Witnessed
+from middlemark.launch.channel import Awaited, WorkerFailedError, WorkerProcess
+from middlemark.launch.costs import Waited
+from middlemark.launch.processes import Processes
+from middlemark.model.cell import Cell
+from middlemark.model.noise import Switches, Witnessed
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import (
+    DoneEvent,
+    MeasuringEvent,
+    Message,
+    ProbeCommand,
+    ProbedEvent,
+    SeenEvent,
+    Still,
+    TellCommand,
+    WatchCommand,
+    WatchingEvent,
+)
 from middlemark.places.here import Place
-from middlemark.plan.cell import Cell, Limits
 
 ANSWER_S = 5.0
 SHARE = 0.02
@@ -57,7 +68,7 @@ class Witness:
         self._watching = False
         self._measuring = False
 
-    async def look_before(self, running: Running) -> None:
+    async def look_before(self, running: Processes) -> None:
         """Start the witness, as one of the processes of the trial, and probe while nothing of it runs."""
         if self._program is None:
             self.absent |= dict.fromkeys(("before", "after", "switches"), NO_PROGRAM)
@@ -71,33 +82,30 @@ class Witness:
         running.witness = self._process
         self._before = await self._probe("before")
 
-    async def watch(self, running: Running) -> None:
+    async def watch(self, running: Processes) -> None:
         """Begin to watch who has the processors, where that disturbs nothing: roles that poll switch hardly ever."""
         self._begin = counters.read()
         if not self._polls:
             self.absent.setdefault("switches", SLEEPS)
             return
         pids = [each.pid for each in running.workers] + [each.process.pid for each in running.companions]
-        answer = await self._ask("switches", "watching", {"command": "watch", "cpus": self.cpus, "pids": pids})
+        answer = await self._ask("switches", WatchingEvent, WatchCommand(cpus=self.cpus, pids=tuple(pids)))
         if answer is None:
             return
-        self._watching = answer["scope"] is not None
+        self._watching = answer.scope is not None
         if not self._watching:
-            self.absent["switches"] = f"{answer['absent']} (sysctl kernel.perf_event_paranoid=0, or run as root)"
+            self.absent["switches"] = f"{answer.absent} (sysctl kernel.perf_event_paranoid=0, or run as root)"
 
-    def hear(self, event: Mapping[str, Any], *, first: bool) -> None:
+    def hear(self, event: Message, *, first: bool) -> None:
         """Read the counters when the measuring begins, and when the ``first`` of the workers is done."""
-        if event["event"] == "measuring" and self._end is None and not self._measuring:
+        if isinstance(event, MeasuringEvent) and self._end is None and not self._measuring:
             self._measuring = True
             self._begin = counters.read()
-        elif event["event"] == "done" and first:
+        elif isinstance(event, DoneEvent) and first:
             self._end = counters.read()
 
-    async def conclude(self, *, begins_ns: Sequence[int], to_ns: int, facts: Mapping[str, Any]) -> Witnessed | None:
-        """Ask what was seen from the first of ``begins_ns`` to ``to_ns``, and probe again. None: nothing was measured.
-
-        ``facts`` are ``delay_ns``, ``voluntary`` and ``involuntary`` of :class:`Witnessed`.
-        """
+    async def conclude(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
+        """Ask what was seen from the first of ``begins_ns`` to ``to_ns``, and probe again. None: nothing measured."""
         begins = [each for each in begins_ns if each]
         if not begins or self._begin is None:
             return None
@@ -105,7 +113,7 @@ class Witness:
         switches = await self._seen(from_ns, to_ns) if self._watching else None
         after = await self._probe("after") if self._before is not None else None
         change, absent = counters.moved(self._begin, self._end or counters.read(), self.cpus)
-        if facts.get("delay_ns") is None:
+        if waited.delay_ns is None:
             absent["delay_ns"] = "the kernel keeps no schedstat, or the roles were over before they were asked"
         return Witnessed(
             cpus=self.cpus,
@@ -118,33 +126,34 @@ class Witness:
             before=self._before,
             after=after,
             absent=self.absent | absent,
-            **facts,
+            delay_ns=waited.delay_ns,
+            voluntary=waited.voluntary,
+            involuntary=waited.involuntary,
         )
 
     async def _probe(self, which: str) -> tuple[Still, ...] | None:
         sleeping = () if self._polls else self.cpus
-        command = {"command": "probe", "cpus": self.cpus, "sleeping": sleeping, "duration_ns": self._probe_ns}
-        answer = await self._ask(which, "probed", command)
-        return None if answer is None else msgspec.convert(answer["cpus"], tuple[Still, ...])
+        command = ProbeCommand(cpus=self.cpus, sleeping=sleeping, duration_ns=self._probe_ns)
+        answer = await self._ask(which, ProbedEvent, command)
+        return None if answer is None else answer.cpus
 
     async def _seen(self, from_ns: int, to_ns: int) -> Switches | None:
-        answer = await self._ask("switches", "seen", {"command": "tell", "from_ns": from_ns, "to_ns": to_ns})
-        if answer is None or self._process is None:
+        answer = await self._ask("switches", SeenEvent, TellCommand(from_ns=from_ns, to_ns=to_ns))
+        if answer is None or answer.scope is None or self._process is None:
             return None
-        others = msgspec.convert(answer["others"], tuple[Other, ...])
         own = (os.getpid(), self._process.pid)
         return Switches(
-            scope=answer["scope"],
-            complete=answer["complete"],
-            others_ns=tuple((each["cpu"], each["others_ns"]) for each in answer["cpus"]),
-            others=others,
-            own_ns=sum(each.ns for each in others if each.pid in own),
-            spells=tuple((begin - from_ns, end - begin, cpu) for begin, end, cpu in answer["spells"]),
-            shorter=answer["shorter"],
-            longest_of_the_shorter_ns=answer["longest_of_the_shorter_ns"],
+            scope=answer.scope,
+            complete=answer.complete,
+            others_ns=tuple((each.cpu, each.others_ns) for each in answer.cpus),
+            others=answer.others,
+            own_ns=sum(each.ns for each in answer.others if each.pid in own),
+            spells=tuple((begin - from_ns, end - begin, cpu) for begin, end, cpu in answer.spells),
+            shorter=answer.shorter,
+            longest_of_the_shorter_ns=answer.longest_of_the_shorter_ns,
         )
 
-    async def _ask(self, field: str, answer: str, command: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def _ask(self, field: str, answer: type[Awaited], command: Message) -> Awaited | None:
         """Return the witness's answer; None, and the reason in ``absent``, when there is none."""
         if self._process is None:
             return None

@@ -1,19 +1,12 @@
 """This machine: pinned or not, under a priority or not."""
 
+from typing import cast
+
 import msgspec
 
-from middlemark.plan.cell import Cell
-from middlemark.plan.placing import count_roles
-
-
-class Placement(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker applies to itself before it opens the middleware (``placement`` of docs/protocol.md)."""
-
-    cpus: tuple[int, ...] | None
-    policy: str
-    priority: int
-    mlock: bool
-    rt_limit_s: float
+from middlemark.model.cell import Cell
+from middlemark.model.protocol import Placement, Policy
+from middlemark.plan.pinning import count_roles
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +31,8 @@ def place_roles(cell: Cell, *, spinning_s: float) -> tuple[Place, ...]:
     def placement(mine: list[int | None]) -> Placement:
         known = sorted({cpu for cpu in mine if cpu is not None})
         return Placement(
-            cpus=tuple(known) or None,
-            policy=policy,
+            cpus=tuple(known),
+            policy=cast(Policy, policy),
             priority=int(priority or 0),
             mlock=cell.mlock,
             rt_limit_s=spinning_s + 10,

@@ -1,7 +1,6 @@
 """Suite × adapters → the ordered, interleaved list of trials. Pure."""
 
-from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
 from middlemark.plan.make import make_plan
 
-__all__ = ["Cell", "Limits", "Note", "Plan", "Trial", "estimate_seconds", "estimate_trial", "make_plan"]
+__all__ = ["estimate_seconds", "estimate_trial", "make_plan"]

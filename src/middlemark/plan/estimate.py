@@ -1,8 +1,14 @@
 """How long a plan will take: a guess for ``--dry-run`` and for the progress display's first minutes."""
 
-from middlemark.plan.cell import CURVE_STEPS, SEARCH_STEPS, STEP_S, Cell, Limits, Plan, Trial
-from middlemark.plan.placing import count_roles
+from middlemark.model.cell import STEP_S, Cell
+from middlemark.model.load import mean_interval_s
+from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.plan.pinning import count_roles
 
+SEARCH_STEPS = 12
+"""Rates that the search for a sustainable one tries, as a rule; the last one found is then measured in full."""
+CURVE_STEPS = 11
+"""Rates that a curve is made of, saturation included."""
 TRIAL_OVERHEAD_S = 0.3
 """Starting the workers, discovery, the end, and keeping the samples."""
 FURTHER_PROCESS_S = 0.06
@@ -49,11 +55,7 @@ def _measuring_seconds(cell: Cell, limits: Limits) -> float:
     if limits.duration_s is not None:
         return min(limits.duration_s, limits.limit_s) + waiting
     interval = _message_seconds(cell) if cell.pattern == "stream" else _round_trip_seconds(cell)
-    if isinstance(cell.rate, float):
-        interval = max(interval, 1 / cell.rate)
-    if cell.burst is not None:
-        interval += (cell.recovery_s or 0.0) / cell.burst
-    return min((limits.samples or 0) * interval, limits.limit_s) + waiting
+    return min((limits.samples or 0) * mean_interval_s(cell, interval), limits.limit_s) + waiting
 
 
 def _may_lose(cell: Cell) -> bool:

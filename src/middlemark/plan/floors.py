@@ -14,23 +14,13 @@ from operator import attrgetter
 
 import msgspec
 
-from middlemark.plan.cell import Cell, Limits
+from middlemark.model.cell import EXPERIMENT, FACTORS, SEARCHES, Cell, cannot, experiment
+from middlemark.model.description import Description, Transport, floor_carrier
+from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
-from middlemark.plan.honour import cannot, own_depth, own_level
-from middlemark.plan.load import SEARCHES
-from middlemark.plan.pairs import Ground
-from middlemark.workers.description import Description, Transport
+from middlemark.plan.targets import Context, own_depth
 
-COMPARABLE = (
-    *("pattern", "size", "receive", "processes", "publishers", "subscribers", "topics", "echo", "payload"),
-    *("rate", "arrivals", "burst", "recovery_s", "max_loss", "max_p99_s", "pin", "priority"),
-)
-"""The factors that a cell and its floor must share. Reliability, depth and mlock are for a middleware to honour."""
-
-experiment = attrgetter(*COMPARABLE)
-"""The levels of those factors, in that order."""
-
-same_floor = attrgetter("adapter", "transport", "loan", *COMPARABLE)
+same_floor = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
 """What tells one floor from another."""
 
 MOST_COPIES = 10_000
@@ -38,32 +28,24 @@ FEWEST_COPIES = 30
 COPYING_S = 0.1
 """Nothing waits and nothing is scheduled where one process copies alone: a tenth of a second tells all there is."""
 
-_NAMED = ("adapter", "transport")
+_NAMED = tuple(name for name, each in FACTORS.items() if each.of == "subject")
 """Factors of ``--only`` that a floor has levels of its own of; by all others it follows the cells that are left."""
 
 
-def held_to(carrier: str | None) -> str | None:
-    """Return what must carry the floor of a cell that is carried so.
-
-    Within one process a middleware hands memory over, and shared memory between threads is what does only that.
-    """
-    return "shared-memory" if carrier == "process-memory" else carrier
+def without_names(context: Context) -> Context:
+    """Return the context without what ``--only`` says of names: the cells that floors stand beside, kept or not."""
+    return msgspec.structs.replace(context, only=tuple(each for each in context.only if each.factor not in _NAMED))
 
 
-def without_names(ground: Ground) -> Ground:
-    """Return the ground without what ``--only`` says of names: the cells that floors stand beside, kept or not."""
-    return msgspec.structs.replace(ground, only=tuple(each for each in ground.only if each.factor not in _NAMED))
-
-
-def floors_beside(cells: Iterable[Cell], ground: Ground) -> Iterator[Cell]:
+def floors_beside(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
     """Yield the floors of those cells that ``--only`` leaves in, each once, in the order of the cells."""
-    here = {each.name: each for each in ground.descriptions}
+    here = {each.name: each for each in context.descriptions}
     floors = [
         (each, transport)
-        for each in ground.descriptions
-        if each.floor and not each.bench_only and ground.wants("adapter", each.name)
+        for each in context.descriptions
+        if each.floor and not each.bench_only and context.wants("adapter", each.name)
         for transport in each.transports
-        if ground.wants("transport", transport.name)
+        if context.wants("transport", transport.name)
     ]
     seen: set[tuple[object, ...]] = set()
     yielded: set[tuple[object, ...]] = set()
@@ -71,7 +53,7 @@ def floors_beside(cells: Iterable[Cell], ground: Ground) -> Iterator[Cell]:
         description = here[cell.adapter]
         if description.floor or description.bench_only:
             continue
-        searched = held_to(_carrier(cell, description)) if cell.rate in SEARCHES else None
+        searched = floor_carrier(_carrier(cell, description)) if cell.rate in SEARCHES else None
         key = (searched, cell.loan, *experiment(cell))
         if key in seen:
             continue
@@ -131,7 +113,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
         loan = False
     reliability = cell.reliability
     if reliability not in transport.reliability:
-        reliability = str(own_level(transport, "reliability"))
+        reliability = transport.reliability[0]
     depth = own_depth(transport, cell.pattern, math.ceil(cell.publishers / cell.topics))
     return msgspec.structs.replace(
         cell,

@@ -1,26 +1,26 @@
-"""Suites on a ground → the plan: cells merged, trials interleaved. Pure: the same arguments give the same plan."""
+"""Suites in a context → the plan: cells merged, trials interleaved. Pure: the same arguments give the same plan."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.plan.cell import Cell, Limits, Note, Plan, Trial
-from middlemark.plan.cross import cross
+from middlemark.model.cell import Cell, level_of, show_level
+from middlemark.model.description import Description
+from middlemark.model.plan import Limits, Note, Plan, Trial
+from middlemark.model.spelling import listing
+from middlemark.plan.expand import expand
 from middlemark.plan.floors import copies, floors_beside, same_floor, without_names
-from middlemark.plan.honour import level_of, show_level
 from middlemark.plan.native import check_typed_native
-from middlemark.plan.pairs import Ground
+from middlemark.plan.targets import Context
 from middlemark.problems import Problem, RequestError
-from middlemark.suite.model import Suite, Sweep
 from middlemark.suite.overrides import Only, read_only
-from middlemark.suite.spelling import listing
-from middlemark.workers.description import Description
+from middlemark.suite.sweep import Suite, Sweep
 
 MOST_TRIALS = 1_000_000
 
 
-class Measured(msgspec.Struct, frozen=True):
+class Measuring(msgspec.Struct, frozen=True):
     """How one cell is measured: by the first sweep that asked for it."""
 
     name: str
@@ -46,25 +46,25 @@ def make_plan(
     problem found.
     """
     chosen, problems = read_only(only)
-    ground = Ground(
+    context = Context(
         descriptions=tuple(descriptions), absent=dict(absent or {}), cpus=tuple(cpus) or (0,), only=tuple(chosen)
     )
     notes: list[Note] = []
-    measured: dict[Cell, Measured] = {}
+    measured: dict[Cell, Measuring] = {}
     floors: list[tuple[Suite, Sweep, list[Cell]]] = []
     for suite in suites:
         for sweep in suite.sweeps:
-            crossing = cross(sweep, ground)
-            problems += crossing.problems
-            notes += crossing.notes
-            _merge(measured, crossing.cells, suite, sweep, notes)
+            expansion = expand(sweep, context)
+            problems += expansion.problems
+            notes += expansion.notes
+            _merge(measured, expansion.cells, suite, sweep, notes)
             if sweep.floors:
-                floors.append((suite, sweep, _beside(sweep, crossing.cells, ground)))
+                floors.append((suite, sweep, _beside(sweep, expansion.cells, context)))
     asked = len(measured)
     _add_floors(measured, floors)
-    problems += check_typed_native(suites, ground)
+    problems += check_typed_native(suites, context)
     if chosen:
-        problems += _matching_nothing(chosen, suites, ground)
+        problems += _matching_nothing(chosen, suites, context)
     total = sum(each.trials for each in measured.values())
     if total > MOST_TRIALS:
         problems.append(
@@ -88,12 +88,12 @@ def make_plan(
 
 
 def _merge(
-    measured: dict[Cell, Measured], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
+    measured: dict[Cell, Measuring], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
 ) -> None:
     """Add a sweep's cells. One that is there already stays one cell, with the larger number of trials."""
     new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
     for cell in cells:
-        mine = new if sweep.samples is not None else _enough(cell, new)
+        mine = new if sweep.limits.samples is not None else _enough(cell, new)
         old = measured.setdefault(cell, mine)
         if old is mine:
             continue
@@ -104,13 +104,13 @@ def _merge(
             measured[cell] = msgspec.structs.replace(old, trials=new.trials)
 
 
-def _beside(sweep: Sweep, cells: Sequence[Cell], ground: Ground) -> list[Cell]:
+def _beside(sweep: Sweep, cells: Sequence[Cell], context: Context) -> list[Cell]:
     """Return the floors of that sweep, also where ``--only`` leaves the floor in and not what it stands beside."""
-    wide = without_names(ground)
-    return list(floors_beside(cells if wide == ground else cross(sweep, wide).cells, ground))
+    wide = without_names(context)
+    return list(floors_beside(cells if wide == context else expand(sweep, wide).cells, context))
 
 
-def _add_floors(measured: dict[Cell, Measured], floors: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
+def _add_floors(measured: dict[Cell, Measuring], floors: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
     """Add the floors of each sweep. One that is asked for, or that another sweep has, only gets as many trials."""
     there = {same_floor(cell): cell for cell in measured}
     for suite, sweep, beside in floors:
@@ -122,24 +122,16 @@ def _add_floors(measured: dict[Cell, Measured], floors: Iterable[tuple[Suite, Sw
                 measured[cell] = msgspec.structs.replace(old, trials=new.trials)
 
 
-def _enough(cell: Cell, measured: Measured) -> Measured:
+def _enough(cell: Cell, measured: Measuring) -> Measuring:
     """Return how the cell is measured: one process alone needs no more than so many copies."""
     return measured if cell.subscribers else msgspec.structs.replace(measured, limits=copies(cell, measured.limits))
 
 
-def _measured(name: str, sweep: Sweep) -> Measured:
-    limits = Limits(
-        samples=sweep.samples,
-        duration_s=sweep.duration_s,
-        warmup_s=sweep.warmup_s,
-        reply_timeout_s=sweep.reply_timeout_s,
-        match_timeout_s=sweep.match_timeout_s,
-        limit_s=sweep.limit_s,
-    )
-    return Measured(name, limits, sweep.domain, sweep.trials, sweep.place)
+def _measured(name: str, sweep: Sweep) -> Measuring:
+    return Measuring(name, sweep.limits, sweep.domain, sweep.trials, sweep.place)
 
 
-def interleave(measured: list[Measured], seed: int) -> Iterable[Trial]:
+def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
     """Yield the trials: in each round every cell that still has one, in an order of the round's own."""
     draw = random.Random(seed)
     order = 0
@@ -159,12 +151,12 @@ def interleave(measured: list[Measured], seed: int) -> Iterable[Trial]:
             order += 1
 
 
-def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], ground: Ground) -> list[Problem]:
+def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: Context) -> list[Problem]:
     """Return a problem for each value of ``--only`` that no cell of the whole request has."""
-    everything = msgspec.structs.replace(ground, only=())
+    everything = msgspec.structs.replace(context, only=())
     cells: list[Cell] = []
     for sweep in (sweep for suite in suites for sweep in suite.sweeps):
-        crossed = cross(sweep, everything).cells
+        crossed = expand(sweep, everything).cells
         cells += crossed
         cells += floors_beside(crossed, everything) if sweep.floors else ()
     problems: list[Problem] = []

@@ -6,8 +6,10 @@ messages that wait are what the request itself asks for (a depth of 10,000 at 16
 
 import math
 
-from middlemark.plan.cell import Cell, Limits
-from middlemark.plan.placing import count_roles
+from middlemark.model.cell import Cell
+from middlemark.model.load import most_in_bursts
+from middlemark.model.plan import Limits
+from middlemark.plan.pinning import count_roles
 
 PUBLISHER_RECORD_BYTES = 16
 SUBSCRIBER_RECORD_BYTES = 24
@@ -35,10 +37,10 @@ def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
     They are the messages expected, as far as all roles together stay within ``MOST_RECORDS_BYTES``: the first ones of
     every publisher, at both ends, so that each record has its counterpart.
     """
-    sources = math.ceil(cell.publishers / cell.topics)
-    a_message = cell.publishers * PUBLISHER_RECORD_BYTES + cell.subscribers * sources * SUBSCRIBER_RECORD_BYTES
+    publishers = math.ceil(cell.publishers / cell.topics)
+    a_message = cell.publishers * PUBLISHER_RECORD_BYTES + cell.subscribers * publishers * SUBSCRIBER_RECORD_BYTES
     messages = min(expected(cell, limits), MOST_RECORDS_BYTES // a_message)
-    return messages, messages * sources
+    return messages, messages * publishers
 
 
 def memory_needed(cell: Cell, limits: Limits) -> int:
@@ -64,9 +66,8 @@ def expected(cell: Cell, limits: Limits) -> int:
     if cell.payload == "filled":  # otherwise memory may be handed over without a byte of it being moved
         fastest = min(fastest, FASTEST_BYTES_PER_S / cell.size)
     at_most = math.ceil(seconds * fastest) + 1
-    if cell.burst is not None and cell.recovery_s:
-        at_most = min(at_most, math.ceil(seconds / cell.recovery_s + 1) * cell.burst)
-    return at_most
+    in_bursts = most_in_bursts(cell, seconds)
+    return at_most if in_bursts is None else min(at_most, in_bursts)
 
 
 def _records(cell: Cell, limits: Limits) -> int:

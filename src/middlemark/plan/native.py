@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from middlemark.plan.pairs import Ground
+from middlemark.model.description import Description
+from middlemark.model.spelling import did_you_mean, listing, nearest
+from middlemark.plan.targets import Context
 from middlemark.problems import Problem
-from middlemark.suite.model import Suite, Sweep, TypedNative
-from middlemark.suite.spelling import did_you_mean, listing, nearest
-from middlemark.workers.description import Description
+from middlemark.suite.sweep import Suite, Sweep, TypedNative
 
 
 def accepts(adapter: Description, key: str) -> bool:
@@ -17,27 +17,27 @@ def accepts(adapter: Description, key: str) -> bool:
     return "*" in adapter.native or _knows(adapter, key)
 
 
-def native_of(sweep: Sweep, ground: Ground, adapter: Description) -> tuple[tuple[str, str], ...]:
+def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
     """Return that adapter's settings in a sweep, sorted by key: the suite's with the command line's laid over them."""
     written = next((each.settings for each in sweep.native if each.adapter == adapter.name), ())
     settings = dict(written)
     # ADAPTER.KEY is closer to the point than KEY, wherever it stands.
-    for typed in sorted(sweep.typed_native, key=lambda each: _owner(each.word, ground) is not None):
-        key = _keys(typed, sweep, ground).get(adapter.name)
+    for typed in sorted(sweep.typed_native, key=lambda each: _owner(each.word, context) is not None):
+        key = _keys(typed, sweep, context).get(adapter.name)
         if key is not None:
             settings[key] = typed.value
     return tuple(sorted(settings.items()))
 
 
-def check_native(sweep: Sweep, ground: Ground) -> list[Problem]:
+def check_native(sweep: Sweep, context: Context) -> list[Problem]:
     """Return a problem for each setting of a suite whose adapter, or whose key within it, nobody knows."""
-    here = {each.name: each for each in ground.descriptions}
+    here = {each.name: each for each in context.descriptions}
     problems: list[Problem] = []
     for native in sweep.native:
         adapter = here.get(native.adapter)
         if adapter is None:
-            if native.adapter not in ground.absent:
-                hint = did_you_mean(native.adapter, [*here, *ground.absent])
+            if native.adapter not in context.absent:
+                hint = did_you_mean(native.adapter, [*here, *context.absent])
                 problems.append(Problem(native.place, f"no adapter is called '{native.adapter}'; {hint}"))
             continue
         problems += [
@@ -48,15 +48,15 @@ def check_native(sweep: Sweep, ground: Ground) -> list[Problem]:
     return problems
 
 
-def check_typed_native(suites: Sequence[Suite], ground: Ground) -> list[Problem]:
+def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Problem]:
     """Return a problem for each ``--native`` that no sweep of the whole request can take."""
     sweeps = [sweep for suite in suites for sweep in suite.sweeps]
     typed = dict.fromkeys(each for sweep in sweeps for each in sweep.typed_native)
-    measured = {each.name: each for sweep in sweeps for each in _adapters(sweep, ground)}
+    measured = {each.name: each for sweep in sweeps for each in _adapters(sweep, context)}
     asked = {str(name) for sweep in sweeps for name in sweep.levels("adapter").values}
     problems: list[Problem] = []
     for each in typed:
-        owner = _owner(each.word, ground)
+        owner = _owner(each.word, context)
         if owner is not None:
             if owner in measured:
                 key = each.word[len(owner) + 1 :]
@@ -64,22 +64,22 @@ def check_typed_native(suites: Sequence[Suite], ground: Ground) -> list[Problem]
                     problems.append(Problem(each.place, _unknown(measured[owner], key)))
             elif owner not in asked:  # if it was asked for and is not here, that is said already
                 problems.append(Problem(each.place, f"{owner} is not measured; there is {listing(measured)}"))
-        elif measured and not any(_keys(each, sweep, ground) for sweep in sweeps):
-            problems.append(Problem(each.place, _nobodys(each.word, measured.values(), ground)))
+        elif measured and not any(_keys(each, sweep, context) for sweep in sweeps):
+            problems.append(Problem(each.place, _nobodys(each.word, measured.values(), context)))
     return problems
 
 
-def _keys(typed: TypedNative, sweep: Sweep, ground: Ground) -> dict[str, str]:
+def _keys(typed: TypedNative, sweep: Sweep, context: Context) -> dict[str, str]:
     """Return adapter → key for each adapter of the sweep that a typed setting is for."""
-    adapters = _adapters(sweep, ground)
-    owner = _owner(typed.word, ground)
+    adapters = _adapters(sweep, context)
+    owner = _owner(typed.word, context)
     if owner is not None:
         key = typed.word[len(owner) + 1 :]
         return {each.name: key for each in adapters if each.name == owner and accepts(each, key)}
-    takers = [each for each in adapters if accepts(each, typed.word)]
+    accepting = [each for each in adapters if accepts(each, typed.word)]
     # One that takes any key would take its neighbour's: it gets only what nobody knows by name.
-    knowing = [each for each in takers if _knows(each, typed.word)]
-    return {each.name: typed.word for each in knowing or takers}
+    knowing = [each for each in accepting if _knows(each, typed.word)]
+    return {each.name: typed.word for each in knowing or accepting}
 
 
 def _knows(adapter: Description, key: str) -> bool:
@@ -87,27 +87,27 @@ def _knows(adapter: Description, key: str) -> bool:
     return key in adapter.native or any(key.startswith(stem) for stem in stems)
 
 
-def _adapters(sweep: Sweep, ground: Ground) -> list[Description]:
+def _adapters(sweep: Sweep, context: Context) -> list[Description]:
     asked = sweep.levels("adapter").values
     if asked == ("all",):
-        return [each for each in ground.descriptions if not each.bench_only]
-    return [each for each in ground.descriptions if each.name in asked]
+        return [each for each in context.descriptions if not each.bench_only]
+    return [each for each in context.descriptions if each.name in asked]
 
 
-def _owner(word: str, ground: Ground) -> str | None:
+def _owner(word: str, context: Context) -> str | None:
     """Return the adapter that ``word`` begins with; None: it is a bare key. Names may have dots: the longest wins."""
-    names = [*(each.name for each in ground.descriptions), *ground.absent]
+    names = [*(each.name for each in context.descriptions), *context.absent]
     return max((name for name in names if word.startswith(f"{name}.")), key=len, default=None)
 
 
 def _unknown(adapter: Description, key: str) -> str:
-    return f"{adapter.name} has no native setting '{key}'; {_known(key, adapter.native)}"
+    return f"{adapter.name} has no native setting '{key}'; {_known(key, tuple(adapter.native))}"
 
 
-def _nobodys(word: str, adapters: Iterable[Description], ground: Ground) -> str:
+def _nobodys(word: str, adapters: Iterable[Description], context: Context) -> str:
     known = {key: each.name for each in adapters for key in each.native}
     name, dot, key = word.partition(".")
-    owner = nearest(name, [each.name for each in ground.descriptions]) if dot else None
+    owner = nearest(name, [each.name for each in context.descriptions]) if dot else None
     if owner is not None and nearest(key, known) is not None:
         return f"no adapter is called '{name}'; did you mean '{owner}.{nearest(key, known)}'?"
     near = nearest(word, known)

@@ -1,25 +1,27 @@
-"""Further rounds of a plan whose cells are to be known to a given precision. Pure."""
+"""The rounds of a plan: more until its cells are known well, only the first, or under several labels. Pure."""
 
 import random
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from middlemark.plan.cell import Plan, Precision, Trial
+from middlemark.model.cell import FACTORS, Cell, level_of, show_level
+from middlemark.model.plan import Plan, Precision, Trial
+from middlemark.model.spelling import listing
+from middlemark.model.units import format_seconds
 from middlemark.plan.estimate import estimate_trial
-from middlemark.plan.honour import level_of, show_level
+from middlemark.plan.make import Measuring, interleave
 from middlemark.problems import Problem, RequestError
-from middlemark.suite.precision import Precise
-from middlemark.suite.spelling import listing
-from middlemark.units import format_seconds
+from middlemark.suite.overrides import PrecisionAsked
 
 
-def until_precise(plan: Plan, asked: Precise) -> Plan:
+def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
     """Return the plan with what was asked of its precision. RequestError when no cell is meant or no round fits.
 
     Floors that stand beside the others go along: nobody waits for theirs, unless the focus names them.
     """
     problems: list[Problem] = []
-    named = any(each.factor in ("adapter", "transport") for each in asked.focus)
+    named = any(FACTORS[each.factor].of == "subject" for each in asked.focus)
     beside = frozenset(() if named else plan.floors)
     chosen = [index for index in range(len(plan.cells)) if index not in beside]
     for each in asked.focus:
@@ -55,3 +57,45 @@ def with_another_round(plan: Plan) -> Plan:
         for place, cell in enumerate(due)
     ]
     return msgspec.structs.replace(plan, trials=(*plan.trials, *further))
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """What one label stands for: the cell as it is, or with these native settings laid over its own."""
+
+    label: str
+    native: Mapping[str, str] = {}
+
+    def of(self, cell: Cell) -> Cell:
+        """Return the cell under this label."""
+        settings = tuple(sorted({**dict(cell.native), **self.native}.items()))
+        return msgspec.structs.replace(cell, label=self.label, native=settings)
+
+
+def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
+    """Return the plan with each cell i in as many variants as ``variants[i]`` has, each measured as the cell was to be.
+
+    All trials are interleaved anew, by the plan's own seed. ValueError where two variants of a cell have one label, and
+    of a plan with floors beside its cells: they would be measured as often as those.
+    """
+    if plan.floors:
+        raise ValueError("a plan with floors cannot be labelled")
+    cells: list[Cell] = []
+    names: list[str] = []
+    measured: list[Measuring] = []
+    for index, (cell, name, some) in enumerate(zip(plan.cells, plan.names, variants, strict=True)):
+        if len({each.label for each in some}) < len(some):
+            raise ValueError(f"two variants of {cell.adapter} have one label")
+        trials = [each for each in plan.trials if each.cell == index]
+        how = Measuring(name, trials[0].limits, trials[0].domain, len(trials), name)
+        for each in some:
+            cells.append(each.of(cell))
+            names.append(f"{name}: {each.label}")
+            measured.append(how)
+    return msgspec.structs.replace(
+        plan, cells=tuple(cells), names=tuple(names), trials=tuple(interleave(measured, plan.seed))
+    )
+
+
+def first_rounds(plan: Plan, number: int) -> Plan:
+    """Return the plan of the first ``number`` rounds alone."""
+    return msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.number <= number))

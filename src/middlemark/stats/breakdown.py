@@ -8,17 +8,18 @@ What no stamp divides is one part, called ``in between``.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from middlemark.launch.outcome import Started
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import SamplesFile, Started, TrialOutcome
+from middlemark.model.samples import SATURATED, SEQUENCE_BITS
 from middlemark.stats.quantiles import Numbers
 from middlemark.stats.result import Part
-from middlemark.stats.samples import SATURATED, SEQUENCE_BITS, Kept, Samples
+from middlemark.stats.samples import Kept, Samples, SamplesError
 
 NEEDED = 20
 """Messages stamped at both ends, as many as a median needs."""
@@ -73,9 +74,9 @@ def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[
     # A message that came twice was answered twice; the first answer is the one that ends a round trip.
     _, first = np.unique(answers["stamp"], return_index=True)
     answers = np.asarray(answers[np.sort(first)])
-    sources = answers["stamp"] >> _BITS
+    publisher_ids = answers["stamp"] >> _BITS
     legs = [
-        _legs(trips, answers[sources == np.uint64(index)], known[index])
+        _legs(trips, answers[publisher_ids == np.uint64(index)], known[index])
         for index, trips in callers.items()
         if index in known
     ]
@@ -89,9 +90,9 @@ def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Br
     found = []
     for subscriber in subscribers:
         arrivals = np.asarray(subscriber.raw[::every])
-        sources = arrivals["stamp"] >> _BITS
+        publisher_ids = arrivals["stamp"] >> _BITS
         for index, publisher in publishers.items():
-            mine = arrivals[sources == np.uint64(index)]
+            mine = arrivals[publisher_ids == np.uint64(index)]
             places = ((mine["stamp"] & _SEQUENCE).astype(np.int64) - 1) // publisher.stamped_every
             sent = np.asarray(publisher.raw[places])
             timed = (sent["write_ns"] < SATURATED) & (sent["late_ns"] < SATURATED)
@@ -252,3 +253,30 @@ def _known(values: Numbers) -> Ns:
 
 def _float(values: Numbers) -> Ns:
     return values.astype(np.float64)
+
+
+def stream_breakdown(records: Sequence[Kept], absent: str | None) -> Breakdown:
+    """Return the parts of a stream's messages. ``absent``: why what was sent cannot be joined to what arrived."""
+    if absent is not None:
+        return Breakdown((), absent)
+    publishers = {each.index: each for each in records if each.role == "publisher"}
+    return of_stream([each for each in records if each.role == "subscriber"], publishers)
+
+
+def round_trip_breakdown(
+    cell: Cell, outcome: TrialOutcome, callers: Mapping[int, Samples], kept: Callable[[SamplesFile], Kept]
+) -> Breakdown:
+    """Return the parts of the round trips. ``callers``: by index, the samples of the ping or of the clients.
+
+    Stamps that cannot be read cost the breakdown only: the trial has all its other figures.
+    """
+    absent = not_of(cell) or outcome.stamps_absent
+    if absent is not None:
+        return Breakdown((), absent)
+    if not outcome.stamps:
+        return Breakdown((), "who answered kept no stamps")
+    try:
+        [answers] = [kept(each).raw for each in outcome.stamps]
+    except SamplesError as error:
+        return Breakdown((), str(error))
+    return of_trips(callers, answers, outcome.starts)

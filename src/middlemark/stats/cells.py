@@ -3,27 +3,29 @@
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from middlemark.launch.outcome import Counts, Doubt, Failure, SamplesFile, TrialOutcome
-from middlemark.plan.cell import Cell, Limits, Plan
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits, Plan
+from middlemark.model.times import Summary, Times
 from middlemark.stats import breakdown, costs, rates
-from middlemark.stats.between_cells import with_doubts_between
 from middlemark.stats.curve import curve, search, sustainable
-from middlemark.stats.doubts import NOT_MEASURED as UNREACHED
-from middlemark.stats.doubts import cell_doubts, faster_than_floor, joined, merged, trial_doubts
 from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors, memcpy_bytes_per_s
 from middlemark.stats.interval import median_interval
 from middlemark.stats.noise import with_noise
-from middlemark.stats.result import Best, CellResult, Delivery, Origin, Summary
-from middlemark.stats.sample_doubts import of_most, tail_doubts
+from middlemark.stats.rates import representative
+from middlemark.stats.result import Best, CellResult, Delivery, Origin, Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
-from middlemark.stats.series import representative
-from middlemark.stats.stream_doubts import stream_cell_doubts, stream_trial_doubts
-from middlemark.stats.trials import FURTHER, TIMES, KeptOf, SamplesOf, TrialSummary, figures, trial_summary
-from middlemark.workers.description import Description
+from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary, figures, trial_summary
+from middlemark.stats.warnings.between_cells import with_warnings_between
+from middlemark.stats.warnings.cells import NOT_MEASURED as UNREACHED
+from middlemark.stats.warnings.cells import cell_warnings, faster_than_floor, joined, merged
+from middlemark.stats.warnings.samples import of_most, tail_warnings
+from middlemark.stats.warnings.streams import stream_cell_warnings, stream_trial_warnings
+from middlemark.stats.warnings.trials import trial_warnings
 
 
 def _no_files(file: SamplesFile) -> Kept:
@@ -47,7 +49,7 @@ def trials_by_cell(
     """Return the summaries of the trials of each cell of the plan. This is what takes the time of ``cell_results``."""
     of_cell: list[list[TrialSummary]] = [[] for _ in plan.cells]
     for outcome in sorted(outcomes, key=lambda each: each.order):
-        of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept, doubted=True))
+        of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept, in_full=True))
     return of_cell
 
 
@@ -61,7 +63,7 @@ def results_of(
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
     ]
     held = _held_against_floors(with_noise(results, of_cell, descriptions), descriptions)
-    return with_doubts_between(held, descriptions, memcpy_bytes_per_s)
+    return with_warnings_between(held, descriptions, memcpy_bytes_per_s)
 
 
 def samples_by_cell(
@@ -96,9 +98,14 @@ def _result(
     measured = [each for each in outcomes if each.failed is None]
     described = descriptions.get(cell.adapter)
     carriers = {each.carried_by for each in measured if each.carried_by}
-    times: dict[str, Any] = {field: over_trials([each.times[field] for each in trials]) for field in (*TIMES, *FURTHER)}
+    times = Times(
+        **{field: over_trials([getattr(each.times, field) for each in trials]) for field in Times.__struct_fields__}
+    )
     counts = _added([counted for each in measured if (counted := rates.counts(each))])
     values = tuple(each for each in figures(cell, trials) if each is not None)
+    parts, absent = _breakdown(trials)
+    alive = [each for each in trials if each.outcome.failed is None]
+    chosen = representative([each.outcome for each in alive], figures(cell, alive))
     result = CellResult(
         cell=cell,
         name=name,
@@ -111,18 +118,21 @@ def _result(
         discovery_ns=_median(each.discovery_ns for each in measured),
         times_floor=None,
         floor=None,
-        warnings=_doubts(cell, trials, limits, descriptions),
+        warnings=_warnings(cell, trials, limits, descriptions),
         failed=None if measured else _why_nothing(outcomes),
         failures=tuple(each.failed for each in outcomes if each.failed),
         resources=costs.resources(cell, measured),
         trial_values=values,
         interval=median_interval(values),
         imported=_origin(outcomes),
-        **_breakdown(trials),
-        **times,
-        **_series(cell, trials),
+        breakdown=parts,
+        breakdown_absent=absent,
+        series=chosen.series if chosen else (),
+        series_trial=chosen.number if chosen else None,
+        series_subscribers=chosen.subscribers if chosen else (),
+        **msgspec.structs.asdict(times),
     )
-    return msgspec.structs.replace(result, **_throughput(cell, trials)) if measured else result
+    return _with_throughput(result, alive) if measured else result
 
 
 def _origin(outcomes: Sequence[TrialOutcome]) -> Origin | None:
@@ -133,85 +143,83 @@ def _origin(outcomes: Sequence[TrialOutcome]) -> Origin | None:
     return Origin(
         tool=told[0].tool,
         files=tuple(dict.fromkeys(each.file for each in told)),
-        not_counted=tuple(each for each in Counts.__struct_fields__ if each not in counted),
+        not_counted=tuple(each for each in TrialCounts.__struct_fields__ if each not in counted),
     )
 
 
-def _doubts(
+def _warnings(
     cell: Cell,
     trials: Sequence[TrialSummary],
     limits: Mapping[int, Limits],
     descriptions: Mapping[str, Description],
-) -> tuple[Doubt, ...]:
+) -> tuple[RunWarning, ...]:
     outcomes = [each.outcome for each in trials]
     measured = [each for each in outcomes if each.failed is None]
     stream = cell.pattern == "stream"
-    of_trials = [trial_doubts(cell, limits[each.order], each, descriptions) for each in measured]
-    summaries = [each.times["one_way_ns" if stream else "round_trip_ns"] for each in trials]
-    of_cell = cell_doubts(cell, outcomes, summaries, figures(cell, trials) if by_rate(cell) else ())
+    of_trials = [trial_warnings(cell, limits[each.order], each, descriptions) for each in measured]
+    summaries = [each.times.latency_of(cell) for each in trials]
+    of_cell = cell_warnings(cell, outcomes, summaries, figures(cell, trials) if by_rate(cell) else ())
     if stream:
-        of_trials = [(*told, *stream_trial_doubts(cell, each)) for told, each in zip(of_trials, measured, strict=True)]
+        of_trials = [
+            (*told, *stream_trial_warnings(cell, each)) for told, each in zip(of_trials, measured, strict=True)
+        ]
         counts = _added([counted for each in measured if (counted := rates.counts(each))])
-        of_cell += stream_cell_doubts(cell, counts, over_trials(summaries))
-    of_samples = of_most([each.doubts for each in trials if each.outcome.failed is None])
-    of_cell += tail_doubts([each.samples for each in trials], summaries)
+        of_cell += stream_cell_warnings(cell, counts, over_trials(summaries))
+    of_samples = of_most([each.warnings for each in trials if each.outcome.failed is None])
+    of_cell += tail_warnings([each.samples for each in trials], summaries)
     return joined(of_cell, merged([(*a, *b) for a, b in zip(of_trials, of_samples, strict=True)]))
 
 
-def _breakdown(trials: Sequence[TrialSummary]) -> dict[str, Any]:
+def _breakdown(trials: Sequence[TrialSummary]) -> tuple[tuple[Part, ...] | None, str | None]:
+    """Return the parts, or why there are none."""
     if any(each.outcome.imported for each in trials):
-        return {"breakdown_absent": "another tool measured it"}
+        return None, "another tool measured it"
     found = breakdown.over_trials([each.breakdown for each in trials if each.breakdown is not None])
-    return {"breakdown": found.parts or None, "breakdown_absent": found.absent}
+    return found.parts or None, found.absent
 
 
-def _series(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:
-    measured = [each for each in trials if each.outcome.failed is None]
-    chosen = representative([each.outcome for each in measured], figures(cell, measured))
-    if chosen is None:
-        return {}
-    return {"series": chosen.series, "series_trial": chosen.number, "series_subscribers": chosen.subscribers}
-
-
-def _throughput(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:
-    """Return the fields of a result that only patterns with a rate have."""
-    measured = [each for each in trials if each.outcome.failed is None]
-    native = {each.outcome.native_request_reply for each in measured} - {None}
-    found: dict[str, Any] = {
-        "offered_hz": rates.offered_hz(cell),
-        "native_request_reply": native.pop() if len(native) == 1 else None,
-    }
+def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:
+    """Return the result with the fields that only patterns with a rate have."""
+    cell = result.cell
+    native = {each.outcome.native_request_reply for each in trials} - {None}
+    result = msgspec.structs.replace(
+        result,
+        offered_hz=rates.offered_hz(cell),
+        native_request_reply=native.pop() if len(native) == 1 else None,
+    )
     if cell.pattern == "request-reply":
-        found["rate_hz"] = found["rate_total_hz"] = _median(each.replies_hz for each in measured)
+        replies_hz = _median(each.replies_hz for each in trials)
+        result = msgspec.structs.replace(result, rate_hz=replies_hz, rate_total_hz=replies_hz)
     if cell.pattern == "stream":
-        found |= _of_stream(cell, measured)
-    if found.get("rate_hz") is not None and "size" not in cell.unknown:
-        found["bytes_per_s"] = found["rate_hz"] * cell.size
-    return found
+        result = _of_stream(result, trials)
+    if result.rate_hz is None or "size" in cell.unknown:
+        return result
+    return msgspec.structs.replace(result, bytes_per_s=result.rate_hz * cell.size)
 
 
-def _of_stream(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, Any]:
-    outcomes = [each.outcome for each in trials]
+def _of_stream(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:
+    cell, outcomes = result.cell, [each.outcome for each in trials]
     of_trials = [each.rates for each in trials if each.rates]
     publishers = [each for outcome in outcomes for each in outcome.publishers]
     reasons = [each.one_way.absent for each in trials if each.one_way and each.one_way.absent]
-    told = any(each.times["one_way_from_sent_ns"] for each in trials)
-    return {
-        "rate_hz": _median(each.rate_hz for each in of_trials),
-        "rate_total_hz": _median(each.total_hz for each in of_trials),
-        "sent_hz": _median(each.sent_hz for each in of_trials),
-        "blocked_ns": _median(each.blocked_ns for each in of_trials),
-        "blocked_share": _median(each.blocked_share for each in of_trials),
-        "scheduled": _sum(each.scheduled for each in publishers),
-        "late_sends": _sum(each.late_sends for each in publishers),
-        "unsent": _sum(each.unsent for each in publishers),
-        "timed_out": _sum(each.timed_out for each in publishers),
-        "in_histogram": sum(each.one_way.in_histogram for each in trials if each.one_way),
-        "one_way_from_sent_absent": reasons[0] if reasons and not told else None,
-        "per_subscriber": _deliveries(trials),
-        "steps": curve(cell, outcomes) if cell.rate == "curve" else search(outcomes),
-        "sustainable": sustainable(outcomes) if cell.rate == "sustainable" else None,
-    }
+    told = any(each.times.one_way_from_sent_ns for each in trials)
+    return msgspec.structs.replace(
+        result,
+        rate_hz=_median(each.rate_hz for each in of_trials),
+        rate_total_hz=_median(each.total_hz for each in of_trials),
+        sent_hz=_median(each.sent_hz for each in of_trials),
+        blocked_ns=_median(each.blocked_ns for each in of_trials),
+        blocked_share=_median(each.blocked_share for each in of_trials),
+        scheduled=_sum(each.scheduled for each in publishers),
+        late_sends=_sum(each.late_sends for each in publishers),
+        unsent=_sum(each.unsent for each in publishers),
+        timed_out=_sum(each.timed_out for each in publishers),
+        in_histogram=sum(each.one_way.in_histogram for each in trials if each.one_way),
+        one_way_from_sent_absent=reasons[0] if reasons and not told else None,
+        per_subscriber=_deliveries(trials),
+        steps=curve(cell, outcomes) if cell.rate == "curve" else search(outcomes),
+        sustainable=sustainable(outcomes) if cell.rate == "sustainable" else None,
+    )
 
 
 def _deliveries(trials: Sequence[TrialSummary]) -> tuple[Delivery, ...]:
@@ -274,8 +282,8 @@ def _held_against_floors(
         base = medians[floor.cell] if floor else None
         times = median / base if median is not None and base else None
         label = floor.label if floor and times is not None else None
-        doubt = faster_than_floor(times, label, rate=by_rate(result.cell))
-        warnings = (*result.warnings, doubt) if doubt else result.warnings
+        warning = faster_than_floor(times, label, rate=by_rate(result.cell))
+        warnings = (*result.warnings, warning) if warning else result.warnings
         told = {
             "times_floor": times,
             "floor": label,
@@ -310,8 +318,10 @@ def _why_nothing(outcomes: Sequence[TrialOutcome]) -> Failure:
     return first or Failure(UNREACHED, "the run ended before it was measured", "run it again, alone with --only")
 
 
-def _added(counts: Sequence[Counts]) -> Counts:
-    return Counts(**{field: sum(getattr(each, field) for each in counts) for field in Counts.__struct_fields__})
+def _added(counts: Sequence[TrialCounts]) -> TrialCounts:
+    return TrialCounts(
+        **{field: sum(getattr(each, field) for each in counts) for field in TrialCounts.__struct_fields__}
+    )
 
 
 def _median(figures: Iterable[float | None]) -> float | None:

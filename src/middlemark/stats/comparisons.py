@@ -1,15 +1,17 @@
-"""Cells held against each other, by a factor or run against run: what is compared, and what may not be."""
+"""Cells held against each other, by a factor or run against run: what may be compared, and beside which floors."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.levels import Level
 from middlemark.stats.costs import trial_cpu_ns_per_message, trial_rss_bytes
+from middlemark.stats.floors import by_rate, floors
 from middlemark.stats.trials import TrialSummary
-from middlemark.stats.verdict import MARGIN, Judged, Verdict, judge
+from middlemark.stats.verdict import MARGIN, Judgement, Verdict, judge
 
 SHARED_MEMORY = "shared_memory"
 """A factor of its own, on or off by what carries the transport's data: it stands in place of ``transport``."""
@@ -30,7 +32,7 @@ _Figure = Callable[[Cell, TrialSummary], float | None]
 
 def _latency(quantile: str) -> _Figure:
     def figure(cell: Cell, trial: TrialSummary) -> float | None:
-        times = trial.times["one_way_ns" if cell.pattern == "stream" else "round_trip_ns"]
+        times = trial.times.latency_of(cell)
         value: float | None = getattr(times, quantile) if times else None
         return value
 
@@ -99,7 +101,7 @@ class Comparison(msgspec.Struct, frozen=True):
     pairing: Pairing
     metric: str
     medians: tuple[float, float]
-    judged: Judged
+    judged: Judgement
     word: str
 
 
@@ -118,17 +120,18 @@ def side(
     return Side(label, run, cell, shared_memory, machine, figures)
 
 
-def level(each: Side, factor: str) -> Any:
+def level(each: Side, factor: str) -> Level:
     """Return the cell's level of a factor."""
     if factor == SHARED_MEMORY:
         return None if each.shared_memory is None else "on" if each.shared_memory else "off"
-    return getattr(each.cell, factor)
+    found: Level = getattr(each.cell, factor)
+    return found
 
 
-def by_factor(sides: Sequence[Side], factor: str, baseline: Any = None) -> list[Pairing]:
+def by_factor(sides: Sequence[Side], factor: str, baseline: Level = None) -> list[Pairing]:
     """Pair cells that differ in that factor alone: with the baseline's level, or each level with all before it."""
     hidden = _HIDDEN.get(factor, (factor,))
-    groups: dict[Any, list[Side]] = {}
+    groups: dict[tuple[object, ...], list[Side]] = {}
     for each in sides:
         if level(each, factor) is not None:
             groups.setdefault(_key(each.cell, hidden), []).append(each)
@@ -136,7 +139,7 @@ def by_factor(sides: Sequence[Side], factor: str, baseline: Any = None) -> list[
     for group in groups.values():
         for index, b in enumerate(group):
             for a in group[:index] if baseline is None else group:
-                known = baseline is None or str(level(a, factor)) == baseline
+                known = baseline is None or level(a, factor) == baseline
                 if known and level(a, factor) != level(b, factor):
                     pairings.append(Pairing(a, b, (_name(a, factor), _name(b, factor))))
     return pairings
@@ -168,7 +171,7 @@ def _apart(a: Side, b: Side) -> tuple[str, ...]:
     )
 
 
-def _key(cell: Cell, but: Sequence[str]) -> tuple[Any, ...]:
+def _key(cell: Cell, but: Sequence[str]) -> tuple[object, ...]:
     return tuple(getattr(cell, field) for field in Cell.__struct_fields__ if field not in but)
 
 
@@ -228,3 +231,53 @@ def word(metric: str, verdict: Verdict) -> str:
     if verdict is Verdict.BETTER:
         return METRICS[metric].better
     return METRICS[metric].worse if verdict is Verdict.WORSE else verdict.value
+
+
+_HELD = ("p50", "p99", "throughput")
+"""Metrics of which a floor is the least, or the most, that can be: a floor's processor time or memory is neither."""
+
+
+class AgainstFloor(msgspec.Struct, frozen=True):
+    """One side's floor by one metric. ``times``: how many times slower than it the side is."""
+
+    floor: str
+    median: float
+    times: float
+
+
+def beside_floors(sides: Sequence[Side], descriptions: Mapping[str, Description]) -> tuple[Side, ...]:
+    """Return the cells of one run, each with its floor as ``stats/floors.py`` finds it; a floor itself has none."""
+    found = floors([each.cell for each in sides], [_held(each) for each in sides], descriptions)
+    return tuple(
+        side
+        if floor is None or floor.cell == index
+        else msgspec.structs.replace(side, floor=FloorBeside(floor.label, sides[floor.cell].figures))
+        for index, (side, floor) in enumerate(zip(sides, found, strict=True))
+    )
+
+
+def against_floors(comparison: Comparison) -> tuple[AgainstFloor | None, AgainstFloor | None]:
+    """Return A and B as times of their floors, medians over trials; None where there is none to be held against."""
+    a, b = comparison.pairing.a, comparison.pairing.b
+    return (
+        _against(a, comparison.metric, comparison.medians[0]),
+        _against(b, comparison.metric, comparison.medians[1]),
+    )
+
+
+def _against(side: Side, metric: str, median: float) -> AgainstFloor | None:
+    if side.floor is None or metric not in _HELD or not side.floor.figures[metric]:
+        return None
+    floor = statistics.median(side.floor.figures[metric].values())
+    times = floor / median if METRICS[metric].higher_is_better else median / floor
+    return AgainstFloor(side.floor.label, floor, times)
+
+
+def _held(side: Side) -> float | None:
+    """Return the ns that are held against a floor's: the time a message takes where ``by_rate``, else p50."""
+    rated = by_rate(side.cell)
+    known = side.figures["throughput" if rated else "p50"].values()
+    if not known:
+        return None
+    median = statistics.median(known)
+    return 1e9 / median if rated else median

@@ -3,14 +3,14 @@
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
-from middlemark.launch.outcome import NetworkCost, TrialOutcome, WorkerCost
-from middlemark.plan.cell import Cell
-from middlemark.stats.result import Resources, ThreadResources, WorkerResources
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import NetworkCost, TrialOutcome, WorkerCost
+from middlemark.stats.result import CellResources, ThreadResources, WorkerResources
 
 _NS = 1_000_000_000
 
 
-def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Resources | None:
+def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | None:
     """Return the cost of a cell over its measured trials; None when nothing was read."""
     costed = [each for each in outcomes if each.costs]
     network = _added([each.network for each in outcomes if each.network is not None])
@@ -20,7 +20,7 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Resources | None:
     def over(figure: Callable[[TrialOutcome], float | None]) -> float | None:
         return _median(value for each in costed if (value := figure(each)) is not None)
 
-    return Resources(
+    return CellResources(
         cpu=over(lambda each: sum(map(_cpu, each.costs))),
         user=over(lambda each: sum(_share(cost.user_ns, cost) for cost in each.costs)),
         system=over(lambda each: sum(_share(cost.system_ns, cost) for cost in each.costs)),

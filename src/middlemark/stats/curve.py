@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from middlemark.launch.outcome import Step, TrialOutcome
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Step, TrialOutcome
 from middlemark.stats.result import CurveStep, Sustainable
 
 KNEE_LOSS = 0.01

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from middlemark.plan.cell import Cell
-from middlemark.plan.floors import COMPARABLE, experiment, held_to
+from middlemark.model.cell import EXPERIMENT, Cell, experiment
+from middlemark.model.description import Description, floor_carrier
 from middlemark.stats.result import CellResult
-from middlemark.workers.description import Description
 
-_RECEIVE = COMPARABLE.index("receive")
+_RECEIVE = EXPERIMENT.index("receive")
 
 LEAST_COPYING_NS = 1000.0
 """Of a round trip of copies two or three readings of the clock are a part, 50 to 110 ns."""
@@ -54,7 +53,7 @@ def floors(
         description = descriptions.get(cell.adapter)
         if description and description.floor:
             return Floor(index, _label(cell, description)) if medians[index] is not None else None
-        carrier = held_to(carrier_of(cell, descriptions))
+        carrier = floor_carrier(carrier_of(cell, descriptions))
         for receive in _receptions(cell):
             candidates = [
                 each

@@ -1,10 +1,14 @@
-"""How sure a cell's figure is: the interval of the median of its trials' figures."""
+"""How sure a cell's figure is: the interval of the median of its trials' figures, and which cells need more of them."""
 
 import functools
-from collections.abc import Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
+
+from middlemark.model.plan import Precision
 
 RESAMPLES = 4000
 FEWEST = 6
@@ -30,3 +34,37 @@ def _middle_ranks(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
     """Return the ranks, among ``count`` trials, of the two in the middle of each draw: the draws know no figures."""
     drawn = np.sort(np.random.default_rng(count).integers(0, count, (RESAMPLES, count)), axis=1)
     return drawn[:, (count - 1) // 2], drawn[:, count // 2]
+
+
+class Known(msgspec.Struct, frozen=True):
+    """Indices of the cells that are not known well enough, and of those that nothing is known of."""
+
+    wide: tuple[int, ...]
+    unmeasured: tuple[int, ...]
+
+
+def reach(figures: Sequence[float]) -> float | None:
+    """Return how far the interval of their median reaches from it, on its longer side, as a part of it.
+
+    None where there is no interval: with fewer than six figures.
+    """
+    interval = median_interval(figures)
+    if interval is None:
+        return None
+    median = statistics.median(figures)
+    return max(median - interval[0], interval[1] - median) / median
+
+
+def known(precision: Precision, figures: Mapping[int, Sequence[float]], rounds: int) -> Known:
+    """Return what is not known well enough after so many rounds; ``figures``: of the measured trials, by cell."""
+    wide = []
+    unmeasured = []
+    for cell in precision.focus:
+        measured = figures.get(cell, ())
+        if not measured and rounds >= FEWEST:
+            unmeasured.append(cell)
+            continue
+        part = reach(measured)
+        if part is None or part > precision.part:
+            wide.append(cell)
+    return Known(tuple(wide), tuple(unmeasured))

@@ -1,18 +1,19 @@
-"""What the machine did while a cell's trials ran: shares of the roles' processors' time, and a doubt about them."""
+"""What the machine did while a cell's trials ran: shares of the roles' processors' time, and a warning about them."""
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.launch.outcome import Doubt, TrialOutcome
-from middlemark.launch.witnessed import Still, Witnessed
-from middlemark.plan.cell import Cell
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.noise import Witnessed
+from middlemark.model.outcome import RunWarning, TrialOutcome
+from middlemark.model.protocol import Still
 from middlemark.stats.outliers import Stillness, middlewares, stillness
-from middlemark.stats.result import CellResult, Laid, Noise, Taker, TrialNoise
-from middlemark.stats.series import representative
+from middlemark.stats.rates import representative
+from middlemark.stats.result import Attribution, CellResult, Noise, Preemptor, TrialNoise
 from middlemark.stats.trials import TrialSummary, figures
-from middlemark.workers.description import Description
 
 TAKEN = 0.01
 """From this part of the time on, what the machine took is in the p99 of the trial, and no longer only in its tail."""
@@ -28,7 +29,7 @@ RESTLESS = 3.0
 MORE_IRQ = 0.05
 """A trial whose interrupts took this much more of the time than those of the cell's median trial."""
 
-MOST_TAKERS = 8
+MOST_PREEMPTORS = 8
 MOST_NAMED = 4
 MOST_DISTURBED = 100
 
@@ -54,15 +55,15 @@ def with_noise(
     of_cell: Sequence[Sequence[TrialSummary]],
     descriptions: Mapping[str, Description],
 ) -> list[CellResult]:
-    """Return the results with what the machine did, and the doubt about the trials in which it did too much."""
+    """Return the results with what the machine did, and the warning about the trials in which it did too much."""
     seen = [each.outcome.noise for trials in of_cell for each in trials if each.outcome.noise]
     still = stillness(seen)
     usual = Usual(still_share=_median(map(_restless, seen)), wake_ns=_median(map(_wake_ns, seen)))
     found = []
     for result, trials in zip(results, of_cell, strict=True):
         noise = noise_of(result.cell, trials, still, usual, has_daemon=_has_daemon(result.cell, descriptions))
-        doubt = disturbed(noise) if noise is not None else None
-        warnings = (*result.warnings, doubt) if doubt else result.warnings
+        warning = disturbed(noise) if noise is not None else None
+        warnings = (*result.warnings, warning) if warning else result.warnings
         found.append(msgspec.structs.replace(result, noise=noise, warnings=warnings))
     return found
 
@@ -95,7 +96,7 @@ def noise_of(
     def median(figure: Callable[[TrialNoise], float | None]) -> float | None:
         return _median(figure(each) for each in of_trials)
 
-    laid = [each.above_p99_9 for each in of_trials if each.above_p99_9]
+    attributed = [each.above_p99_9 for each in of_trials if each.above_p99_9]
     return Noise(
         others_share=median(lambda each: each.others_share),
         own_share=median(lambda each: each.own_share),
@@ -112,7 +113,7 @@ def noise_of(
         longest_spell_ns=max(
             (each.longest_spell_ns for each in of_trials if each.longest_spell_ns is not None), default=None
         ),
-        above_p99_9=_laid(laid) if laid else None,
+        above_p99_9=_added_up(attributed) if attributed else None,
         trials=of_trials,
         disturbed=_intervals(chosen),
         disturbed_trial=chosen.number,
@@ -145,8 +146,8 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
         still_share=_restless(seen),
         longest_gap_ns=max((each.gaps.longest_ns for each in _probes(seen)), default=None),
         longest_spell_ns=max((length for _, length, _ in switches.spells), default=None) if switches else None,
-        takers=_takers(seen, time_ns),
-        above_p99_9=_lay(summary, seen, still),
+        preemptors=_preemptors(seen, time_ns),
+        above_p99_9=_attribute(summary, seen, still),
     )
     more = None if irq is None else _irq(seen) - irq
     throttled = moved.throttled if moved else None
@@ -162,13 +163,13 @@ def _own_threads_ns(outcome: TrialOutcome) -> int:
     return sum(each.cpu_ns for each in threads if each.name.partition(" ")[0] not in _ROLES)
 
 
-def _lay(summary: TrialSummary, seen: Witnessed, still: Stillness) -> Laid | None:
+def _attribute(summary: TrialSummary, seen: Witnessed, still: Stillness) -> Attribution | None:
     found = summary.outliers
     if found is None:
         return None
     shorter = seen.switches.longest_of_the_shorter_ns if seen.switches else 0
     ours = middlewares(found, still, least_ns=2.0 * shorter)
-    return Laid(
+    return Attribution(
         samples=found.above,
         machine=found.machine,
         middleware=ours,
@@ -177,8 +178,8 @@ def _lay(summary: TrialSummary, seen: Witnessed, still: Stillness) -> Laid | Non
     )
 
 
-def _laid(trials: Sequence[Laid]) -> Laid:
-    return Laid(
+def _added_up(trials: Sequence[Attribution]) -> Attribution:
+    return Attribution(
         samples=sum(each.samples for each in trials),
         machine=sum(each.machine for each in trials),
         middleware=sum(each.middleware for each in trials),
@@ -187,15 +188,15 @@ def _laid(trials: Sequence[Laid]) -> Laid:
     )
 
 
-def _takers(seen: Witnessed, time_ns: float) -> tuple[Taker, ...]:
+def _preemptors(seen: Witnessed, time_ns: float) -> tuple[Preemptor, ...]:
     if seen.switches is None or seen.switches.scope != "processors":
         return ()
     by_name: dict[str | None, int] = {}
     for each in seen.switches.others:
         by_name[each.name] = by_name.get(each.name, 0) + each.ns
     pids = {each.name: each.pid for each in reversed(seen.switches.others)}
-    ranked = sorted(by_name.items(), key=lambda item: -item[1])[:MOST_TAKERS]
-    return tuple(Taker(name=name, pid=pids.get(name), share=ns / time_ns) for name, ns in ranked)
+    ranked = sorted(by_name.items(), key=lambda item: -item[1])[:MOST_PREEMPTORS]
+    return tuple(Preemptor(name=name, pid=pids.get(name), share=ns / time_ns) for name, ns in ranked)
 
 
 def _marks(
@@ -224,7 +225,7 @@ def _marks(
 
 
 def _who(noise: TrialNoise) -> str:
-    named = [each for each in noise.takers if each.share >= 0.1 * (noise.others_share or 0.0)]
+    named = [each for each in noise.preemptors if each.share >= 0.1 * (noise.others_share or 0.0)]
     told = [
         f"{each.name or 'one that has ended'}{'' if each.pid is None else f' (pid {each.pid})'} {percent(each.share)}"
         for each in named[:MOST_NAMED]
@@ -242,8 +243,8 @@ _ADVICE = {
 }
 
 
-def disturbed(noise: Noise) -> Doubt | None:
-    """Return the doubt about the trials in which the machine took a relevant share, naming them; None: in none."""
+def disturbed(noise: Noise) -> RunWarning | None:
+    """Return the warning about the trials in which the machine took a relevant share, naming them; None: in none."""
     marked = [each for each in noise.trials if each.marked]
     if not marked:
         return None
@@ -254,7 +255,7 @@ def disturbed(noise: Noise) -> Doubt | None:
     advice = dict.fromkeys(
         text for each in marked for mark in each.marked for start, text in _ADVICE.items() if mark.startswith(start)
     )
-    return Doubt(DISTURBED, f"{which}{of}: {'; '.join(most.marked)}", "; ".join(advice))
+    return RunWarning(DISTURBED, f"{which}{of}: {'; '.join(most.marked)}", "; ".join(advice))
 
 
 def _intervals(outcome: TrialOutcome) -> tuple[tuple[float, float], ...]:

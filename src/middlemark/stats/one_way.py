@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from middlemark.model.samples import NOT_MEASURED, SATURATED, SEQUENCE_BITS
+from middlemark.model.times import Summary
 from middlemark.stats.buckets import joined, summarise_both
 from middlemark.stats.quantiles import Numbers
-from middlemark.stats.result import Summary
-from middlemark.stats.samples import NOT_MEASURED, SATURATED, SEQUENCE_BITS, Kept, Samples
+from middlemark.stats.samples import Kept, Samples
 from middlemark.stats.tally import summary_of
 
 _SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
@@ -77,19 +78,19 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
 def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Numbers) -> str | None:
     """Write the times of these arrivals since they were sent to ``times``; return why that cannot be told of one."""
     stamps = np.ascontiguousarray(arrivals["stamp"])
-    sources = (stamps >> _BITS).astype(np.uint16)
-    present = np.flatnonzero(np.bincount(sources))
-    for source in present:
-        publisher = publishers.get(int(source))
+    publisher_ids = (stamps >> _BITS).astype(np.uint16)
+    present = np.flatnonzero(np.bincount(publisher_ids))
+    for publisher_id in present:
+        publisher = publishers.get(int(publisher_id))
         if publisher is None:
-            return f"publisher {int(source)} kept no record of what it sent"
-        chosen = sources == source if len(present) > 1 else slice(None)
+            return f"publisher {int(publisher_id)} kept no record of what it sent"
+        chosen = publisher_ids == publisher_id if len(present) > 1 else slice(None)
         places = ((stamps[chosen] & _SEQUENCE).astype(np.int64) - 1) // publisher.stamped_every
         if places.min() < 0 or places.max() >= len(publisher.raw):
-            return f"publisher {int(source)} kept only the first {len(publisher.raw):,} of its sends"
+            return f"publisher {int(publisher_id)} kept only the first {len(publisher.raw):,} of its sends"
         late = publisher.raw["late_ns"][places]
         if (late >= SATURATED).any():
-            return f"publisher {int(source)} fell behind by more than the 4.29 s that its record holds"
+            return f"publisher {int(publisher_id)} fell behind by more than the 4.29 s that its record holds"
         # A receiver may be a clock's resolution ahead of the sender: never below zero.
         times[chosen] = np.maximum(arrivals["one_way_ns"][chosen].astype(np.int64) - late.astype(np.int64), 0)
     return None

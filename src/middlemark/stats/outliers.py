@@ -1,4 +1,4 @@
-"""The samples above the 99.9th percentile of a trial, and to whom they are laid: machine, middleware, or nobody.
+"""The samples above the 99.9th percentile of a trial, and to whom they are attributed: machine, middleware, or nobody.
 
 A sample is the **machine's** where somebody else had a role's processor for at least half of what the sample took
 beyond the median: the kernel's record of context switches says so, to the microsecond. What no such record explains may
@@ -14,10 +14,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from middlemark.launch.outcome import TrialOutcome
-from middlemark.launch.witnessed import Durations, Witnessed
+from middlemark.model.noise import Witnessed
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.protocol import Durations
+from middlemark.model.times import Summary
 from middlemark.stats.quantiles import Numbers
-from middlemark.stats.result import Summary
 from middlemark.stats.samples import Kept, Samples
 
 SLACK_NS = 2_000.0
@@ -107,14 +108,14 @@ def upper_bound(count: int) -> float:
     return float(shape * (1 - 1 / (9 * shape) + 1.6449 / (3 * math.sqrt(shape))) ** 3)
 
 
-class Part(msgspec.Struct, frozen=True):
+class RoleTimes(msgspec.Struct, frozen=True):
     """Samples of one role: ``values`` in ns, and when each began (CLOCK_MONOTONIC in ns), asked for a few of them."""
 
     values: Numbers
     begins: Callable[[npt.NDArray[np.int64]], Numbers]
 
 
-def outliers(parts: Sequence[Part], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
+def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
     """Return a trial's samples above p99.9; None: there are none, or nobody looked at the machine.
 
     ``summary`` is that of all parts together. A gap may prolong one sample of each part.
@@ -155,9 +156,9 @@ def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome:
     if seen is None or len(senders) != len(seen.begins_ns):
         return None
 
-    def part(samples: Samples, first_ns: int) -> Part:
+    def part(samples: Samples, first_ns: int) -> RoleTimes:
         begins = samples["begin_ns"]
-        return Part(samples["round_trip_ns"], lambda at: begins[at].astype(np.int64) + first_ns)
+        return RoleTimes(samples["round_trip_ns"], lambda at: begins[at].astype(np.int64) + first_ns)
 
     parts = [part(samples, first) for samples, first in zip(senders, seen.begins_ns, strict=True) if len(samples)]
     return outliers(parts, summary, outcome) if parts else None
@@ -169,9 +170,9 @@ def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutco
     if any(each.histogram is not None for each in subscribers):
         return None
 
-    def part(samples: Samples) -> Part:
+    def part(samples: Samples) -> RoleTimes:
         received, taken = samples["received_ns"], samples["one_way_ns"]
-        return Part(taken, lambda at: received[at].astype(np.int64) - taken[at].astype(np.int64))
+        return RoleTimes(taken, lambda at: received[at].astype(np.int64) - taken[at].astype(np.int64))
 
     parts = [part(each.raw) for each in subscribers if len(each.raw)]
     return outliers(parts, summary, outcome) if parts else None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from middlemark.stats.result import Summary
+from middlemark.model.times import Summary
 
 QUANTILES = {
     "p50": Fraction(1, 2),

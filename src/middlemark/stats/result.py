@@ -2,30 +2,9 @@
 
 import msgspec
 
-from middlemark.launch.outcome import Arrived, Counts, Doubt, Failure, NetworkCost, Second
-from middlemark.plan.cell import Cell
-
-
-class Summary(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    rename={
-        "p99_9": "p99.9",
-        "p99_99": "p99.99",
-    },
-):
-    """A distribution in ns. A quantile with too few samples behind it is None."""
-
-    min: float | None = None
-    mean: float | None = None
-    stdev: float | None = None
-    p50: float | None = None
-    p90: float | None = None
-    p99: float | None = None
-    p99_9: float | None = None
-    p99_99: float | None = None
-    max: float | None = None
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Arrived, Failure, NetworkCost, RunWarning, Second, TrialCounts
+from middlemark.model.times import Times
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +50,7 @@ class WorkerResources(msgspec.Struct, frozen=True, kw_only=True):
     threads: tuple[ThreadResources, ...]
 
 
-class Resources(msgspec.Struct, frozen=True, kw_only=True):
+class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     """What a trial cost while it measured, all workers together; medians over trials except ``network``."""
 
     cpu: float | None
@@ -139,8 +118,8 @@ class Best(msgspec.Struct, frozen=True, kw_only=True):
     """How many times slower than it the cell is."""
 
 
-class Laid(msgspec.Struct, frozen=True, kw_only=True):
-    """The samples above the 99.9th percentile, and to whom the evidence lays them."""
+class Attribution(msgspec.Struct, frozen=True, kw_only=True):
+    """The samples above the 99.9th percentile, and to whom the evidence attributes them."""
 
     samples: int
     machine: int
@@ -152,7 +131,7 @@ class Laid(msgspec.Struct, frozen=True, kw_only=True):
     """Why none can be the middleware's for certain; None: the evidence was complete."""
 
 
-class Taker(msgspec.Struct, frozen=True, kw_only=True):
+class Preemptor(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody who had the roles' processors; of several of one name, all together and the pid of the greatest."""
 
     name: str | None
@@ -183,8 +162,8 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
     """The longest of those."""
     longest_spell_ns: int | None
     """The longest time that another process had a role's processor."""
-    takers: tuple[Taker, ...] = ()
-    above_p99_9: Laid | None = None
+    preemptors: tuple[Preemptor, ...] = ()
+    above_p99_9: Attribution | None = None
     marked: tuple[str, ...] = ()
     """What of it is too much to leave the trial's figures alone, in words."""
 
@@ -203,7 +182,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     still_share: float | None
     longest_gap_ns: int | None
     longest_spell_ns: int | None
-    above_p99_9: Laid | None
+    above_p99_9: Attribution | None
     trials: tuple[TrialNoise, ...]
     disturbed: tuple[tuple[float, float], ...]
     """Up to 100 of the longest times in which a role's processor was another's, s since the measuring began."""
@@ -219,7 +198,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     files: tuple[str, ...]
     not_counted: tuple[str, ...]
-    """The fields of ``Counts`` that say nothing, as it did not count them."""
+    """The fields of ``TrialCounts`` that say nothing, as it did not count them."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -230,7 +209,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     share: float
 
 
-class CellResult(msgspec.Struct, frozen=True, kw_only=True):
+class CellResult(Times, frozen=True, kw_only=True):
     """One row. ``trials`` counts those that were measured; the failed ones are in ``failed_trials``."""
 
     cell: Cell
@@ -240,34 +219,19 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     failed_trials: int
     samples: int
     """Round trips, or one-way latencies of a stream."""
-    counts: Counts
+    counts: TrialCounts
     carried_by: str | None
-    round_trip_ns: Summary | None
-    first_reply_ns: Summary | None
-    """The first of several replies; None with one subscriber."""
-    write_ns: Summary | None
-    take_ns: Summary | None
-    """None under ``listen``: the middleware takes there."""
-    loan_ns: Summary | None
-    fill_ns: Summary | None
-    check_ns: Summary | None
     discovery_ns: float | None
     times_floor: float | None
     """How many times slower than the floor it is held against; None without one in the run. See ``stats/floors.py``."""
     floor: str | None
     """Which floor: ``shm``, ``shm (loan)``, ``udp``, …"""
-    warnings: tuple[Doubt, ...]
+    warnings: tuple[RunWarning, ...]
     failed: Failure | None
     """Set when no trial of the cell was measured: the first failure."""
     failures: tuple[Failure, ...] = ()
     """Those of its failed trials, in their order."""
 
-    round_trip_from_intended_ns: Summary | None = None
-    """From the intended instant; None without a rate."""
-    one_way_ns: Summary | None = None
-    """From the intended instant to the application's hands, all subscribers of a trial together."""
-    one_way_from_sent_ns: Summary | None = None
-    """From the beginning of publish()."""
     one_way_from_sent_absent: str | None = None
     """Why a stream has none."""
     in_histogram: int = 0
@@ -293,7 +257,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     timed_out: int | None = None
     """Publishes that back-pressure held beyond the write timeout; None without a publisher."""
     per_subscriber: tuple[Delivery, ...] = ()
-    resources: Resources | None = None
+    resources: CellResources | None = None
     trial_values: tuple[float, ...] = ()
     """The figure a trial that stands for it: the received rate of what is sent as fast as possible, else p50 in ns."""
     interval: tuple[float, float] | None = None

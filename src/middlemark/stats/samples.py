@@ -12,66 +12,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from middlemark.launch.outcome import SamplesFile
-
-NOT_MEASURED = 0xFFFF_FFFF
-"""What stands in ``take_ns``, ``loan_ns``, ``fill_ns``, ``check_ns`` and ``arrived_ns`` where there was nothing to
-measure, and in a publisher's ``write_ns`` where the publish failed or timed out."""
-
-SATURATED = 0xFFFF_FFFE
-"""What stands in a duration of four bytes when it was that or more (4.29 s)."""
-
-SEQUENCE_BITS = 48
-"""A stamp is ``source << 48 | sequence``; sequences begin at 1."""
-
-SAMPLE = np.dtype(
-    [
-        ("sequence", "<u8"),
-        ("begin_ns", "<u8"),
-        ("round_trip_ns", "<u8"),
-        ("first_reply_ns", "<u8"),
-        ("write_ns", "<u4"),
-        ("take_ns", "<u4"),
-        ("loan_ns", "<u4"),
-        ("fill_ns", "<u4"),
-        ("check_ns", "<u4"),
-        ("replies", "<u4"),
-        ("late_ns", "<u4"),
-        ("arrived_ns", "<u4"),
-    ]
-)
-"""Of a ping or a client, in order of sending."""
-
-ANSWER = np.dtype(
-    [
-        ("stamp", "<u8"),
-        ("received_ticks", "<u8"),
-        ("take_ns", "<u4"),
-        ("copy_ns", "<u4"),
-        ("write_ns", "<u4"),
-        ("arrived_ns", "<u4"),
-    ]
-)
-"""Of a pong or a server, one each message that it stamped while it answered it."""
-
-SENDING = np.dtype([("begin_ns", "<u8"), ("late_ns", "<u4"), ("write_ns", "<u4")])
-"""Of a publisher, one each publish attempt: record i is sequence i + 1."""
-
-ARRIVAL = np.dtype([("stamp", "<u8"), ("received_ns", "<u8"), ("one_way_ns", "<u8")])
-"""Of a subscriber, one each message that arrived for the first time and intact, in order of arrival."""
-
-HISTOGRAM = np.dtype([("lower_ns", "<u8"), ("upper_ns", "<u8"), ("count", "<u8")])
-"""Buckets that are not empty, ascending; ``upper_ns`` is not in the bucket."""
-
-KEPT = {
-    "ping": SAMPLE,
-    "client": SAMPLE,
-    "publisher": SENDING,
-    "subscriber": ARRIVAL,
-    "pong": ANSWER,
-    "server": ANSWER,
-}
-"""By role: the dtype of its file."""
+from middlemark.model.outcome import SamplesFile
+from middlemark.model.samples import HISTOGRAM, KEPT, SAMPLE
 
 Samples = npt.NDArray[np.void]
 """One dimension, dtype ``SAMPLE``; of the file of another role, its dtype."""
@@ -161,7 +103,7 @@ def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, 
         shape, fortran_order, dtype = _header(file)
     except (ValueError, SyntaxError, EOFError) as error:
         raise SamplesError(path, f"damaged: {_first_line(error)}", _AGAIN) from error
-    if _today(dtype) != due or len(shape) != 1 or fortran_order:
+    if dtype != due or len(shape) != 1 or fortran_order:
         fields = ", ".join(dtype.names or (str(dtype),))
         reason = f"not the samples of a trial: it holds {len(shape)} dimensions of {fields}"
         raise SamplesError(path, reason, "it was written by another program or another version: measure again")
@@ -187,14 +129,6 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 @functools.lru_cache(maxsize=256)
 def _described(text: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     return np.lib.format.read_array_header_1_0(io.BytesIO(text))
-
-
-def _today(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype with the last field of a round trip named as it is now: it was ``reserved``, and zero."""
-    names = dtype.names or ()
-    if names[-1:] != ("reserved",):
-        return dtype
-    return np.dtype([(name if name != "reserved" else "arrived_ns", dtype[name]) for name in names])
 
 
 def _first_line(error: BaseException) -> str:

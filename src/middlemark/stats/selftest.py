@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from middlemark.plan.cell import Cell
-from middlemark.stats.binomial import highest_rate
+from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import Comparison, Pairing, Side, compare
-from middlemark.stats.shared_labels import RUNS, false_counts
+from middlemark.stats.signed_rank import most_extreme
 from middlemark.stats.verdict import CONFIDENCE, MARGIN, Verdict
 
 ALLOWED = 1 - CONFIDENCE
@@ -36,7 +36,7 @@ class Planted(msgspec.Struct, frozen=True):
     delay_ns: float
 
 
-class Setting(msgspec.Struct, frozen=True):
+class Subject(msgspec.Struct, frozen=True):
     """What one A is: ``cell`` has no label, ``same`` are the labels under which it is measured."""
 
     cell: Cell
@@ -46,7 +46,7 @@ class Setting(msgspec.Struct, frozen=True):
     planted: tuple[Planted, ...]
 
 
-class Tally(msgspec.Struct, frozen=True, kw_only=True):
+class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
     """How comparisons of one kind ended, of those with six pairs and more. Two that share a label hang together."""
 
     faster: int
@@ -70,9 +70,9 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 class Same(msgspec.Struct, frozen=True):
     """A against itself by one metric."""
 
-    setting: Setting
+    setting: Subject
     metric: str
-    tally: Tally
+    tally: VerdictCounts
     """Each judged alone."""
     together: int
     """How many were called different where all of them are judged together."""
@@ -85,9 +85,9 @@ class Same(msgspec.Struct, frozen=True):
 class Power(msgspec.Struct, frozen=True):
     """A against A with a delay, by p50."""
 
-    setting: Setting
+    setting: Subject
     planted: Planted
-    tally: Tally
+    tally: VerdictCounts
     part: float | None
     """The delay as a part of A's p50 in the run itself."""
     measured: float | None
@@ -97,6 +97,14 @@ class Power(msgspec.Struct, frozen=True):
     def is_found(self) -> bool:
         """Say whether it is a difference that one may hope to see."""
         return self.tally.comparisons > 0 and self.tally.slower >= FOUND * self.tally.comparisons
+
+
+def highest_rate(found: int, of: int) -> float:
+    """Return the upper 95 % limit, one-sided, of the rate behind ``found`` of ``of`` (Clopper and Pearson, 1934)."""
+    # As long to import as all the rest. See docs/decisions/0018.
+    from scipy.special import betaincinv  # type: ignore[import-untyped]
+
+    return 1.0 if found >= of else float(betaincinv(found + 1, of - found, CONFIDENCE))
 
 
 class SelfTest(msgspec.Struct, frozen=True):
@@ -135,16 +143,18 @@ class SelfTest(msgspec.Struct, frozen=True):
     @property
     def at_most(self) -> float | None:
         """Return the highest rate that so few false verdicts leave possible (95 %, one-sided)."""
-        if self.worth is None:
-            return None
-        return highest_rate(min(self.worth, math.ceil(self.false * self.worth / self.of)), self.worth)
+        return (
+            None
+            if self.worth is None
+            else highest_rate(min(self.worth, math.ceil(self.false * self.worth / self.of)), self.worth)
+        )
 
     @property
     def holds(self) -> bool:
         """Say whether what was found, each judged alone, is compatible with at most 5 % of false verdicts."""
         return self.false <= ALLOWED * self.of or self.chance > ALLOWED
 
-    def smallest_found(self, setting: Setting) -> Planted | None:
+    def smallest_found(self, setting: Subject) -> Planted | None:
         """Return that setting's least delay that was found, with every larger one; None: not even the largest."""
         found = None
         mine = sorted((each for each in self.power if each.setting == setting), key=lambda each: -each.planted.part)
@@ -153,7 +163,7 @@ class SelfTest(msgspec.Struct, frozen=True):
         return found
 
 
-def reckon(sides: Sequence[Side], settings: Sequence[Setting], margin: float = MARGIN) -> SelfTest:
+def reckon(sides: Sequence[Side], settings: Sequence[Subject], margin: float = MARGIN) -> SelfTest:
     """Return what the verdicts on the measured sides say. A label that has no trial is left out of the count."""
     same: list[Same] = []
     power: list[Power] = []
@@ -222,16 +232,47 @@ def _judged(
     return [judged for each in pairings for judged in compare([each], [metric], margin)]
 
 
-def _tally(comparisons: Sequence[Comparison]) -> Tally:
+def _tally(comparisons: Sequence[Comparison]) -> VerdictCounts:
     """Count those that had trials enough for a verdict: the others cannot be false, and must not look true."""
     able = [each for each in comparisons if each.judged.low is not None]
     verdicts = [each.judged.verdict for each in able]
     untold = [each.judged.trials_needed or math.inf for each in able if each.judged.verdict is Verdict.CANNOT_TELL]
     needed = statistics.median_high(untold) if untold else math.inf
-    return Tally(
+    return VerdictCounts(
         faster=verdicts.count(Verdict.BETTER),
         slower=verdicts.count(Verdict.WORSE),
         equivalent=verdicts.count(Verdict.EQUIVALENT),
         cannot_tell=verdicts.count(Verdict.CANNOT_TELL),
         trials_needed=None if math.isinf(needed) else int(needed),
     )
+
+
+RUNS = 4000
+_CELLS = 20_000_000
+"""Ranks that are held at a time, at most: runs × trials × comparisons."""
+
+
+def false_counts(labels: int, trials: int, seed: int, level: float) -> npt.NDArray[np.int64]:
+    """Return how many of all pairs of ``labels`` the signed-rank test calls different, in ``RUNS`` runs of A alone.
+
+    Pairs that share a label are false together, so their count scatters by more than a binomial one. How much more has
+    no closed form; it is drawn here from normal trials, with a fixed seed: the same question has the same answer.
+
+    ``level``: the two-sided p-value at which it does. One count a run; all zero where there are too few trials.
+    """
+    pairs = list(itertools.combinations(range(labels), 2))
+    counts = np.zeros(RUNS, dtype=np.int64)
+    extreme = most_extreme(trials, level)
+    if extreme < 0 or not pairs:
+        return counts
+    draw = np.random.default_rng(seed)
+    first, second = np.array(pairs).T
+    sums = trials * (trials + 1) // 2
+    step = max(1, _CELLS // (trials * len(pairs)))
+    for begin in range(0, RUNS, step):
+        values = draw.standard_normal((min(step, RUNS - begin), trials, labels))
+        differences = values[:, :, first] - values[:, :, second]
+        ranks = np.abs(differences).argsort(axis=1).argsort(axis=1) + 1
+        above = (ranks * (differences > 0)).sum(axis=1)
+        counts[begin : begin + step] = (np.minimum(above, sums - above) <= extreme).sum(axis=1)
+    return counts

@@ -10,9 +10,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from middlemark.model.samples import NOT_MEASURED
+from middlemark.model.times import Summary
 from middlemark.stats.quantiles import QUANTILES, Numbers, chunked_sum, rank_of, samples_needed, summarise
-from middlemark.stats.result import Summary
-from middlemark.stats.samples import NOT_MEASURED, Samples
+from middlemark.stats.samples import Samples
 
 MANY = 1 << 17
 """Of fewer samples a partition takes less than a table does."""
@@ -27,7 +28,7 @@ _BEYOND = 1 / 8
 
 
 class Tally:
-    """Counts of one field's values, added chunk by chunk. ``absent`` is no value; ``limit`` ends the table, ns."""
+    """TrialCounts of one field's values, added chunk by chunk. ``absent`` is no value; ``limit`` ends the table, ns."""
 
     def __init__(self, limit: int, absent: int | None = None) -> None:
         """See :func:`limit_of`."""

@@ -1,25 +1,25 @@
 """One trial: its samples → a summary a field, and for a stream its rates."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
 
-from middlemark.launch.imported import Imported
-from middlemark.launch.outcome import Doubt, Failure, SamplesFile, TrialOutcome
-from middlemark.plan.cell import Cell
-from middlemark.stats.breakdown import Breakdown
-from middlemark.stats.closed_loop import never_slept, time_unaccounted
+from middlemark.model.cell import Cell
+from middlemark.model.imported import Imported
+from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialOutcome
+from middlemark.model.samples import NOT_MEASURED
+from middlemark.model.times import Summary, Times
+from middlemark.stats.breakdown import Breakdown, round_trip_breakdown, stream_breakdown
 from middlemark.stats.floors import by_rate
 from middlemark.stats.one_way import OneWay, one_way, round_trips
 from middlemark.stats.outliers import Outliers, of_round_trips, of_stream
 from middlemark.stats.quantiles import Numbers, summarise
 from middlemark.stats.rates import Rates, rates, replies_hz
-from middlemark.stats.result import Summary
-from middlemark.stats.sample_doubts import sample_doubts
-from middlemark.stats.samples import NOT_MEASURED, Kept, Samples, SamplesError
+from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.tally import MANY, summary_of, tallied_fields
-from middlemark.stats.trial_breakdown import round_trip_breakdown, stream_breakdown
+from middlemark.stats.warnings.samples import sample_warnings
+from middlemark.stats.warnings.trials import never_slept, time_unaccounted
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
 """The ping's samples of a trial; None when there are none. May raise SamplesError, which costs the trial."""
@@ -30,9 +30,6 @@ KeptOf = Callable[[SamplesFile], Kept]
 TIMES = ("round_trip_ns", "first_reply_ns", "write_ns", "take_ns", "loan_ns", "fill_ns", "check_ns")
 """The fields of a sample that become a summary each, under the same name."""
 
-FURTHER = ("round_trip_from_intended_ns", "one_way_ns", "one_way_from_sent_ns")
-"""Summaries that are made of more than one field."""
-
 _ALWAYS_MEASURED = ("round_trip_ns", "first_reply_ns")
 
 
@@ -40,7 +37,7 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One trial: its outcome (failed, if its samples could not be read) and a summary a field; None: not measured."""
 
     outcome: TrialOutcome
-    times: dict[str, Summary | None]
+    times: Times = Times()
     samples: int = 0
     rates: Rates | None = None
     """Of a stream."""
@@ -49,7 +46,7 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Of request-reply."""
     outliers: Outliers | None = None
     """Its samples above p99.9, and what the witness to the noise knows of them; None: nothing."""
-    doubts: tuple[Doubt, ...] = ()
+    warnings: tuple[RunWarning, ...] = ()
     """Seen in its raw samples."""
     breakdown: Breakdown | None = None
 
@@ -61,29 +58,26 @@ def trial_summary(
     kept: KeptOf,
     *,
     times: Sequence[str] = TIMES,
-    doubted: bool = False,
+    in_full: bool = False,
 ) -> TrialSummary:
     """Return one trial's summaries. A trial whose samples cannot be read has failed, whatever its outcome says.
 
-    ``times``: the fields of round trips that are wanted; to read them all takes as many times longer. ``doubted``: look
+    ``times``: the fields of round trips that are wanted; to read them all takes as many times longer. ``in_full``: look
     for what is doubtful in the samples too, which wants them all.
     """
     if outcome.failed is not None:
-        return TrialSummary(outcome=outcome, times=_nothing())
+        return TrialSummary(outcome=outcome)
     if outcome.imported is not None:
         return _imported(outcome, outcome.imported)
     try:
         if cell.pattern == "stream":
-            return _stream(cell, outcome, kept, doubted)
-        return _trips(cell, outcome, samples, kept, times, doubted)
+            return _stream(cell, outcome, kept, in_full)
+        return _trips(cell, outcome, samples, kept, times, in_full)
     except SamplesError as error:
         return _without_samples(outcome, Failure("samples", str(error), error.advice))
 
 
 def _imported(outcome: TrialOutcome, told: Imported) -> TrialSummary:
-    times: dict[str, Summary | None] = {
-        field: Summary(**msgspec.structs.asdict(figures)) for field, figures in told.times.items()
-    }
     found = None
     if told.rate_hz is not None or told.sent_hz is not None:
         found = Rates(
@@ -94,32 +88,27 @@ def _imported(outcome: TrialOutcome, told: Imported) -> TrialSummary:
             blocked_ns=None,
             blocked_share=None,
         )
-    return TrialSummary(outcome=outcome, times=_nothing() | times, samples=outcome.samples, rates=found)
+    return TrialSummary(outcome=outcome, times=told.times, samples=outcome.samples, rates=found)
 
 
-def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, doubted: bool) -> TrialSummary:
+def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, in_full: bool) -> TrialSummary:
     of_roles = [kept(each) for each in outcome.files]
     found = one_way(of_roles)
-    times = _nothing() | {
-        "one_way_ns": found.all,
-        "one_way_from_sent_ns": found.from_sent,
-        "write_ns": found.write,
-    }
     series = [each.raw["one_way_ns"] for each in of_roles if each.role == "subscriber"]
     return TrialSummary(
         outcome=outcome,
-        times=times,
+        times=Times(one_way_ns=found.all, one_way_from_sent_ns=found.from_sent, write_ns=found.write),
         samples=found.samples,
         rates=rates(outcome),
         one_way=found,
-        outliers=of_stream(of_roles, found.all, outcome) if doubted else None,
-        doubts=sample_doubts(cell, outcome, series, found.all) if doubted else (),
-        breakdown=stream_breakdown(of_roles, found.absent) if doubted else None,
+        outliers=of_stream(of_roles, found.all, outcome) if in_full else None,
+        warnings=sample_warnings(cell, outcome, series, found.all) if in_full else (),
+        breakdown=stream_breakdown(of_roles, found.absent) if in_full else None,
     )
 
 
 def _trips(
-    cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf, wanted: Sequence[str], doubted: bool
+    cell: Cell, outcome: TrialOutcome, samples: SamplesOf, kept: KeptOf, wanted: Sequence[str], in_full: bool
 ) -> TrialSummary:
     clients = [kept(each) for each in outcome.files]
     trips = round_trips(clients) if outcome.files else samples(outcome)
@@ -129,12 +118,12 @@ def _trips(
         return _without_samples(outcome, Failure("samples", text, "measure that trial again"))
     hz = replies_hz(outcome) if cell.pattern == "request-reply" else None
     if trips is None:
-        return TrialSummary(outcome=outcome, times=_nothing(), replies_hz=hz)
+        return TrialSummary(outcome=outcome, replies_hz=hz)
     several = cell.subscribers > 1 and cell.echo == "all"
     fields = [field for field in wanted if field != "first_reply_ns" or several]
-    times = _nothing() | _summaries(trips, fields)
-    if cell.rate != "max" and found:
-        times["round_trip_from_intended_ns"] = summary_of(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64))
+    paced = cell.rate != "max" and found
+    from_intended = summary_of(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64)) if paced else None
+    times = Times(round_trip_from_intended_ns=from_intended, **_summaries(trips, fields))
     senders = [each.raw for each in clients if each.role == "client"] if clients else [trips]
     callers = {each.index: each.raw for each in clients if each.role == "client"} or {0: trips}
     return TrialSummary(
@@ -142,26 +131,26 @@ def _trips(
         times=times,
         samples=found,
         replies_hz=hz,
-        outliers=of_round_trips(senders, times["round_trip_ns"], outcome) if doubted else None,
-        doubts=_doubts_of_trips(cell, outcome, clients, trips, times) if doubted else (),
-        breakdown=round_trip_breakdown(cell, outcome, callers, kept) if doubted else None,
+        outliers=of_round_trips(senders, times.round_trip_ns, outcome) if in_full else None,
+        warnings=_warnings_of_trips(cell, outcome, clients, trips, times) if in_full else (),
+        breakdown=round_trip_breakdown(cell, outcome, callers, kept) if in_full else None,
     )
 
 
-def _doubts_of_trips(
+def _warnings_of_trips(
     cell: Cell,
     outcome: TrialOutcome,
     clients: Sequence[Kept],
     trips: Samples,
-    times: Mapping[str, Summary | None],
-) -> tuple[Doubt, ...]:
+    times: Times,
+) -> tuple[RunWarning, ...]:
     each_client = [each.raw["round_trip_ns"] for each in clients if each.role == "client"] or [trips["round_trip_ns"]]
-    parts = [times[field] for field in ("round_trip_ns", "loan_ns", "fill_ns", "check_ns")]
+    parts = (times.round_trip_ns, times.loan_ns, times.fill_ns, times.check_ns)
     spent = len(trips) * sum(each.mean or 0.0 for each in parts if each)
     loop = (time_unaccounted(cell, outcome, spent, len(trips)), never_slept(cell, outcome))
     return (
         *(each for each in loop if each),
-        *sample_doubts(cell, outcome, each_client, times["round_trip_ns"]),
+        *sample_warnings(cell, outcome, each_client, times.round_trip_ns),
     )
 
 
@@ -175,16 +164,11 @@ def _summaries(samples: Samples, fields: Sequence[str]) -> dict[str, Summary | N
 
 
 def _without_samples(outcome: TrialOutcome, failure: Failure) -> TrialSummary:
-    return TrialSummary(outcome=msgspec.structs.replace(outcome, failed=failure), times=_nothing())
-
-
-def _nothing() -> dict[str, Summary | None]:
-    return dict.fromkeys((*TIMES, *FURTHER))
+    return TrialSummary(outcome=msgspec.structs.replace(outcome, failed=failure))
 
 
 def figures(cell: Cell, trials: Sequence[TrialSummary]) -> list[float | None]:
     """Return the one figure a trial that stands for it, its rate or its p50 (``by_rate``); None where it failed."""
     if by_rate(cell):
         return [each.rates.rate_hz if each.rates else None for each in trials]
-    field = "one_way_ns" if cell.pattern == "stream" else "round_trip_ns"
-    return [summary.p50 if (summary := each.times[field]) else None for each in trials]
+    return [summary.p50 if (summary := each.times.latency_of(cell)) else None for each in trials]

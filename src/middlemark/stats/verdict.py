@@ -28,7 +28,7 @@ class Verdict(StrEnum):
     CANNOT_TELL = "cannot tell"
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """B beside A by one metric. ``shift``, ``low`` and ``high`` are parts: 0.1 is a tenth more than A has."""
 
     shift: float
@@ -47,7 +47,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge(
     pairs: Sequence[Sequence[tuple[float, float]]], *, higher_is_better: Sequence[bool], margin: float = MARGIN
-) -> tuple[Judged, ...]:
+) -> tuple[Judgement, ...]:
     """Return a verdict on each comparison of a family: its trials of A and of B, paired by their round; all positive.
 
     The differences are log-ratios. B is better or worse where Holm's p-value over the family is at most 5 % and the
@@ -62,7 +62,7 @@ def judge(
     )
 
 
-def _judged(shift: Shift, p_family: float, differences: Sequence[float], higher: bool, margin: float) -> Judged:
+def _judged(shift: Shift, p_family: float, differences: Sequence[float], higher: bool, margin: float) -> Judgement:
     nearest, farthest = -math.log1p(margin), math.log1p(margin)
     if nearest <= shift.low and shift.high <= farthest:
         verdict = Verdict.EQUIVALENT
@@ -71,7 +71,7 @@ def _judged(shift: Shift, p_family: float, differences: Sequence[float], higher:
     else:
         verdict = Verdict.CANNOT_TELL
     bounded = math.isfinite(shift.low)
-    return Judged(
+    return Judgement(
         shift=math.expm1(shift.shift),
         low=math.expm1(shift.low) if bounded else None,
         high=math.expm1(shift.high) if bounded else None,

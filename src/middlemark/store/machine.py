@@ -5,7 +5,7 @@ import os
 import platform
 from pathlib import Path
 
-from middlemark.store.run import Machine
+from middlemark.model.run import Machine
 
 
 def read_machine() -> Machine:

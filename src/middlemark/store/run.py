@@ -6,61 +6,18 @@ import errno
 import fcntl
 import os
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from middlemark.launch.imported import Source
-from middlemark.launch.outcome import TrialOutcome
-from middlemark.plan.cell import Plan, Reached
-from middlemark.workers.description import Description
-
-SCHEMA = 1
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Plan, Reached
+from middlemark.model.run import SCHEMA, Run, RunFile
 
 
 class StoreError(Exception):
     """A run's folder cannot be written or read; the text names the path."""
-
-
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """What the run was measured on, read when it began."""
-
-    host: str
-    cpu: str
-    processors: int
-    memory_bytes: int
-    kernel: str
-    system: str
-    virtual: bool | None
-    """Whether the processor says that a hypervisor is there; None where it does not say."""
-    clocksource: str | None
-    governor: str | None
-    """The frequency governor of processor 0; None where the kernel offers none."""
-
-
-class RunFile(msgspec.Struct, frozen=True, kw_only=True):
-    """``run.json``."""
-
-    schema: int = SCHEMA
-    middlemark: str
-    suites: tuple[str, ...]
-    suite_texts: dict[str, str] = {}
-    """The suites as written, by name."""
-    command: tuple[str, ...]
-    started: str
-    ended: str | None = None
-    interrupted: bool = False
-    error: str | None = None
-    """What ended the run early, when it was neither complete nor interrupted."""
-    seed: int
-    machine: Machine
-    adapters: tuple[Description, ...]
-    plan: Plan
-    reached: Reached | None = None
-    """How precise it became; None unless that was asked for and it came to an end."""
-    imported: tuple[Source, ...] = ()
-    """The logs of other tools that the run was read from; then ``machine`` is unknown. Empty: it was measured here."""
 
 
 class _Written(msgspec.Struct):
@@ -68,35 +25,6 @@ class _Written(msgspec.Struct):
 
     schema: int
     middlemark: str = "version unknown"
-
-
-class StoredRun(msgspec.Struct, frozen=True):
-    """A run as read back. ``damaged_lines`` counts lines of trials.jsonl that were cut off."""
-
-    folder: Path
-    file: RunFile
-    outcomes: tuple[TrialOutcome, ...]
-    damaged_lines: int = 0
-    running: bool | None = False
-    """Whether the process that measures it lives; None: it has not ended, and the file system has no locks to tell."""
-
-    @property
-    def name(self) -> str:
-        """The folder's name."""
-        return self.folder.name
-
-    @property
-    def state(self) -> str:
-        """How it ended, in words: complete, interrupted, running, killed, or what ended it early."""
-        if self.file.error:
-            return f"ended early: {self.file.error}"
-        if self.file.ended:
-            tools = ", ".join(dict.fromkeys(each.tool for each in self.file.imported))
-            whole = f"imported from {tools}" if tools else "complete"
-            return "interrupted" if self.file.interrupted else whole
-        if self.running is None:
-            return "running or killed: its file system has no locks to tell"
-        return "running" if self.running else "killed"
 
 
 class RunWriter:
@@ -109,6 +37,10 @@ class RunWriter:
         self._add(b"")
         self._release = weakref.finalize(self, os.close, self._lock())
         self._save()
+
+    def run(self, outcomes: Iterable[TrialOutcome]) -> Run:
+        """Return what was written; ``outcomes`` are the trials that were appended, here or before."""
+        return Run(folder=self.folder, file=self.file, outcomes=tuple(outcomes))
 
     def _lock(self) -> int:
         """Hold a lock on trials.jsonl, which ends with this process in whatever way: so a run is known to be under way.
@@ -190,7 +122,7 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
     raise StoreError(f"{root / base}: a thousand runs of this second exist already")
 
 
-def reopen_run(run: StoredRun) -> RunWriter:
+def reopen_run(run: Run) -> RunWriter:
     """Go on with a run that nobody is measuring. Raises StoreError naming the path.
 
     A line that was cut off stays where it is, one that cannot be read; what follows begins on a line of its own.
@@ -212,7 +144,7 @@ def reopen_run(run: StoredRun) -> RunWriter:
     )
 
 
-def read_run(folder: Path) -> StoredRun:
+def read_run(folder: Path) -> Run:
     """Read a run back: complete, killed or under way. Raises StoreError naming the path and what is wrong with it."""
     path = folder / "run.json"
     held = _is_held(folder / "trials.jsonl")  # asked first: a run that ends meanwhile has then said so in run.json
@@ -234,7 +166,13 @@ def read_run(folder: Path) -> StoredRun:
             outcomes.append(msgspec.json.decode(line, type=TrialOutcome))
         except msgspec.DecodeError:
             damaged += 1
-    return StoredRun(folder, file, tuple(outcomes), damaged, running=held if file.ended is None else False)
+    return Run(
+        folder=folder,
+        file=file,
+        outcomes=tuple(outcomes),
+        damaged_lines=damaged,
+        running=held if file.ended is None else False,
+    )
 
 
 def list_runs(root: Path) -> list[Path]:

@@ -1,16 +1,18 @@
-"""The command line's part of a request: options that override every sweep, and ``--only``."""
+"""The command line's part of a request: options that override every sweep, ``--only``, and how precise it is to be."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from middlemark.model.cell import FACTORS
+from middlemark.model.factors import Key
+from middlemark.model.levels import Level, Wrong
+from middlemark.model.spelling import did_you_mean
+from middlemark.model.units import parse_percent, parse_seconds
 from middlemark.problems import Problem
-from middlemark.suite.keys import FACTORS, KEYS, Key, Wrong, read_seed
-from middlemark.suite.model import Level, RawOptions, TypedNative
-from middlemark.suite.spelling import did_you_mean
-from middlemark.suite.table import Table, read_key
+from middlemark.suite.sweep import KEYS, RawOptions, TypedNative
+from middlemark.suite.table import SEED, Table, read_key, read_seed
 
 COMMAND_LINE = "command line"
 
@@ -27,20 +29,17 @@ def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]
     """Return the keys given, the seed, and every problem. Problems and levels are placed at ``--size`` and so on."""
     found: Table = {}
     problems: list[Problem] = []
-    for key in KEYS.values():
-        raw = getattr(options, key.name, None)
-        if raw is None:
-            continue
-        given, wrong = read_key(key, _typed(key, raw), _flag_name(key.name), Path())
+    for name, raw in options.keys.items():
+        given, wrong = read_key(KEYS[name], typed(KEYS[name], raw), flag_name(name), Path())
         problems += wrong
         if given is not None:
-            found[key.name] = given
-    if options.samples is not None and options.duration is not None:
+            found[name] = given
+    if {"samples", "duration"} <= options.keys.keys():
         problems.append(Problem("--samples", "both --samples and --duration are given; a trial ends by one of them"))
     seed: int | None = None
     if options.seed is not None:
         try:
-            seed = read_seed(_number(options.seed.strip()))
+            seed = read_seed(SEED.typed(options.seed.strip()))
         except Wrong as error:
             problems.append(Problem("--seed", str(error)))
     return found, seed, problems
@@ -61,18 +60,15 @@ def read_only(raw: Sequence[str], option: str = "--only") -> tuple[list[Only], l
         if key is None:
             problems.append(Problem(place, f"'{name}' is no factor; {did_you_mean(name, FACTORS)}"))
             continue
-        given, wrong = read_key(key, _typed(key, value.strip()), place, Path())
+        given, wrong = read_key(key, typed(key, value), place, Path())
         problems += wrong
         if given is None:
             continue
-        values = list(given.values)
-        if name == "size":
-            values = list(dict.fromkeys(max(16, each) if isinstance(each, int) else each for each in values))
-        if name == "pin":
-            if "auto" in values:
-                problems.append(Problem(place, "'auto' becomes processors in each cell; name them, or 'off'"))
-                continue
-            values = [None if each == "off" else each for each in values]
+        try:
+            values = dict.fromkeys(map(key.in_cells, given.values))
+        except Wrong as error:
+            problems.append(Problem(place, str(error)))
+            continue
         found.append(Only(name, tuple(values), place))
     return found, problems
 
@@ -94,23 +90,57 @@ def read_native(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Probl
     return tuple(found.values()), problems
 
 
-def _typed(key: Key, raw: object) -> object:
-    """Take a typed word for what its key wants: lists are split at commas, digits are numbers, true and false flags."""
+def typed(key: Key, raw: str | bool) -> object:
+    """Take what was typed for what a suite would have: lists are split at commas, digits are numbers."""
     if not isinstance(raw, str):
         return raw
-    if key.kind == "pin":
-        return raw.strip()
-    words: list[object] = [word.strip() for word in raw.split(",")] if key.listed else [raw.strip()]
-    if key.kind == "whole":
-        words = [_number(word) for word in words]
-    elif key.kind == "flag":
-        words = [{"true": True, "false": False}.get(str(word), word) for word in words]
-    return words if key.listed else words[0]
+    if key.kind.compound or not key.listed:
+        return key.kind.typed(raw.strip())
+    return [key.kind.typed(word.strip()) for word in raw.split(",")]
 
 
-def _number(word: object) -> object:
-    return int(word) if isinstance(word, str) and re.fullmatch(r"-?[0-9]{1,18}", word) else word
-
-
-def _flag_name(key: str) -> str:
+def flag_name(key: str) -> str:
+    """Return the option of that key."""
     return "--" + key.replace("_", "-")
+
+
+FIRST_ROUNDS = 6
+"""With fewer trials a median has no interval to be judged by."""
+BUDGET_S = 600.0
+"""Unless somebody says otherwise: a cell with two states is never known well, and nothing may run for ever."""
+
+
+class PrecisionAsked(msgspec.Struct, frozen=True):
+    """Rounds are added until the median of every cell (with ``focus``, of those in it) is known to ``part``."""
+
+    part: float
+    budget_s: float
+    focus: tuple[Only, ...]
+
+
+def read_precision(
+    part: str | None, budget: str | None, focus: Sequence[str], trials: str | bool | None
+) -> tuple[PrecisionAsked | None, list[Problem]]:
+    """Read the options as typed, None where they were not given. Returns every problem found."""
+    problems: list[Problem] = []
+    if part is None:
+        beside = [name for name, given in (("--budget", budget), ("--focus", focus or None)) if given is not None]
+        return None, [Problem(each, "goes with --until-precise PERCENT, which is not given") for each in beside]
+    if trials is not None:
+        problems.append(Problem("--trials", "--until-precise finds the number of trials; leave one of the two out"))
+    share, budget_s = 0.0, BUDGET_S
+    try:
+        share = parse_percent(part)
+        if not 0 < share < 1:
+            problems.append(Problem("--until-precise", f"'{part}' is not between 0 % and 100 %; 2% is usual"))
+    except ValueError as error:
+        problems.append(Problem("--until-precise", str(error)))
+    if budget is not None:
+        try:
+            budget_s = parse_seconds(budget)
+            if budget_s <= 0:
+                problems.append(Problem("--budget", f"'{budget}' is no time to measure in"))
+        except ValueError as error:
+            problems.append(Problem("--budget", str(error)))
+    chosen, wrong = read_only(focus, "--focus")
+    return PrecisionAsked(share, budget_s, tuple(chosen)), [*problems, *wrong]

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+import msgspec
+
+from middlemark.model.cell import FACTORS
+from middlemark.model.levels import Wrong
+from middlemark.model.plan import LIMITS, Limits
+from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.problems import Problem
-from middlemark.suite.keys import FACTORS, KEYS, Wrong, read_seed
-from middlemark.suite.model import Levels, Native, Suite, Sweep
-from middlemark.suite.spelling import did_you_mean, quoted
-from middlemark.suite.table import Given, Table, read_table
+from middlemark.suite.sweep import KEYS, ONCE, Levels, Native, Suite, Sweep
+from middlemark.suite.table import Given, Table, read_seed, read_table
 
 TOP = ("name", "description", "seed", "defaults", "sweep")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -94,34 +98,24 @@ def make_sweep(place: str, given: Table, natives: Natives, name: str | None) -> 
         else Levels(key.name, key.default, place, named=False)
         for key in FACTORS.values()
     )
-    numbers = {name: each.values[0] for name, each in given.items() if name not in FACTORS}
-    samples = cast("int | None", numbers.get("samples"))
-    duration_s = cast("float | None", numbers.get("duration"))
-    if samples is None and duration_s is None:
-        duration_s = DEFAULT_DURATION_S
-    limit_s = cast("float", numbers.get("limit", max(DEFAULT_LIMIT_S, 2 * (duration_s or 0.0))))
+    once = {ONCE[name].field: each.values[0] for name, each in given.items() if name in ONCE}
+    if "samples" not in once:
+        once.setdefault("duration_s", DEFAULT_DURATION_S)
+    if "limit_s" not in once:
+        once["limit_s"] = max(DEFAULT_LIMIT_S, 2 * cast("float", once.get("duration_s", 0.0)))
+    limits = msgspec.convert({key.field: once.pop(key.field) for key in LIMITS.values() if key.field in once}, Limits)
     problems: list[Problem] = []
-    if duration_s is not None and limit_s < duration_s:
-        problems.append(
-            Problem(given["limit"].place, f"{limit_s:g}s ends a trial before its duration of {duration_s:g}s does")
-        )
+    if limits.duration_s is not None and limits.limit_s < limits.duration_s:
+        text = f"{limits.limit_s:g}s ends a trial before its duration of {limits.duration_s:g}s does"
+        problems.append(Problem(given["limit"].place, text))
     sweep = Sweep(
         place=place,
         name=name,
         factors=factors,
-        samples=samples,
-        duration_s=duration_s,
-        warmup_s=cast("float", numbers.get("warmup", 0.2)),
-        trials=cast("int", numbers.get("trials", 3)),
-        reply_timeout_s=cast("float", numbers.get("timeout", 1.0)),
-        match_timeout_s=cast("float", numbers.get("match_timeout", 10.0)),
-        limit_s=limit_s,
-        domain=cast("int | None", numbers.get("domain")),
-        skip_unsupported=cast("bool", numbers.get("skip_unsupported", False)),
-        floors=cast("bool", numbers.get("floors", True)),
+        limits=limits,
         native=tuple(natives.values()),
     )
-    return sweep, problems
+    return msgspec.structs.replace(sweep, **once), problems
 
 
 def overlay(*layers: Table) -> Table:

@@ -1,16 +1,17 @@
-"""The request as typed → checked suites. The one place of this package that reads files."""
+"""The request as typed → checked suites: those of a checkout or of the package, or files. What is read is read here."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from middlemark.model.cell import FACTORS
+from middlemark.model.spelling import listing, nearest
 from middlemark.problems import Problem, RequestError
-from middlemark.suite.find import find_suite, shown_path, suite_files
-from middlemark.suite.keys import FACTORS
-from middlemark.suite.model import RawOptions, Suite
 from middlemark.suite.overrides import COMMAND_LINE, read_native, read_only, read_options
 from middlemark.suite.read import make_sweep, parse_toml, read_suite
+from middlemark.suite.sweep import RawOptions, Suite
 from middlemark.suite.table import Table
 
 DEFAULT_SUITE = "first-look"
@@ -28,7 +29,7 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
     problems += wrong
     problems += read_only(options.only)[1]
     suites: list[Suite] = []
-    asked_factors = any(getattr(options, name) is not None for name in FACTORS)
+    asked_factors = any(name in FACTORS for name in options.keys)
     if not names_or_paths and asked_factors:
         sweep, wrong = make_sweep(COMMAND_LINE, given, {}, None)
         problems += wrong
@@ -92,3 +93,44 @@ def _read_document(path: Path, place: str) -> tuple[dict[str, object] | None, li
     if len(data) > _LARGEST_FILE:
         return None, [Problem(place, "larger than 4 MiB: that is no suite")]
     return parse_toml(text, place)
+
+
+def suites_folder() -> Path | None:
+    """Return the folder with the suites that come with Middlemark; None when the installation has none."""
+    package = Path(__file__).resolve().parents[1]
+    checkout = package.parents[1]
+    for folder in (package / "suites", checkout / "suites"):
+        # Only a checkout has src/middlemark: beside site-packages a folder "suites" would be somebody else's.
+        if folder.is_dir() and (folder.parent == package or package.parent.name == "src"):
+            return folder
+    return None
+
+
+def suite_files() -> dict[str, Path]:
+    """Return name → file of every suite that comes with Middlemark, sorted by name."""
+    folder = suites_folder()
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))} if folder else {}
+
+
+def find_suite(name: str) -> Path | str:
+    """Return the file of a suite, given by path (it ends in .toml or has a slash) or by name; or what is wrong."""
+    if name.endswith(".toml") or "/" in name:
+        return Path(name)
+    files = suite_files()
+    if name in files:
+        return files[name]
+    near = nearest(name, files)
+    question = f"; did you mean '{near}'?" if near else ""
+    known = f"there is {listing(files)}" if files else "none is installed"
+    beside = f"; './{name}.toml' would be the file here" if Path(f"{name}.toml").is_file() else ""
+    return f"no suite of that name{question}; {known}{beside}"
+
+
+def shown_path(path: Path) -> str:
+    """Return the path as a person would write it from here: relative where that is shorter and stays below."""
+    absolute = os.path.abspath(path)
+    try:
+        relative = os.path.relpath(absolute)
+    except (OSError, ValueError):
+        return absolute
+    return absolute if relative.startswith("..") else relative

@@ -1,15 +1,18 @@
 """One table of keys (a sweep, the defaults, the command line) → checked levels, or every problem in it."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
+from middlemark.model.factors import Key
+from middlemark.model.levels import Level, Wrong, whole
+from middlemark.model.spelling import did_you_mean, quoted
+from middlemark.model.units import UnitError, parse_size
 from middlemark.problems import Problem
-from middlemark.suite.demands import load_demands
-from middlemark.suite.keys import KEYS, Key, Wrong
-from middlemark.suite.model import Level
-from middlemark.suite.spelling import did_you_mean, quoted
+from middlemark.suite.sweep import KEYS
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -22,6 +25,12 @@ class Given(msgspec.Struct, frozen=True):
 Table = dict[str, Given]
 
 MOST_LEVELS = 10_000
+SEED = whole("seed", 0, 2**63 - 1)
+
+
+def read_seed(value: object) -> int:
+    """Return the seed. Raises Wrong."""
+    return cast("int", SEED.read(value))
 
 
 def read_table(
@@ -63,24 +72,23 @@ def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given |
     problems: list[Problem] = []
     for level in levels:
         try:
-            if key.name == "size" and isinstance(level, str) and level.startswith("@"):
+            if key.kind.files and isinstance(level, str) and level.startswith("@"):
                 sizes, wrong = load_demands(level[1:], folder)
                 problems += [Problem(f"{place}: {each.place}", each.text) for each in wrong]
                 read: list[Level] = list(dict.fromkeys(sizes))
             else:
-                read = [key.read(level)]
+                read = [key.kind.read(level)]
         except Wrong as error:
             problems.append(Problem(place, str(error)))
             continue
         for one in read:
             if one in seen:
                 written = one if isinstance(one, int | str) else level
-                shown = "'all'" if key.name == "depth" and one is None else quoted(written)
-                problems.append(Problem(place, f"{shown} is listed twice"))
+                problems.append(Problem(place, f"{quoted(written)} is listed twice"))
             else:
                 seen.add(one)
                 values.append(one)
-    if key.name in ("adapter", "transport") and "all" in values and len(values) > 1:
+    if key.kind.everything and "all" in values and len(values) > 1:
         problems.append(Problem(place, "'all' stands alone; leave the other names out, or leave out 'all'"))
     return (Given(tuple(values), place) if values else None), problems
 
@@ -88,6 +96,56 @@ def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given |
 def _spread(key: Key, value: object) -> list[object]:
     if not isinstance(value, list):
         return [value]
-    if key.kind == "pin" and value and all(isinstance(each, int) for each in value):
+    if key.kind.compound and value and all(isinstance(each, int) for each in value):
         return [value]  # [0, 1] is one placement; [[0, 1], "off"] are two
     return value
+
+
+_LARGEST_FILE = 1 << 20
+
+
+def read_demands(text: str, place: str) -> tuple[list[int], list[Problem]]:
+    """Return the sizes in order, and a problem with line and column (both from 1) for each entry that is none.
+
+    Blank entries and lines are skipped: LatencyTest's own files end their lines with a semicolon.
+    """
+    sizes: list[int] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        for entry in re.finditer(r"[^;]+", line):
+            word = entry[0].strip()
+            if not word:
+                continue
+            column = entry.start() + len(entry[0]) - len(entry[0].lstrip()) + 1
+            try:
+                size = parse_size(word)
+            except UnitError as error:
+                hint = "; the separator is a semicolon" if "," in word else ""
+                problems.append(Problem(f"{place}: line {number}: column {column}", f"{error}{hint}"))
+                continue
+            if size in sizes:
+                problems.append(Problem(f"{place}: line {number}: column {column}", f"{word} is listed twice"))
+            sizes.append(size)
+    if not sizes and not problems:
+        problems.append(Problem(place, "no size in this file; write them as 16;1024;64512"))
+    return sizes, problems
+
+
+def load_demands(name: str, folder: Path) -> tuple[list[int], list[Problem]]:
+    """Read the file ``name`` (relative to ``folder``). Raises Wrong when it cannot be read as text."""
+    if not name:
+        raise Wrong("'@' without a file's name; write @demands.csv")
+    path = folder / name
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+        if len(data) > _LARGEST_FILE:
+            raise Wrong(f"{name} is larger than 1 MiB: that is no list of sizes")
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise Wrong(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        if isinstance(error, Wrong):
+            raise
+        raise Wrong(f"cannot read {name}: it is not text") from None
+    return read_demands(text, name)

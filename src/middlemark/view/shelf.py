@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from middlemark.model.run import Run
 from middlemark.store import StoreError, list_runs, read_run
-from middlemark.store.run import StoredRun
 
 
 class Shelved(msgspec.Struct, frozen=True):
@@ -65,20 +65,20 @@ class Shelf:
         return shelved
 
 
-def _told(run: StoredRun) -> Shelved:
+def _told(run: Run) -> Shelved:
     file = run.file
     machine = file.machine
     return Shelved(
-        name=run.folder.resolve().name,
+        name=run.name,
         folder=run.folder,
         suites=", ".join(file.suites),
         started=file.started[:19].replace("T", " "),
         machine=f"{machine.host}, {machine.cpu}, {machine.processors} processors",
-        adapters=", ".join(each.name for each in file.adapters if not each.floor) or "floors only",
+        adapters=", ".join(each.name for each in file.adapters if not each.floor) or "machine alone",
         cells=len(file.plan.cells),
         trials=len(run.outcomes),
-        planned=len(file.plan.trials),
-        failed=sum(each.failed is not None for each in run.outcomes),
+        planned=run.planned_trials,
+        failed=run.failed_trials,
         state=run.state,
     )
 

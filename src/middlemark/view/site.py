@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -13,8 +14,15 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from middlemark.problems import MeasureError
-from middlemark.view import pages
-from middlemark.view.shelf import Shelf
+from middlemark.view.shelf import Shelf, Shelved
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("middlemark.view"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 Report = Callable[[Sequence[Path]], str]
 """Folders of runs → the HTML page of their report. May raise MeasureError."""
@@ -42,9 +50,7 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
         return secrets.compare_digest(request.path_params.get("token", "").encode(), token.encode())
 
     def nowhere() -> HTMLResponse:
-        return answer(
-            pages.refusal("", "There is nothing at this address: open the one that middlemark view printed."), 404
-        )
+        return answer(_refusal("", "There is nothing at this address: open the one that middlemark view printed."), 404)
 
     async def runs(request: Request) -> HTMLResponse:
         if not admitted(request):
@@ -53,7 +59,7 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
 
         def page() -> str:
             everything = len(shelf.runs())
-            return pages.shelf(base, str(shelf.root), shelf.search(words), words, everything)
+            return _shelf(base, str(shelf.root), shelf.search(words), words, everything)
 
         return answer(await run_in_threadpool(page))
 
@@ -61,11 +67,11 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
         known = await run_in_threadpool(shelf.runs)
         missing = [each for each in names if each not in known]
         if missing:
-            return answer(pages.refusal(base, f"There is no run {' and no run '.join(missing)} in {shelf.root}."), 404)
+            return answer(_refusal(base, f"There is no run {' and no run '.join(missing)} in {shelf.root}."), 404)
         try:
             return answer(await run_in_threadpool(report, [known[each].folder for each in names]))
         except MeasureError as error:
-            return answer(pages.refusal(base, str(error), error.advice), 409)
+            return answer(_refusal(base, str(error), error.advice), 409)
 
     async def run(request: Request) -> HTMLResponse:
         if not admitted(request):
@@ -77,7 +83,7 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
             return nowhere()
         names = [request.query_params.get(side, "") for side in ("a", "b")]
         if not all(names) or names[0] == names[1]:
-            return answer(pages.refusal(base, "Choose two different runs, one as A and one as B."), 400)
+            return answer(_refusal(base, "Choose two different runs, one as A and one as B."), 400)
         return await reported(names)
 
     async def lost(_request: Request, _: Exception) -> HTMLResponse:
@@ -94,3 +100,13 @@ def site(shelf: Shelf, report: Report, token: str) -> Starlette:
     )
     app.router.redirect_slashes = False  # it would tell a right token without its slash from a wrong one
     return app
+
+
+def _shelf(base: str, root: str, runs: Sequence[Shelved], words: str, of: int) -> str:
+    """Return the list of ``runs``, those of all ``of`` that have these words; ``base`` is the address of this page."""
+    return _TEMPLATES.get_template("shelf.html").render(base=base, root=root, runs=runs, words=words, of=of)
+
+
+def _refusal(base: str, text: str, advice: str = "") -> str:
+    """Return a page that says why there is no other."""
+    return _TEMPLATES.get_template("refusal.html").render(base=base, text=text, advice=advice)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from middlemark.workers.description import BrokenWorker, Description, Worker
+from middlemark.model.description import BrokenWorker, Description, Worker
 
 PREFIX = "middlemark-worker-"
 LEFT_OUT = "middlemark-left-out-"

@@ -1,24 +1,25 @@
 """What every pattern tells the launcher."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import msgspec
 
-from middlemark.launch.outcome import Evidence
-from middlemark.launch.request import Asked, Role
-from middlemark.plan.cell import Cell, Limits
-from middlemark.workers.description import Transport
+from middlemark.launch.worker_request import Asked
+from middlemark.model.cell import Cell
+from middlemark.model.description import Transport
+from middlemark.model.outcome import Evidence, TrialOutcome
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import AnyRoleRequest, AnyRoleResult, RoleRequest, RoleResult
 
-Result = Mapping[str, Any]
-"""A ``result`` event of docs/protocol.md."""
+Result = TypeVar("Result", bound=RoleResult)
 
 
 class Roles(msgspec.Struct, frozen=True):
     """The roles of one trial. Receivers are started first and stopped last."""
 
-    senders: tuple[Role, ...]
-    receivers: tuple[Role, ...]
+    senders: tuple[AnyRoleRequest, ...]
+    receivers: tuple[AnyRoleRequest, ...]
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,8 +28,8 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     cell: Cell
     limits: Limits
     transport: Transport
-    senders: tuple[Result, ...]
-    receivers: tuple[Result, ...]
+    senders: tuple[AnyRoleResult, ...]
+    receivers: tuple[AnyRoleResult, ...]
     evidence: Evidence
     samples_stem: str
     """Relative to the run's folder."""
@@ -36,16 +37,21 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def warmed_up(self) -> int:
         """Messages (or round trips) that the senders' warm-up took: the kernel has counted them too."""
-        return sum(int(sender["warmup_samples"]) for sender in self.senders)
+        return sum(getattr(sender, "warmup_samples", 0) for sender in self.senders)
+
+
+def results_of(kind: type[Result], results: Iterable[AnyRoleResult]) -> tuple[Result, ...]:
+    """Return the results of that kind."""
+    return tuple(each for each in results if isinstance(each, kind))
 
 
 class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     """One pattern."""
 
     roles: Callable[[Asked], Roles]
-    facts: Callable[[Heard], dict[str, Any]]
-    """The fields of ``TrialOutcome`` that follow from what was heard; doubts are ``warnings``, remarks ``notes``."""
-    drains: Callable[[Cell, Role], bool]
+    conclude: Callable[[Heard, TrialOutcome], TrialOutcome]
+    """The outcome as known so far → with what follows from what was heard."""
+    drains: Callable[[Cell, RoleRequest], bool]
     """Whether that receiver goes on until it has what the senders sent; the others stop when they are told to."""
     one_clock: bool = False
     """Times of one worker are held against those of another."""

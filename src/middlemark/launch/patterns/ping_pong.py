@@ -1,58 +1,61 @@
 """Ping-pong: one ping, and pongs of which some or all reply."""
 
-from typing import Any
+import msgspec
 
-from middlemark.launch import evidence, stamps
-from middlemark.launch.findings import counted, doubts
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles
-from middlemark.launch.request import Asked, Role, bounds_of, echoes, load_of, reply_timeout_s
-from middlemark.launch.schedule import missed_instants, schedules
-from middlemark.plan.cell import Cell
+from middlemark.launch import evidence, round_trips
+from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
+from middlemark.launch.warnings import missed_instants, of_ping_pong, schedules
+from middlemark.launch.worker_request import Asked, bounds_of, echoes, load_of, reply_timeout_s
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.protocol import PingRequest, PingResult, PongRequest, PongResult
 
 
 def roles(asked: Asked) -> Roles:
     """Return the ping and its pongs."""
     cell, limits = asked.cell, asked.limits
     echoing = _echoing(cell)
-    ping: Role = {
-        "role": "ping",
+    ping = PingRequest(
+        index=0,
         **bounds_of(limits),
-        "load": load_of(cell, asked.seed, 0),
-        "reply_timeout_s": reply_timeout_s(cell, limits),
-        "payload": cell.payload,
-        "echoing": echoing,
-        "samples_path": f"{asked.samples_stem}.npy",
-        "cpu": asked.cpus[0],
-    }
-    pongs: list[Role] = [
-        {
-            "role": "pong",
-            "index": index,
-            "echoes": echoes(cell, index),
-            "echoing": echoing,
-            "payload": cell.payload,
+        load=load_of(cell, asked.seed, 0),
+        reply_timeout_s=reply_timeout_s(cell, limits),
+        payload=cell.payload,
+        echoing=echoing,
+        samples_path=f"{asked.samples_stem}.npy",
+        cpu=asked.cpus[0],
+    )
+    pongs = [
+        PongRequest(
+            index=index,
+            echoes=echoes(cell, index),
+            echoing=echoing,
+            payload=cell.payload,
             # Of several replies the last one ends the round trip, and whose that was is not kept.
-            **(stamps.asked_of(asked, "pong") if echoing == 1 and index == 0 else {}),
-            "cpu": asked.cpus[1 + index],
-        }
+            **(round_trips.asked_of(asked, "pong") if echoing == 1 and index == 0 else {}),
+            cpu=asked.cpus[1 + index],
+        )
         for index in range(cell.subscribers)
     ]
     return Roles((ping,), tuple(pongs))
 
 
-def facts(heard: Heard) -> dict[str, Any]:
-    """Return what the ping measured and everybody counted."""
-    [ping] = heard.senders
-    missed = missed_instants(heard.cell, schedules("ping", heard.senders))
-    counts = counted(ping, heard.receivers)
-    return {
-        "counts": counts,
-        "samples": ping["samples"],
-        "warmup_samples": ping["warmup_samples"],
-        "measured_s": ping["measured_s"],
-        "samples_file": f"{heard.samples_stem}.npy",
-        **stamps.facts(heard.samples_stem, [ping], heard.receivers),
-        "carried_by": evidence.carried_by(
+def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
+    """Return the outcome with what the ping measured and everybody counted."""
+    [ping] = results_of(PingResult, heard.senders)
+    pongs = results_of(PongResult, heard.receivers)
+    missed = missed_instants(heard.cell, schedules("ping", [ping]))
+    counts = round_trips.counted([ping], pongs)
+    return msgspec.structs.replace(
+        outcome,
+        counts=counts,
+        samples=ping.samples,
+        warmup_samples=ping.warmup_samples,
+        measured_s=ping.measured_s,
+        samples_file=f"{heard.samples_stem}.npy",
+        stamps=round_trips.files(heard.samples_stem, pongs),
+        starts=round_trips.starts([ping]),
+        carried_by=evidence.carried_by(
             heard.evidence,
             heard.transport,
             # One message out to however many pongs (it may be one multicast), and every reply.
@@ -60,8 +63,8 @@ def facts(heard: Heard) -> dict[str, Any]:
             size=heard.cell.size,
             processes=heard.cell.processes,
         ),
-        "warnings": (*doubts(heard.cell, heard.limits, ping, heard.receivers), *([missed] if missed else ())),
-    }
+        warnings=(*of_ping_pong(heard.cell, heard.limits, ping, pongs), *([missed] if missed else ())),
+    )
 
 
 def _echoing(cell: Cell) -> int:
@@ -71,7 +74,7 @@ def _echoing(cell: Cell) -> int:
 
 PING_PONG = Pattern(
     roles=roles,
-    facts=facts,
+    conclude=conclude,
     # The ping has waited for the echoes; the other pongs may be behind.
-    drains=lambda cell, role: not echoes(cell, role["index"]),
+    drains=lambda cell, role: not echoes(cell, role.index),
 )

@@ -1,113 +1,94 @@
 """Streams: publishers and subscribers, dealt out over one or more topics."""
 
 from collections.abc import Sequence
-from typing import Any
+
+import msgspec
 
 from middlemark.launch import evidence
-from middlemark.launch.outcome import Arrived, Counts, SamplesFile, Sent
-from middlemark.launch.patterns.pattern import Heard, Pattern, Result, Roles
-from middlemark.launch.request import Asked, Role, bounds_of, load_of
-from middlemark.launch.stream_findings import doubts
+from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
+from middlemark.launch.warnings import of_stream
+from middlemark.launch.worker_request import Asked, bounds_of, load_of
+from middlemark.model.outcome import Arrived, SamplesFile, Sent, TrialCounts, TrialOutcome
+from middlemark.model.protocol import PublisherRequest, PublisherResult, SubscriberRequest, SubscriberResult
 
 
 def roles(asked: Asked) -> Roles:
     """Return the publishers and the subscribers."""
     cell = asked.cell
-
-    def role(name: str, index: int, kept: int, cpu: int | None) -> Role:
-        return {
-            "role": name,
-            "index": index,
-            "topic": index % cell.topics,
-            "payload": cell.payload,
-            "samples_path": _path(asked.samples_stem, name, index),
-            "kept": kept,
-            "cpu": cpu,
-        }
-
     publishers = [
-        {
-            **role("publisher", index, asked.kept[0], asked.cpus[index]),
+        PublisherRequest(
+            index=index,
+            topic=index % cell.topics,
             **bounds_of(asked.limits),
-            "load": load_of(cell, asked.seed, index),
-        }
+            load=load_of(cell, asked.seed, index),
+            payload=cell.payload,
+            samples_path=_path(asked.samples_stem, "publisher", index),
+            kept=asked.kept[0],
+            cpu=asked.cpus[index],
+        )
         for index in range(cell.publishers)
     ]
     subscribers = [
-        role("subscriber", index, asked.kept[1], asked.cpus[cell.publishers + index])
+        SubscriberRequest(
+            index=index,
+            topic=index % cell.topics,
+            payload=cell.payload,
+            samples_path=_path(asked.samples_stem, "subscriber", index),
+            kept=asked.kept[1],
+            cpu=asked.cpus[cell.publishers + index],
+        )
         for index in range(cell.subscribers)
     ]
     return Roles(tuple(publishers), tuple(subscribers))
 
 
-def facts(heard: Heard) -> dict[str, Any]:
-    """Return what was sent and what came of it."""
-    published = tuple(sent(result) for result in heard.senders)
-    taken = tuple(arrived(result, published) for result in heard.receivers)
+def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
+    """Return the outcome with what was sent and what came of it."""
+    senders, receivers = results_of(PublisherResult, heard.senders), results_of(SubscriberResult, heard.receivers)
+    published = tuple(map(sent, senders))
+    taken = tuple(arrived(result, published) for result in receivers)
     counts = counted(published, taken)
-    return {
-        "counts": counts,
-        "samples": sum(int(result["samples"]) for result in heard.receivers),
-        "warmup_samples": heard.warmed_up,
-        "measured_s": max(float(result["measured_s"]) for result in heard.senders),
-        "files": tuple(_file(heard.samples_stem, result) for result in (*heard.senders, *heard.receivers)),
-        "publishers": published,
-        "subscribers": taken,
-        "carried_by": evidence.stream_carried_by(
+    return msgspec.structs.replace(
+        outcome,
+        counts=counts,
+        samples=sum(result.samples for result in receivers),
+        warmup_samples=heard.warmed_up,
+        measured_s=max(result.measured_s for result in senders),
+        files=(
+            *(_file(heard.samples_stem, result) for result in senders),
+            *(_file(heard.samples_stem, result) for result in receivers),
+        ),
+        publishers=published,
+        subscribers=taken,
+        carried_by=evidence.stream_carried_by(
             heard.evidence,
             heard.transport,
             messages=_moved(heard, counts, taken),
             size=heard.cell.size,
             processes=heard.cell.processes,
         ),
-        "warnings": tuple(
-            doubts(heard.cell, heard.limits, published, taken, senders=heard.senders, receivers=heard.receivers)
-        ),
-    }
-
-
-def sent(result: Result) -> Sent:
-    """Return what one publisher's result says."""
-    return Sent(
-        index=result["index"],
-        topic=result["topic"],
-        scheduled=result["scheduled"],
-        sent=result["sent"],
-        timed_out=result["timed_out"],
-        publish_failed=result["publish_failed"],
-        late_sends=result["late_sends"],
-        unsent=result["unsent"],
-        blocked_ns=result["blocked_ns"],
-        pacing_ns=result["pacing_ns"],
-        writing_ns=result["writing_ns"],
-        first_sent_ns=result["first_sent_ns"],
-        last_sent_ns=result["last_sent_ns"],
+        warnings=tuple(of_stream(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)),
     )
 
 
-def arrived(result: Result, publishers: Sequence[Sent]) -> Arrived:
-    """Return what one subscriber's result says, held against what the publishers of its topic sent.
+def sent(result: PublisherResult) -> Sent:
+    """Return what is kept of one publisher's result: the fields of the same names."""
+    return Sent(**{name: getattr(result, name) for name in Sent.__struct_fields__})
+
+
+def arrived(result: SubscriberResult, publishers: Sequence[Sent]) -> Arrived:
+    """Return what is kept of one subscriber's result, held against what the publishers of its topic sent.
 
     A publish that timed out may arrive all the same; more than was sent is not a negative loss.
     """
-    expected = sum(each.sent for each in publishers if each.topic == result["topic"])
-    return Arrived(
-        index=result["index"],
-        topic=result["topic"],
-        expected=expected,
-        received=result["received"],
-        lost=max(0, expected - int(result["received"])),
-        duplicated=result["duplicated"],
-        reordered=result["reordered"],
-        damaged=result["damaged"],
-        first_received_ns=result["first_received_ns"],
-        last_received_ns=result["last_received_ns"],
-    )
+    expected = sum(each.sent for each in publishers if each.topic == result.topic)
+    told = {name: getattr(result, name) for name in Arrived.__struct_fields__ if hasattr(result, name)}
+    return Arrived(**told, expected=expected, lost=max(0, expected - result.received))
 
 
-def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> Counts:
+def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> TrialCounts:
     """Add up both ends: what every subscriber received and lost, of what was sent once."""
-    return Counts(
+    return TrialCounts(
         sent=sum(each.sent for each in publishers),
         received=sum(each.received for each in subscribers),
         lost=sum(each.lost for each in subscribers),
@@ -118,7 +99,7 @@ def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> Count
     )
 
 
-def _moved(heard: Heard, counts: Counts, taken: Sequence[Arrived]) -> int:
+def _moved(heard: Heard, counts: TrialCounts, taken: Sequence[Arrived]) -> int:
     """Return how many messages must have been moved: of those that may be lost before they are, what arrived."""
     sent = counts.sent + heard.warmed_up
     if heard.cell.reliability == "reliable":
@@ -126,17 +107,16 @@ def _moved(heard: Heard, counts: Counts, taken: Sequence[Arrived]) -> int:
     return min(sent, max((each.received for each in taken), default=0))
 
 
-def _file(stem: str, result: Result) -> SamplesFile:
-    path = _path(stem, result["role"], result["index"])
-    beyond = int(result["in_histogram"])
+def _file(stem: str, result: PublisherResult | SubscriberResult) -> SamplesFile:
+    path = _path(stem, result.role, result.index)
     return SamplesFile(
-        role=result["role"],
-        index=result["index"],
+        role=result.role,
+        index=result.index,
         path=path,
-        samples=result["samples"],
-        histogram_path=f"{path.removesuffix('.npy')}.histogram.npy" if beyond else None,
-        in_histogram=beyond,
-        stamped_every=result.get("stamped_every", 1),
+        samples=result.samples,
+        histogram_path=f"{path.removesuffix('.npy')}.histogram.npy" if result.in_histogram else None,
+        in_histogram=result.in_histogram,
+        stamped_every=result.stamped_every if isinstance(result, PublisherResult) else 1,
     )
 
 
@@ -144,4 +124,4 @@ def _path(stem: str, role: str, index: int) -> str:
     return f"{stem}-{role}-{index}.npy"
 
 
-STREAM = Pattern(roles=roles, facts=facts, drains=lambda _cell, _role: True, one_clock=True)
+STREAM = Pattern(roles=roles, conclude=conclude, drains=lambda _cell, _role: True, one_clock=True)

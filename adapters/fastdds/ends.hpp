@@ -1,0 +1,224 @@
+// A DataWriter and a DataReader behind the contract's Publisher and Subscriber.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fastdds/dds/core/LoanableSequence.hpp>
+#include <fastdds/dds/core/condition/WaitSet.hpp>
+#include <fastdds/dds/core/status/PublicationMatchedStatus.hpp>
+#include <fastdds/dds/core/status/SubscriptionMatchedStatus.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/DataReaderListener.hpp>
+#include <fastdds/dds/subscriber/ReadCondition.hpp>
+#include <fastdds/dds/subscriber/SampleInfo.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/pinned.hpp>
+
+#include "library.hpp"
+#include "options.hpp"
+#include "qos.hpp"
+
+namespace middlemark::fastdds {
+
+class Publisher : kit::Pinned {
+ public:
+  Publisher(dds::Publisher& parent, dds::Topic& type, const Topic& topic, const Options& options)
+      : parent_(parent),
+        writer_(created(parent.create_datawriter(&type, writer_qos(options), nullptr, dds::StatusMask::none()),
+                        "the writer of " + topic.name)),
+        bytes_(topic.message_bytes),
+        loan_(options.settings.loan),
+        waits_(options.settings.reliability == Reliability::reliable && !options.settings.depth),
+        timeout_(options.settings.write_timeout),
+        buffer_(loan_ ? 0 : bytes_) {}
+
+  ~Publisher() {
+    if (loaned_ != nullptr) writer_->discard_loan(loaned_);
+    // Fast DDS 2.9 takes a writer's history apart while a heartbeat may still go through it, which then never ends.
+    std::size_t removed = 0;
+    writer_->clear_history(&removed);
+    parent_.delete_datawriter(writer_);
+  }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
+    if (!loan_) return buffer_;
+    if (loaned_ == nullptr) {
+      const int code = number_of(writer_->loan_sample(loaned_));
+      if (code != code_ok) [[unlikely]] {
+        failure_.note("DataWriter::loan_sample", code);
+        loaned_ = nullptr;
+        return {};
+      }
+    }
+    return {static_cast<std::byte*>(loaned_), bytes_};
+  }
+
+  [[nodiscard]] Published publish() noexcept {
+    void* const sample = loan_ ? loaned_ : buffer_.data();
+    std::optional<kit::Deadline> deadline;
+    if (waits_) deadline.emplace(timeout_);
+    for (;;) {
+      const int code = number_of(writer_->write(sample, dds::HANDLE_NIL));
+      if (code == code_ok) [[likely]] {
+        loaned_ = nullptr;
+        return Published::ok;
+      }
+      // A full history says so before max_blocking_time has passed when an acknowledgement wakes it for nothing.
+      if (code == code_timeout && deadline && !deadline->passed()) continue;
+      failure_.note("DataWriter::write", code);
+      return code == code_timeout ? Published::timed_out : Published::failed;
+    }
+  }
+
+  [[nodiscard]] std::size_t matched() {
+    dds::PublicationMatchedStatus status;
+    return succeeded(writer_->get_publication_matched_status(status)) ? static_cast<std::size_t>(status.current_count)
+                                                                      : 0;
+  }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ private:
+  dds::Publisher& parent_;
+  dds::DataWriter* const writer_;
+  const std::size_t bytes_;
+  const bool loan_;
+  const bool waits_;  ///< for acknowledgements when the history is full
+  const std::chrono::nanoseconds timeout_;
+  std::vector<std::byte> buffer_;
+  void* loaned_ = nullptr;
+  LastFailure failure_;
+};
+
+/// Samples are always taken on loan: what is visited is Fast DDS's own memory.
+class Subscriber : private dds::DataReaderListener, kit::Pinned {
+ public:
+  /// Makes the reader itself, because the reader is given the address of this object. `linger`: how long all readers of the process stay
+  /// at the end before the first goes.
+  Subscriber(dds::Subscriber& parent, dds::Topic& type, const Topic& topic, const Options& options,
+             std::chrono::milliseconds& linger)
+      : parent_(parent),
+        linger_(linger),
+        bytes_(topic.message_bytes),
+        samples_per_read_(options.samples_per_read),
+        overwritten_(options.over("data-sharing") && options.settings.depth) {
+    const bool listening = options.settings.reception == Reception::listen;
+    const dds::StatusMask seen = listening ? dds::StatusMask::data_available() : dds::StatusMask::none();
+    reader_ = created(parent.create_datareader(&type, reader_qos(options, topic), listening ? this : nullptr, seen),
+                      "the reader of " + topic.name);
+    if (options.settings.reception == Reception::block) {
+      condition_ =
+          created(reader_->create_readcondition(dds::ANY_SAMPLE_STATE, dds::ANY_VIEW_STATE, dds::ANY_INSTANCE_STATE),
+                  "a read condition for " + topic.name);
+      wait_set_.attach_condition(*condition_);
+      active_.reserve(1);
+    }
+  }
+
+  ~Subscriber() override {
+    std::this_thread::sleep_for(std::exchange(linger_, std::chrono::milliseconds(0)));
+    if (condition_ != nullptr) {
+      wait_set_.detach_condition(*condition_);
+      reader_->delete_readcondition(condition_);
+    }
+    parent_.delete_datareader(reader_);
+  }
+
+  template <class Visitor>
+  std::size_t take(Visitor&& visitor) noexcept {
+    std::size_t visited = 0;
+    unsigned reads = 0;
+    do {
+      more_ = read(visitor, visited);
+    } while (more_ && ++reads < reads_per_take);
+    return visited;
+  }
+
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    return more_ || succeeded(wait_set_.wait(active_, duration(timeout)));
+  }
+
+  [[nodiscard]] std::size_t publishers_found() {
+    dds::SubscriptionMatchedStatus status;
+    return succeeded(reader_->get_subscription_matched_status(status)) ? static_cast<std::size_t>(status.current_count)
+                                                                       : 0;
+  }
+
+  void listen(Listener listener) {
+    listener_ = listener;
+    listening_.store(true);
+  }
+
+  /// Fast DDS does not wait for a callback under way when its listener is taken away, so the callback itself is
+  /// counted.
+  void silence() {
+    listening_.store(false);
+    while (calls_.load() != 0) std::this_thread::yield();
+  }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ private:
+  static constexpr unsigned reads_per_take = 8;
+
+  /// One read and its visits; true when there may be more.
+  template <class Visitor>
+  [[nodiscard]] bool read(Visitor& visitor, std::size_t& visited) noexcept {
+    const int code = number_of(reader_->take(samples_, infos_, samples_per_read_));
+    if (code != code_ok) {
+      if (code != code_no_data) [[unlikely]]
+        failure_.note("DataReader::take", code);
+      return false;
+    }
+    const dds::LoanableCollection::size_type count = infos_.length();
+    for (dds::LoanableCollection::size_type i = 0; i < count; ++i) {
+      if (!infos_[i].valid_data) continue;
+      if (overwritten_ && !reader_->is_sample_valid(&samples_[i], &infos_[i])) continue;
+      visitor(std::span<const std::byte>(&samples_[i], bytes_));
+      ++visited;
+    }
+    reader_->return_loan(samples_, infos_);
+    return count == samples_per_read_;
+  }
+
+  /// On the thread that delivers, which holds the reader's mutex: no two calls at a time, and nothing arrives during one.
+  void on_data_available(dds::DataReader* /*reader*/) noexcept override {
+    calls_.fetch_add(1);
+    std::size_t visited = 0;
+    while (listening_.load() && read(listener_, visited)) {
+    }
+    calls_.fetch_sub(1);
+  }
+
+  dds::Subscriber& parent_;
+  std::chrono::milliseconds& linger_;
+  const std::size_t bytes_;
+  const dds::LoanableCollection::size_type samples_per_read_;
+  const bool overwritten_;  ///< the writer may reuse a message's memory under the reader
+  bool more_ = false;
+  Listener listener_;
+  std::atomic<bool> listening_{false};
+  std::atomic<int> calls_{0};
+  dds::DataReader* reader_ = nullptr;
+  dds::ReadCondition* condition_ = nullptr;
+  dds::WaitSet wait_set_;
+  dds::ConditionSeq active_;
+  dds::LoanableSequence<std::byte> samples_;
+  dds::SampleInfoSeq infos_;
+  LastFailure failure_;
+};
+
+}  // namespace middlemark::fastdds

@@ -1,0 +1,219 @@
+// Fast DDS as this adapter uses it: all that differs between versions 2 and 3 under one name each (CMakeLists.txt says which
+// was found), the type of every message, and why a call failed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <sstream>
+#include <string>
+
+#include <fastdds/dds/core/policy/QosPolicies.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/log/Log.hpp>
+#include <fastdds/dds/publisher/qos/DataWriterQos.hpp>
+#include <fastdds/dds/subscriber/qos/DataReaderQos.hpp>
+#include <fastdds/dds/topic/TopicDataType.hpp>
+
+#if MIDDLEMARK_FASTDDS_MAJOR == 2
+#include <fastdds/rtps/transport/TCPv4TransportDescriptor.h>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
+#include <fastrtps/attributes/LibrarySettingsAttributes.h>
+#include <fastrtps/types/TypesBase.h>
+#include <fastrtps/utils/IPLocator.h>
+#include <fastrtps/xmlparser/XMLProfileManager.h>
+#else
+#include <fastdds/LibrarySettings.hpp>
+#include <fastdds/dds/core/ReturnCode.hpp>
+#include <fastdds/rtps/transport/TCPv4TransportDescriptor.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
+#include <fastdds/utils/IPLocator.hpp>
+#endif
+
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::fastdds {
+
+namespace dds = eprosima::fastdds::dds;
+namespace rtps = eprosima::fastdds::rtps;
+using WriterTimes = decltype(dds::RTPSReliableWriterQos::times);
+using ReaderTimes = decltype(dds::RTPSReliableReaderQos::times);
+
+#if MIDDLEMARK_FASTDDS_MAJOR == 2
+
+namespace renamed = eprosima::fastrtps::rtps;  ///< what version 3 has in eprosima::fastdds::rtps
+using Duration = eprosima::fastrtps::Duration_t;
+using ReturnCode = eprosima::fastrtps::types::ReturnCode_t;
+
+/// How the files of the SHM transport begin.
+inline constexpr const char* shm_files = "fastrtps_";
+
+inline constexpr auto heartbeat_period = &WriterTimes::heartbeatPeriod;
+inline constexpr auto nack_response_delay = &WriterTimes::nackResponseDelay;
+inline constexpr auto nack_suppression = &WriterTimes::nackSupressionDuration;
+inline constexpr auto heartbeat_response_delay = &ReaderTimes::heartbeatResponseDelay;
+inline constexpr auto disable_positive_acks = &dds::RTPSReliableReaderQos::disable_positive_ACKs;
+
+[[nodiscard]] inline int number_of(const ReturnCode& code) { return static_cast<int>(code()); }
+
+inline void deliver_within_the_process(bool allowed) {
+  namespace fastrtps = eprosima::fastrtps;
+  fastrtps::LibrarySettingsAttributes library;
+  library.intraprocess_delivery = allowed ? fastrtps::INTRAPROCESS_FULL : fastrtps::INTRAPROCESS_OFF;
+  fastrtps::xmlparser::XMLProfileManager::library_settings(library);
+}
+
+#else
+
+namespace renamed = rtps;
+using Duration = dds::Duration_t;
+using ReturnCode = dds::ReturnCode_t;
+
+inline constexpr const char* shm_files = "fastdds_";
+
+inline constexpr auto heartbeat_period = &WriterTimes::heartbeat_period;
+inline constexpr auto nack_response_delay = &WriterTimes::nack_response_delay;
+inline constexpr auto nack_suppression = &WriterTimes::nack_supression_duration;
+inline constexpr auto heartbeat_response_delay = &ReaderTimes::heartbeat_response_delay;
+inline constexpr auto disable_positive_acks = &dds::RTPSReliableReaderQos::disable_positive_acks;
+
+[[nodiscard]] inline int number_of(ReturnCode code) { return static_cast<int>(code); }
+
+inline void deliver_within_the_process(bool allowed) {
+  eprosima::fastdds::LibrarySettings library;
+  library.intraprocess_delivery = allowed ? eprosima::fastdds::INTRAPROCESS_FULL : eprosima::fastdds::INTRAPROCESS_OFF;
+  dds::DomainParticipantFactory::get_instance()->set_library_settings(library);
+}
+
+#endif
+
+/// The type of every message: a fixed array of bytes whose size is known when the trial starts. Plain and bounded, which is what
+/// Fast DDS asks of a type before it lends its memory or shares it between processes; no code generator is needed. Messages are only
+/// ever taken on loan, for which a plain type is not deserialized.
+class BytesType final : public dds::TopicDataType {
+ public:
+  using Payload = renamed::SerializedPayload_t;
+  using Representation = dds::DataRepresentationId_t;
+
+  explicit BytesType(std::size_t bytes)
+      : bytes_(bytes), serialized_(static_cast<std::uint32_t>(bytes + sizeof header)) {
+#if MIDDLEMARK_FASTDDS_MAJOR == 2
+    m_typeSize = serialized_;
+    setName(name_of(bytes).c_str());
+    auto_fill_type_object(false);
+    auto_fill_type_information(false);
+#else
+    max_serialized_type_size = serialized_;
+    set_name(name_of(bytes));
+#endif
+  }
+
+  /// Two sizes are two types, so that endpoints of different sizes never match.
+  [[nodiscard]] static std::string name_of(std::size_t bytes) { return "middlemark::Bytes" + std::to_string(bytes); }
+
+#if MIDDLEMARK_FASTDDS_MAJOR == 2
+  bool serialize(void* sample, Payload* payload) override { return encode(sample, *payload); }
+  bool deserialize(Payload* /*payload*/, void* /*sample*/) override { return false; }
+  std::function<std::uint32_t()> getSerializedSizeProvider(void* /*sample*/) override {
+    return [size = serialized_] { return size; };
+  }
+  void* createData() override { return new std::byte[bytes_]{}; }
+  void deleteData(void* sample) override { delete[] static_cast<std::byte*>(sample); }
+  bool getKey(void* /*sample*/, renamed::InstanceHandle_t* /*key*/, bool /*md5*/) override { return false; }
+  bool is_plain() const override { return true; }
+
+  // Not marked as overriding: those with a representation came in 2.12, with Fast CDR 2, and since then they are called.
+  virtual bool serialize(void* sample, Payload* payload, Representation /*as*/) { return encode(sample, *payload); }
+  virtual std::function<std::uint32_t()> getSerializedSizeProvider(void* sample, Representation /*as*/) {
+    return getSerializedSizeProvider(sample);
+  }
+  virtual bool is_plain(Representation /*as*/) const { return true; }
+#else
+  bool serialize(const void* sample, Payload& payload, Representation /*as*/) override {
+    return encode(sample, payload);
+  }
+  bool deserialize(Payload& /*payload*/, void* /*sample*/) override { return false; }
+  std::uint32_t calculate_serialized_size(const void* /*sample*/, Representation /*as*/) override {
+    return serialized_;
+  }
+  void* create_data() override { return new std::byte[bytes_]{}; }
+  void delete_data(void* sample) override { delete[] static_cast<std::byte*>(sample); }
+  bool compute_key(Payload& /*payload*/, renamed::InstanceHandle_t& /*key*/, bool /*md5*/) override { return false; }
+  bool compute_key(const void* /*sample*/, renamed::InstanceHandle_t& /*key*/, bool /*md5*/) override { return false; }
+  bool is_plain(Representation /*as*/) const override { return true; }
+#endif
+
+  bool is_bounded() const override { return true; }
+  bool construct_sample(void* memory) const override {
+    std::memset(memory, 0, bytes_);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint8_t header[Payload::representation_header_size] = {0, CDR_LE, 0, 0};  ///< of every sample
+
+  [[nodiscard]] bool encode(const void* sample, Payload& payload) const {
+    if (payload.max_size < serialized_) return false;
+    std::memcpy(payload.data, header, sizeof header);
+    payload.encapsulation = CDR_LE;
+    std::memcpy(payload.data + sizeof header, sample, bytes_);
+    payload.length = serialized_;
+    payload.pos = serialized_;
+    return true;
+  }
+
+  std::size_t bytes_;
+  std::uint32_t serialized_;
+};
+
+// The numbers mean the same in all versions.
+inline constexpr int code_ok = 0;
+inline constexpr int code_timeout = 10;
+inline constexpr int code_no_data = 11;
+
+[[nodiscard]] inline bool succeeded(const ReturnCode& code) { return number_of(code) == code_ok; }
+
+[[nodiscard]] inline std::string text_of(int code) {
+  std::istringstream names(
+      "OK ERROR UNSUPPORTED BAD_PARAMETER PRECONDITION_NOT_MET OUT_OF_RESOURCES NOT_ENABLED IMMUTABLE_POLICY "
+      "INCONSISTENT_POLICY ALREADY_DELETED TIMEOUT NO_DATA ILLEGAL_OPERATION NOT_ALLOWED_BY_SECURITY");
+  std::string name;
+  for (int place = 0; names >> name; ++place) {
+    if (place == code) return "RETCODE_" + name;
+  }
+  return "return code " + std::to_string(code);
+}
+
+using LastFailure = kit::LastFailure<&text_of>;
+
+/// What Fast DDS logged as an error: its calls say only that they failed.
+class Logged final : public dds::LogConsumer {
+ public:
+  void Consume(const dds::Log::Entry& entry) override {
+    const std::lock_guard lock(mutex_);
+    if (text_.size() < 1000) text_ += (text_.empty() ? "" : "; ") + entry.message;
+  }
+  [[nodiscard]] static std::string errors() {
+    dds::Log::Flush();
+    const std::lock_guard lock(mutex_);
+    return text_.empty() ? "Fast DDS gave no reason" : text_;
+  }
+
+ private:
+  static inline std::mutex mutex_;
+  static inline std::string text_;
+};
+
+/// `entity` itself. Throws where Fast DDS made none. `what`: "the writer of <topic>".
+template <class Entity>
+[[nodiscard]] Entity* created(Entity* entity, const std::string& what) {
+  if (entity == nullptr) throw AdapterError("fastdds: cannot create " + what + ": " + Logged::errors());
+  return entity;
+}
+
+}  // namespace middlemark::fastdds

@@ -1,0 +1,152 @@
+// Quality of service of a trial's participant and endpoints. What is not set here is Fast DDS's default.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fastdds/dds/domain/qos/DomainParticipantQos.hpp>
+#include <fastdds/rtps/flowcontrol/FlowControllerDescriptor.hpp>
+
+#include <middlemark/kit/socket.hpp>
+#include <middlemark/settings.hpp>
+
+#include "library.hpp"
+#include "options.hpp"
+#include "tcp.hpp"
+
+namespace middlemark::fastdds {
+
+[[nodiscard]] inline Duration duration(std::chrono::nanoseconds time) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return {static_cast<std::int32_t>(whole.count()), static_cast<std::uint32_t>((time - whole).count())};
+}
+
+[[nodiscard]] inline Duration milliseconds(std::uint32_t count) { return duration(std::chrono::milliseconds(count)); }
+
+inline constexpr const char* flow_controller = "middlemark";
+
+/// What writers and readers have in common; `messages` is what the history of this end holds.
+template <class Qos>
+[[nodiscard]] Qos endpoint_qos(const Options& options, std::uint64_t messages) {
+  Qos qos;
+  qos.reliability().kind = options.settings.reliability == Reliability::reliable ? dds::RELIABLE_RELIABILITY_QOS
+                                                                                 : dds::BEST_EFFORT_RELIABILITY_QOS;
+  qos.reliability().max_blocking_time = duration(options.settings.write_timeout);
+  qos.durability().kind = dds::VOLATILE_DURABILITY_QOS;
+  const auto most = static_cast<std::int32_t>(std::min<std::uint64_t>(messages, INT32_MAX));
+  qos.history().kind = options.settings.depth ? dds::KEEP_LAST_HISTORY_QOS : dds::KEEP_ALL_HISTORY_QOS;
+  if (options.settings.depth) qos.history().depth = most;
+  qos.resource_limits().max_instances = 1;
+  qos.resource_limits().max_samples = most;
+  qos.resource_limits().max_samples_per_instance = most;
+  qos.resource_limits().allocated_samples = static_cast<std::int32_t>(*options.allocated_samples);
+  qos.resource_limits().extra_samples = static_cast<std::int32_t>(*options.extra_samples);
+  qos.endpoint().history_memory_policy = static_cast<renamed::MemoryManagementPolicy_t>(options.history_memory);
+  for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
+  if (options.over("data-sharing")) {
+    qos.data_sharing().on("");  // ON, not AUTO: what cannot be shared must fail and not go another way
+  } else {
+    qos.data_sharing().off();
+  }
+  return qos;
+}
+
+[[nodiscard]] inline dds::DataWriterQos writer_qos(const Options& options) {
+  auto qos = endpoint_qos<dds::DataWriterQos>(options, options.writer_messages());
+  qos.publish_mode().kind = options.asynchronous ? dds::ASYNCHRONOUS_PUBLISH_MODE : dds::SYNCHRONOUS_PUBLISH_MODE;
+  if (options.flow_controlled()) qos.publish_mode().flow_controller_name = flow_controller;
+  auto& reliable = qos.reliable_writer_qos();
+  reliable.times.*heartbeat_period = milliseconds(*options.heartbeat_period_ms);
+  reliable.times.*nack_response_delay = milliseconds(options.nack_response_delay_ms);
+  reliable.times.*nack_suppression = milliseconds(options.nack_suppression_ms);
+  reliable.disable_heartbeat_piggyback = !*options.heartbeat_piggyback;
+  if (options.positive_acks_off_ms > 0) {
+    reliable.disable_positive_acks.enabled = true;
+    reliable.disable_positive_acks.duration = milliseconds(options.positive_acks_off_ms);
+  }
+  return qos;
+}
+
+[[nodiscard]] inline dds::DataReaderQos reader_qos(const Options& options, const Topic& topic) {
+  auto qos = endpoint_qos<dds::DataReaderQos>(options, topic.capacity().value_or(options.reader_samples));
+  auto& reliable = qos.reliable_reader_qos();
+  reliable.times.*heartbeat_response_delay = milliseconds(options.heartbeat_response_delay_ms);
+  (reliable.*disable_positive_acks).enabled = options.positive_acks_off_ms > 0;
+  return qos;
+}
+
+/// Connects to the peers' discovery ports. Each process has one participant, so its number is 0; without the logical
+/// port Fast DDS tries those of four participants and sleeps 100 ms before each.
+inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settings, const TcpPlace& place) {
+  using renamed::IPLocator;
+  auto& wire = qos.wire_protocol();
+  const auto domain = static_cast<std::uint32_t>(settings.domain);
+  for (const std::uint16_t port : place.later()) {
+    renamed::Locator_t peer;
+    peer.kind = LOCATOR_KIND_TCPv4;
+    IPLocator::setIPv4(peer, kit::ipv4_text(settings.interface));
+    IPLocator::setPhysicalPort(peer, port);
+    IPLocator::setLogicalPort(peer, static_cast<std::uint16_t>(wire.port.getUnicastPort(domain, 0)));
+    wire.builtin.initialPeersList.push_back(peer);
+  }
+  // Each announcement is an attempt to connect. By default there are five, 100 ms apart, and then one every three
+  // seconds. Not closer than that: an attempt that meets a peer between listening and being ready may end in a second
+  // race of Fast DDS's.
+  wire.builtin.discovery_config.initial_announcements.count = std::max(100U, 10 * settings.workers);
+}
+
+/// The transports of the trial and nothing else, on one interface. `place`: over TCP.
+[[nodiscard]] inline dds::DomainParticipantQos participant_qos(const Options& options,
+                                                               const std::optional<TcpPlace>& place) {
+  dds::DomainParticipantQos qos;
+  qos.name(options.settings.scope.c_str());
+  qos.transport().use_builtin_transports = false;
+  qos.allocation().send_buffers.preallocated_number = options.send_buffers;
+  qos.allocation().send_buffers.dynamic = options.send_buffers_dynamic;
+  for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
+  if (options.flow_controlled()) {
+    auto controller = std::make_shared<rtps::FlowControllerDescriptor>();
+    controller->name = flow_controller;
+    controller->max_bytes_per_period = options.flow_bytes_per_period.value_or(0);
+    controller->period_ms = options.flow_period_ms.value_or(100);
+    controller->scheduler = static_cast<rtps::FlowControllerSchedulerPolicy>(options.flow_scheduler.value_or(0));
+    qos.flow_controllers().push_back(std::move(controller));
+  }
+  auto& transports = qos.transport().user_transports;
+  if (options.over("shm") || options.over("data-sharing")) {
+    auto transport = std::make_shared<rtps::SharedMemTransportDescriptor>();
+    transport->segment_size(options.segment);
+    transport->port_queue_capacity(options.queue);
+    transport->max_message_size(options.max_message_size);
+    transports.push_back(std::move(transport));
+    return qos;
+  }
+  const auto use = [&](auto transport) {
+    transport->interfaceWhiteList.push_back(kit::ipv4_text(options.settings.interface));
+    transport->sendBufferSize = options.socket_buffer;
+    transport->receiveBufferSize = options.socket_buffer;
+    transport->maxMessageSize = options.max_message_size;
+    transports.push_back(std::move(transport));
+  };
+  if (place) {
+    auto transport = std::make_shared<rtps::TCPv4TransportDescriptor>();
+    transport->add_listener_port(place->own());
+    transport->enable_tcp_nodelay = options.tcp_nodelay;
+    transport->calculate_crc = options.tcp_crc;
+    transport->check_crc = options.tcp_crc;
+    use(std::move(transport));
+    add_tcp_peers(qos, options.settings, *place);
+  } else {  // udp, and the discovery of intraprocess
+    auto transport = std::make_shared<rtps::UDPv4TransportDescriptor>();
+    transport->non_blocking_send = options.udp_non_blocking_send;
+    use(std::move(transport));
+  }
+  return qos;
+}
+
+}  // namespace middlemark::fastdds

@@ -1,0 +1,144 @@
+// What the native settings are (iceoryx's own options, by their names there), how many messages may wait at each end, and the pool of
+// chunks that holds all of them at once.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <iceoryx_posh/iceoryx_posh_types.hpp>
+#include <iceoryx_posh/mepoo/chunk_settings.hpp>
+#include <iceoryx_posh/popo/rpc_header.hpp>
+
+#include <iceoryx/roudi.hpp>
+#include <middlemark/kit/native.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::iceoryx {
+
+inline const std::vector<Pattern> topics_only{Pattern::ping_pong, Pattern::stream};
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  std::uint64_t history = key<std::uint64_t>(
+      "historyCapacity", 0,
+      {.help = "messages a publisher keeps for subscribers to come, each of them a chunk longer in use",
+       .least = 0,
+       .most = iox::MAX_PUBLISHER_HISTORY,
+       .patterns = topics_only});
+  std::optional<std::uint64_t> queue = key<std::uint64_t>(
+      "queueCapacity",
+      {.help = "messages that may wait for a subscriber when the history is keep-all (else the depth is it)",
+       .least = 1,
+       .most = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
+       .patterns = topics_only,
+       .otherwise = "256, or what 256 MiB hold"});
+  std::optional<std::uint64_t> requests =
+      key<std::uint64_t>("requestQueueCapacity", {.help = "requests that may wait for the server",
+                                                  .least = 1,
+                                                  .most = iox::MAX_REQUEST_QUEUE_CAPACITY,
+                                                  .patterns = {Pattern::request_reply},
+                                                  .otherwise = "16 a client"});
+  std::uint64_t responses = key<std::uint64_t>("responseQueueCapacity", iox::MAX_RESPONSE_QUEUE_CAPACITY,
+                                               {.help = "responses that may wait for a client",
+                                                .least = 1,
+                                                .most = iox::MAX_RESPONSE_QUEUE_CAPACITY,
+                                                .patterns = {Pattern::request_reply}});
+  int alignment_bits =
+      key<int>("userPayloadAlignment", std::bit_width(iox::CHUNK_DEFAULT_USER_PAYLOAD_ALIGNMENT) - 1,
+               {.help = "alignment of a message in its chunk",
+                .choices = {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048", "4096"}});
+};
+
+/// iceoryx queues references: what costs memory are the chunks they hold.
+struct Options : Native {
+  std::uint32_t alignment;
+  std::uint64_t chunk_bytes = 0;
+  std::vector<std::string> notes;
+
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("iceoryx", settings)),
+        alignment(1U << alignment_bits),
+        endpoints_(settings.endpoints) {
+    if (queue && settings.depth) {
+      throw AdapterError("iceoryx: native.queueCapacity is set by the factor 'depth'",
+                         "choose depth = \"all\" beside it, or leave it out");
+    }
+    const bool calls = settings.calls_service();
+    const std::uint32_t header =
+        calls ? std::max(sizeof(iox::popo::RequestHeader), sizeof(iox::popo::ResponseHeader)) : 0;
+    const std::uint32_t header_alignment = calls ? alignof(iox::popo::RequestHeader) : 1;
+    const auto chunk = iox::mepoo::ChunkSettings::create(static_cast<std::uint32_t>(settings.message_bytes), alignment,
+                                                         header, header_alignment);
+    if (chunk.has_error()) {
+      throw AdapterError("iceoryx: a message of " + std::to_string(settings.message_bytes) + " bytes has no chunk");
+    }
+    chunk_bytes = aligned_chunk(chunk.value().requiredChunkSize());
+    for (const Topic& topic : endpoints_) receivers_ += topic.subscribers + (topic.service ? topic.publishers : 0);
+    if (!calls) note_queues(settings.reliability == Reliability::reliable);
+  }
+
+  /// Messages that a subscriber asks to queue, of all publishers of its topic.
+  [[nodiscard]] std::uint64_t asked(const Topic& topic) const {
+    return topic.capacity().value_or(queue.value_or(iox::MAX_SUBSCRIBER_QUEUE_CAPACITY));
+  }
+  /// And those that it gets: the chunks of the trial keep to a bound.
+  [[nodiscard]] std::uint64_t queued(const Topic& topic) const {
+    const std::uint64_t bytes = topic.depth || queue ? most_bytes : unchosen_bytes;
+    return std::min<std::uint64_t>(bounded(asked(topic), bytes), iox::MAX_SUBSCRIBER_QUEUE_CAPACITY);
+  }
+
+  /// A client has one request under way, and perhaps some that it has given up on: a depth says nothing here.
+  [[nodiscard]] std::uint64_t queued_requests(const Topic& service) const {
+    const std::uint64_t given_up = std::uint64_t{iox::MAX_RESPONSE_QUEUE_CAPACITY} * service.publishers;
+    return std::min<std::uint64_t>(bounded(requests.value_or(given_up), unchosen_bytes),
+                                   iox::MAX_REQUEST_QUEUE_CAPACITY);
+  }
+  [[nodiscard]] std::uint64_t queued_responses() const { return bounded(responses, unchosen_bytes); }
+
+  [[nodiscard]] Pool pool() const {
+    const std::uint64_t sender =
+        3 + history;                   // the chunk being filled, the one sent last, one that a full queue pushes out
+    const std::uint64_t receiver = 2;  // beside its queue: the one being visited, and one on its way
+    Pool pool{chunk_bytes, 0};
+    for (const Topic& topic : endpoints_) {
+      pool.chunks += topic.publishers * sender;
+      if (topic.service) {
+        pool.chunks += sender + queued_requests(topic) + receiver;
+        pool.chunks += topic.publishers * (queued_responses() + receiver);
+      } else {
+        pool.chunks += topic.subscribers * (queued(topic) + receiver);
+      }
+    }
+    return pool;
+  }
+
+ private:
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  static constexpr std::uint64_t unchosen_bytes = std::uint64_t{256} << 20;
+
+  [[nodiscard]] std::uint64_t bounded(std::uint64_t wanted, std::uint64_t bytes) const noexcept {
+    return std::min(wanted, std::max<std::uint64_t>(bytes / std::max<std::uint64_t>(receivers_, 1) / chunk_bytes, 2));
+  }
+
+  void note_queues(bool reliable) {
+    const auto most = std::ranges::max_element(endpoints_, {}, &Topic::publishers);
+    if (most == endpoints_.end()) return;
+    const std::string got = std::to_string(queued(*most));
+    if (!most->depth) {
+      notes.push_back("keep-all is bounded to " + got + " messages waiting for a subscriber: beyond, " +
+                      (reliable ? "a reliable publisher is held up" : "best effort loses the oldest"));
+    } else if (queued(*most) < asked(*most)) {
+      notes.push_back("a subscriber queues " + got + " messages where the depth of " + std::to_string(*most->depth) +
+                      " asks for " + std::to_string(asked(*most)) + ": the chunks of a trial keep to 1 GiB");
+    }
+  }
+
+  std::vector<Topic> endpoints_;
+  std::uint64_t receivers_ = 0;  // queues that hold chunks
+};
+
+}  // namespace middlemark::iceoryx

@@ -1,0 +1,80 @@
+//! Waking receivers that sleep: an event service beside the one that carries the messages.
+
+use std::time::Duration;
+
+use iceoryx2::port::listener::{Listener, ListenerWaitError};
+use iceoryx2::port::notifier::Notifier;
+use iceoryx2::port::update_connections::UpdateConnections;
+use iceoryx2::prelude::*;
+use iceoryx2::service::port_factory::event::PortFactory;
+
+use middlemark_adapter::LastError;
+
+use crate::{Iceoryx2, Ipc, Outcome};
+
+/// One event is enough: it says "look".
+const LOOK: usize = 0;
+
+fn events(trial: &Iceoryx2, name: &str, ringers: u32, sleepers: u32) -> Outcome<PortFactory<Ipc>> {
+    Ok(trial
+        .node
+        .service_builder(&ServiceName::new(name)?)
+        .event()
+        .event_id_max_value(LOOK)
+        .max_notifiers(ringers as usize)
+        .max_listeners(sleepers as usize)
+        .max_nodes(trial.settings.workers as usize)
+        .open_or_create()?)
+}
+
+/// The sender's side.
+pub struct Bell(Notifier<Ipc>);
+
+/// Each wakes all sleepers of its name. None where receivers poll.
+pub fn bells<N: AsRef<str>>(
+    trial: &Iceoryx2,
+    names: impl IntoIterator<Item = N>,
+    ringers: u32,
+    sleepers: u32,
+) -> Outcome<Vec<Bell>> {
+    let bell = |name: N| {
+        let events = events(trial, name.as_ref(), ringers, sleepers)?;
+        Ok(Bell(events.notifier_builder().default_event_id(EventId::new(LOOK)).create()?))
+    };
+    names.into_iter().filter(|_| trial.blocks()).map(bell).collect()
+}
+
+impl Bell {
+    pub fn connect(&self) {
+        let _ = self.0.update_connections();
+    }
+
+    pub fn ring(&self, error: &mut LastError) {
+        if let Err(why) = self.0.notify() {
+            error.note(format_args!("notify: {why:?}"));
+        }
+    }
+}
+
+/// The receiver's side. It is made before the receiver's port: whoever finds the port can wake it.
+pub struct Sleeper(Listener<Ipc>);
+
+/// None where receivers poll.
+pub fn sleeper(trial: &Iceoryx2, name: &str, ringers: u32, sleepers: u32) -> Outcome<Option<Sleeper>> {
+    let listener = || Ok(Sleeper(events(trial, name, ringers, sleepers)?.listener_builder().create()?));
+    trial.blocks().then(listener).transpose()
+}
+
+impl Sleeper {
+    /// True: somebody rang, now or before.
+    pub fn sleep(&self, timeout: Duration, error: &mut LastError) -> bool {
+        /// The socket's timeout is in microseconds, and none at all is for ever.
+        const LEAST: Duration = Duration::from_micros(1);
+        match self.0.timed_wait(|_| (), timeout.max(LEAST)) {
+            Ok(rung) => return rung > 0,
+            Err(ListenerWaitError::InterruptSignal) => (),
+            Err(why) => error.note(format_args!("timed_wait: {why:?}")),
+        }
+        false
+    }
+}

@@ -1,0 +1,204 @@
+//! The request and reply that iceoryx2 has itself: a client has one request under way, and a server answers one while it visits it.
+
+use std::cell::{Cell, RefCell};
+use std::mem::MaybeUninit;
+use std::rc::Rc;
+
+use iceoryx2::active_request::ActiveRequest;
+use iceoryx2::pending_response::PendingResponse;
+use iceoryx2::port::client::{Client, RequestSendError};
+use iceoryx2::port::server::Server;
+use iceoryx2::port::{LoanError, ReceiveError, SendError};
+use iceoryx2::prelude::{PortFactory as _, *};
+use iceoryx2::request_mut_uninit::RequestMutUninit;
+use iceoryx2::response_mut_uninit::ResponseMutUninit;
+use iceoryx2::service::port_factory::request_response::PortFactory;
+use middlemark_adapter::{Topic, Visitor};
+
+use crate::bell::{bells, sleeper};
+use crate::ends::{Patience, Receiver, Receives, Sender, Sends};
+use crate::{Iceoryx2, Ipc, Outcome};
+
+/// Requests carry their client's number, so that the server wakes that client alone.
+type Service = PortFactory<Ipc, [u8], u32, [u8], ()>;
+
+fn service(trial: &Iceoryx2, topic: &Topic) -> Outcome<Service> {
+    let mut builder = trial
+        .node
+        .service_builder(&ServiceName::new(&topic.name)?)
+        .request_response::<[u8], [u8]>()
+        .request_user_header::<u32>()
+        .max_clients(topic.publishers as usize)
+        .max_servers(1)
+        .max_nodes(trial.settings.workers as usize)
+        .max_active_requests_per_client(1)
+        .max_loaned_requests(1)
+        .max_response_buffer_size(1)
+        .max_borrowed_responses_per_pending_response(1)
+        .enable_safe_overflow_for_requests(trial.overflows())
+        .enable_safe_overflow_for_responses(trial.overflows());
+    if let Some(alignment) = trial.alignment() {
+        builder = builder.request_payload_alignment(alignment).response_payload_alignment(alignment);
+    }
+    Ok(builder.open_or_create()?)
+}
+
+/// Where a client sleeps until the server has replied.
+fn replies_to(topic: &Topic, client: u32) -> String {
+    format!("{}_replies_{client}", topic.name)
+}
+
+/// A reply is taken through it; while it lives no further request can be sent.
+type Pending = Rc<RefCell<Option<PendingResponse<Ipc, [u8], u32, [u8], ()>>>>;
+
+pub struct Requests {
+    pending: Pending,
+    index: u32,
+    port: Client<Ipc, [u8], u32, [u8], ()>,
+    service: Service,
+}
+
+pub struct Replies(Pending);
+
+pub fn client(trial: &Iceoryx2, topic: &Topic, index: u32) -> Outcome<(Sender<Requests>, Receiver<Replies>)> {
+    let service = service(trial, topic)?;
+    let sleeper = sleeper(trial, &replies_to(topic, index), 1, 1)?;
+    let bells = bells(trial, [&*topic.name], topic.publishers, 1)?;
+    let patience = Patience::default();
+    let port = service
+        .client_builder()
+        .initial_max_slice_len(topic.message_bytes)
+        .allocation_strategy(AllocationStrategy::Static)
+        .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
+        .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
+        .create()?;
+    let pending = Pending::default();
+    let requests = Requests { pending: pending.clone(), index, port, service };
+    let requests = Sender::new(trial, topic, requests, bells, patience);
+    Ok((requests, Receiver { port: Replies(pending), sleeper }))
+}
+
+impl Sends for Requests {
+    type Lent = RequestMutUninit<Ipc, [MaybeUninit<u8>], u32, [u8], ()>;
+    type Error = RequestSendError;
+    const TIMED_OUT: RequestSendError = RequestSendError::SendError(SendError::UnableToDeliver);
+
+    /// Whoever asks again has its reply or has given it up.
+    #[inline]
+    fn lend(&self, bytes: usize) -> Result<Self::Lent, LoanError> {
+        self.pending.replace(None);
+        self.port.loan_slice_uninit(bytes)
+    }
+    #[inline]
+    fn memory(lent: &mut Self::Lent) -> &mut [MaybeUninit<u8>] {
+        lent.payload_mut()
+    }
+    #[inline]
+    unsafe fn send(&self, lent: Self::Lent) -> Result<(), RequestSendError> {
+        let mut request = unsafe { lent.assume_init() };
+        *request.user_header_mut() = self.index;
+        self.pending.replace(Some(request.send()?));
+        Ok(())
+    }
+    fn found(&self) -> usize {
+        self.service.dynamic_config().number_of_servers()
+    }
+}
+
+impl Receives for Replies {
+    #[inline]
+    fn receive(&self, visitor: Visitor<'_>) -> Result<bool, ReceiveError> {
+        let received = self.0.borrow().as_ref().map_or(Ok(None), |pending| pending.receive())?;
+        Ok(received.map(|response| visitor.visit(response.payload())).is_some())
+    }
+    fn has(&self) -> bool {
+        self.0.borrow().as_ref().is_some_and(PendingResponse::has_response)
+    }
+}
+
+/// The request that is being visited, and a number that no other visit has.
+#[derive(Default)]
+struct Visit {
+    request: RefCell<Option<ActiveRequest<Ipc, [u8], u32, [u8], ()>>>,
+    turn: Cell<u64>,
+}
+type Response = ResponseMutUninit<Ipc, [MaybeUninit<u8>], ()>;
+
+pub struct Answers {
+    visit: Rc<Visit>,
+    service: Service,
+}
+
+pub struct Requested {
+    visit: Rc<Visit>,
+    port: Server<Ipc, [u8], u32, [u8], ()>,
+}
+
+pub fn server(trial: &Iceoryx2, topic: &Topic) -> Outcome<(Sender<Answers>, Receiver<Requested>)> {
+    let service = service(trial, topic)?;
+    let sleeper = sleeper(trial, &topic.name, topic.publishers, 1)?;
+    let bells = bells(trial, (0..topic.publishers).map(|client| replies_to(topic, client)), 1, 1)?;
+    let patience = Patience::default();
+    let port = service
+        .server_builder()
+        .initial_max_slice_len(topic.message_bytes)
+        .allocation_strategy(AllocationStrategy::Static)
+        .max_loaned_responses_per_request(1)
+        .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
+        .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
+        .create()?;
+    let visit = Rc::<Visit>::default();
+    let answers = Sender::new(trial, topic, Answers { visit: visit.clone(), service }, bells, patience);
+    Ok((answers, Receiver { port: Requested { visit, port }, sleeper }))
+}
+
+impl Sends for Answers {
+    type Lent = Response;
+    type Error = SendError;
+    const TIMED_OUT: SendError = SendError::UnableToDeliver;
+
+    #[inline]
+    fn lend(&self, bytes: usize) -> Result<Response, LoanError> {
+        self.visit
+            .request
+            .borrow()
+            .as_ref()
+            .map_or(Err(LoanError::InternalFailure), |request| request.loan_slice_uninit(bytes))
+    }
+    #[inline]
+    fn memory(lent: &mut Response) -> &mut [MaybeUninit<u8>] {
+        lent.payload_mut()
+    }
+    #[inline]
+    unsafe fn send(&self, lent: Response) -> Result<(), SendError> {
+        unsafe { lent.assume_init() }.send()
+    }
+    fn addressee(&self) -> usize {
+        self.visit.request.borrow().as_ref().map_or(0, |request| *request.user_header() as usize)
+    }
+    fn turn(&self) -> u64 {
+        self.visit.turn.get()
+    }
+    fn found(&self) -> usize {
+        self.service.dynamic_config().number_of_clients()
+    }
+}
+
+impl Receives for Requested {
+    #[inline]
+    fn receive(&self, visitor: Visitor<'_>) -> Result<bool, ReceiveError> {
+        let Some(request) = self.port.receive()? else {
+            return Ok(false);
+        };
+        let payload: *const [u8] = request.payload();
+        self.visit.request.replace(Some(request));
+        self.visit.turn.set(self.visit.turn.get() + 1);
+        // SAFETY: it lies in shared memory and stays the request's until that is dropped below.
+        visitor.visit(unsafe { &*payload });
+        self.visit.request.take();
+        Ok(true)
+    }
+    fn has(&self) -> bool {
+        self.port.has_requests().unwrap_or(false)
+    }
+}

@@ -1,0 +1,113 @@
+//! The two ends of a topic: byte slices of one length.
+
+use std::mem::MaybeUninit;
+
+use iceoryx2::port::publisher::Publisher;
+use iceoryx2::port::subscriber::Subscriber;
+use iceoryx2::port::update_connections::UpdateConnections;
+use iceoryx2::port::{LoanError, ReceiveError, SendError};
+use iceoryx2::prelude::{PortFactory as _, *};
+use iceoryx2::sample_mut_uninit::SampleMutUninit;
+use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
+use middlemark_adapter::{Topic, Visitor};
+
+use crate::bell::{bells, sleeper};
+use crate::ends::{Patience, Receiver, Receives, Sender, Sends};
+use crate::{Iceoryx2, Ipc, Outcome};
+
+type Service = PortFactory<Ipc, [u8], ()>;
+
+/// The same for both ends, or the second to come would be refused.
+fn service(trial: &Iceoryx2, topic: &Topic) -> Outcome<Service> {
+    let mut builder = trial
+        .node
+        .service_builder(&ServiceName::new(&topic.name)?)
+        .publish_subscribe::<[u8]>()
+        .max_publishers(topic.publishers as usize)
+        .max_subscribers(topic.subscribers as usize)
+        .max_nodes(trial.settings.workers as usize)
+        .history_size(0)
+        .subscriber_max_buffer_size(trial.room.messages)
+        .subscriber_max_borrowed_samples(1)
+        .enable_safe_overflow(trial.overflows());
+    if let Some(alignment) = trial.alignment() {
+        builder = builder.payload_alignment(alignment);
+    }
+    Ok(builder.open_or_create()?)
+}
+
+pub struct Samples {
+    port: Publisher<Ipc, [u8], ()>,
+    service: Service,
+}
+
+pub fn publisher(trial: &Iceoryx2, topic: &Topic) -> Outcome<Sender<Samples>> {
+    let service = service(trial, topic)?;
+    let patience = Patience::default();
+    let bells = bells(trial, [&*topic.name], topic.publishers, topic.subscribers)?;
+    let builder = service
+        .publisher_builder()
+        .initial_max_slice_len(topic.message_bytes)
+        .allocation_strategy(AllocationStrategy::Static)
+        .max_loaned_samples(1);
+    let builder = if trial.settings.reliable() {
+        builder
+            .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
+            .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
+    } else {
+        builder.backpressure_strategy(BackpressureStrategy::DiscardData)
+    };
+    let port = builder.create()?;
+    Ok(Sender::new(trial, topic, Samples { port, service }, bells, patience))
+}
+
+impl Sends for Samples {
+    type Lent = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
+    type Error = SendError;
+    const TIMED_OUT: SendError = SendError::UnableToDeliver;
+
+    #[inline]
+    fn lend(&self, bytes: usize) -> Result<Self::Lent, LoanError> {
+        self.port.loan_slice_uninit(bytes)
+    }
+    #[inline]
+    fn memory(lent: &mut Self::Lent) -> &mut [MaybeUninit<u8>] {
+        lent.payload_mut()
+    }
+    #[inline]
+    unsafe fn send(&self, lent: Self::Lent) -> Result<(), SendError> {
+        unsafe { lent.assume_init() }.send().map(drop)
+    }
+    fn found(&self) -> usize {
+        let found = self.service.dynamic_config().number_of_subscribers();
+        let _ = self.port.update_connections(); // whoever cannot be connected fails each send as well
+        found
+    }
+}
+
+pub struct Inbox {
+    port: Subscriber<Ipc, [u8], ()>,
+    service: Service,
+}
+
+pub fn subscriber(trial: &Iceoryx2, topic: &Topic) -> Outcome<Receiver<Inbox>> {
+    let service = service(trial, topic)?;
+    let sleeper = sleeper(trial, &topic.name, topic.publishers, topic.subscribers)?;
+    let port = service.subscriber_builder().buffer_size(trial.room.messages).create()?;
+    Ok(Receiver { port: Inbox { port, service }, sleeper })
+}
+
+impl Receives for Inbox {
+    #[inline]
+    fn receive(&self, visitor: Visitor<'_>) -> Result<bool, ReceiveError> {
+        Ok(self.port.receive()?.map(|sample| visitor.visit(sample.payload())).is_some())
+    }
+    fn has(&self) -> bool {
+        self.port.has_samples().unwrap_or(false)
+    }
+    fn publishers(&self) -> Option<usize> {
+        let found = self.service.dynamic_config().number_of_publishers();
+        let _ = self.port.update_connections(); // as of those who send
+        Some(found)
+    }
+}

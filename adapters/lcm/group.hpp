@@ -1,0 +1,77 @@
+// Where LCM's multicast goes. LCM has no setting for the network interface: it sends and joins where the route to its group
+// leads, which is seldom the loopback interface. So its sockets are found among this process's descriptors and told.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <middlemark/kit/links.hpp>
+#include <middlemark/kit/socket.hpp>
+
+namespace middlemark::lcm {
+
+/// The group and port of a trial: what others on this machine use by default (239.255.76.67:7667) is never met, and other
+/// trials hardly. Channels carry the trial's name besides.
+struct Group {
+  in_addr address{};
+  std::uint16_t port = 0;
+  std::string interface;
+
+  explicit Group(const Settings& settings) : interface(settings.interface) {
+    const std::uint64_t hash = kit::name_hash(settings.scope + "/" + std::to_string(settings.domain));
+    const auto low = static_cast<std::uint32_t>(hash >> 32 & 0xFFFF);
+    address.s_addr = htonl(0xEFFF0000U | (low == 0x4C43 ? 1 : low));  // 239.255.x.y, but not LCM's own
+    port = static_cast<std::uint16_t>(10'000 + hash % 20'000);
+  }
+  [[nodiscard]] std::string text() const { return kit::text_of(address) + ":" + std::to_string(port); }
+  [[nodiscard]] std::string how_to_route() const {
+    return "LCM needs a route to multicast addresses, even if only to the loopback interface: sudo ip route add "
+           "239.255.0.0/16 dev " +
+           interface;
+  }
+};
+
+/// Every socket of LCM's in this process sends to, and has joined, the group's interface alone when this returns: the senders are
+/// the UDP sockets whose multicast has a time to live of 0, the receivers those that are bound to the group's port.
+inline void keep_to_interface(const Group& group) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  ip_mreqn there{};
+  there.imr_multiaddr = group.address;
+  there.imr_address = kit::ipv4_of(group.interface);
+  there.imr_ifindex = static_cast<int>(if_nametoindex(group.interface.c_str()));
+  ip_mreqn anywhere{};
+  anywhere.imr_multiaddr = group.address;
+  const auto last = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 65'536));
+  for (int fd = 0; fd < last; ++fd) {
+    int type = 0;
+    int ttl = -1;
+    socklen_t length = sizeof type;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_DGRAM) continue;
+    sockaddr_in bound{};
+    socklen_t bound_length = sizeof bound;
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &bound_length) != 0 || bound.sin_family != AF_INET) {
+      continue;
+    }
+    length = sizeof ttl;
+    if (bound.sin_port == htons(group.port)) {  // LCM 1.3 binds to any address, later ones to the group's
+      // Joined there already where the route leads there.
+      setsockopt(fd, IPPROTO_IP, IP_DROP_MEMBERSHIP, &anywhere, sizeof anywhere);
+      if (setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &there, sizeof there) != 0 && errno != EADDRINUSE) {
+        kit::fail("lcm: joining " + group.text() + " on " + group.interface);
+      }
+      kit::set_option(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0, "IP_MULTICAST_ALL");
+    } else if (getsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &ttl, &length) == 0 && ttl == 0) {
+      if (setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &there, sizeof there) != 0) {
+        kit::fail("lcm: IP_MULTICAST_IF to " + group.interface);
+      }
+    }
+  }
+}
+
+}  // namespace middlemark::lcm

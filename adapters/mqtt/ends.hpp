@@ -1,0 +1,229 @@
+// Publishers and subscribers: each is a client of the broker's with a connection of its own, driven by the thread that uses it. No
+// thread of libmosquitto's runs but under listen().
+#pragma once
+
+#include <mosquitto.h>
+#include <poll.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+
+#include "broker.hpp"
+#include "options.hpp"
+
+namespace middlemark::mqtt {
+
+/// A code of libmosquitto's, or errno below 0: errno is only good until the next call.
+[[nodiscard]] inline const char* words_of(int code) noexcept {
+  return code < 0 ? std::strerror(-code) : mosquitto_strerror(code);
+}
+[[nodiscard]] inline int with_errno(int code) noexcept { return code == MOSQ_ERR_ERRNO ? -errno : code; }
+
+class Connection : kit::Pinned {
+ public:
+  Connection(const std::string& name, const BrokerAddress& broker, const Options& options)
+      : name_(name), client_(mosquitto_new(name.c_str(), true, this)) {
+    if (client_ == nullptr) throw AdapterError("mqtt: mosquitto_new() for " + name + ": " + std::strerror(errno));
+    mosquitto_connect_callback_set(client_, [](mosquitto*, void* self, int refused) {
+      static_cast<Connection*>(self)->connected_ = refused == 0;
+    });
+    try {
+      check(mosquitto_int_option(client_, MOSQ_OPT_TCP_NODELAY, options.nodelay ? 1 : 0), "MOSQ_OPT_TCP_NODELAY");
+      check(mosquitto_int_option(client_, MOSQ_OPT_SEND_MAXIMUM, options.max_inflight), "MOSQ_OPT_SEND_MAXIMUM");
+      // Nobody would answer for an endpoint that sends nothing for long; the launcher sees a broker that is gone.
+      // With the longest there is, 65,535 s, a broker 2.0.21 takes clients for silent at once.
+      constexpr int keepalive_s = 36'000;
+      check(mosquitto_connect(client_, broker.host.c_str(), broker.port, keepalive_s),
+            "mosquitto_connect() to the broker at " + broker.text());
+      await([this] { return connected_; }, "accept the connection");
+    } catch (...) {
+      mosquitto_destroy(client_);
+      throw;
+    }
+  }
+  ~Connection() {
+    mosquitto_disconnect(client_);
+    mosquitto_destroy(client_);
+  }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ protected:
+  void check(int code, const std::string& what) const {
+    if (code != MOSQ_ERR_SUCCESS)
+      throw AdapterError("mqtt: " + name_ + ": " + what + ": " + words_of(with_errno(code)));
+  }
+  void note(const char* call, int code) noexcept {
+    if (code != MOSQ_ERR_SUCCESS) [[unlikely]]
+      failure_.note(call, with_errno(code));
+  }
+
+  /// True: something may be there to read, or room for what could not be written.
+  [[nodiscard]] bool ready(std::chrono::nanoseconds timeout) noexcept {
+    const auto events = static_cast<short>(POLLIN | (mosquitto_want_write(client_) ? POLLOUT : 0));
+    pollfd waited{mosquitto_socket(client_), events, 0};  // -1 when it is gone: then only the time passes
+    const timespec limit = kit::as_timespec(timeout);
+    return ppoll(&waited, 1, &limit, nullptr) > 0;
+  }
+  /// Reads, without blocking, a packet or as many as are unanswered; callbacks run meanwhile.
+  void read() noexcept {
+    if (mosquitto_socket(client_) >= 0) note("mosquitto_loop_read", mosquitto_loop_read(client_, 1));
+  }
+  void write() noexcept {
+    if (mosquitto_want_write(client_)) note("mosquitto_loop_write", mosquitto_loop_write(client_, 1));
+  }
+
+  /// Drives the connection until `done`. False: `timeout` passed first, or the connection is gone.
+  template <class Done>
+  [[nodiscard]] bool drive(Done&& done, std::chrono::nanoseconds timeout) noexcept {
+    for (const kit::Deadline deadline(timeout); !done();) {
+      const auto left = deadline.left();
+      if (left.count() == 0 || !ready(left)) return false;
+      write();
+      read();
+      if (mosquitto_socket(client_) < 0) return false;
+    }
+    return true;
+  }
+  template <class Done>
+  void await(Done&& done, const std::string& what) {
+    if (drive(done, std::chrono::seconds(5))) return;
+    throw AdapterError("mqtt: " + name_ + ": the broker did not " + what + " within 5 s " + last_error());
+  }
+
+  const std::string name_;
+  mosquitto* const client_;
+
+ private:
+  bool connected_ = false;
+  kit::LastFailure<&words_of> failure_;
+};
+
+class Publisher : public kit::OwnBuffer, public Connection {
+ public:
+  Publisher(const BrokerAddress& broker, const Options& options, const Settings& settings, const Topic& topic,
+            unsigned index)
+      : OwnBuffer(topic.message_bytes),
+        Connection(topic.name + ".p" + std::to_string(index), broker, options),
+        topic_(topic.name),
+        qos_(options.quality),
+        window_(options.max_inflight),
+        write_timeout_(settings.write_timeout),
+        attendance_(settings, topic) {
+    mosquitto_publish_callback_set(client_, [](mosquitto*, void* self, int) {
+      --static_cast<Publisher*>(static_cast<Connection*>(self))->in_flight_;
+    });
+  }
+
+  /// libmosquitto would queue without a bound what the socket does not take and what is over its window: here the
+  /// publisher waits.
+  [[nodiscard]] Published publish() noexcept {
+    if (qos_ > 0 && in_flight_ > 0) read();  // what has been acknowledged since the last one
+    const auto clear = [this]() noexcept { return in_flight_ < window_ && !mosquitto_want_write(client_); };
+    if (!clear() && !drive(clear, write_timeout_)) return Published::timed_out;
+    ++in_flight_;
+    const int code = mosquitto_publish(client_, nullptr, topic_.c_str(), static_cast<int>(message_.size()),
+                                       message_.data(), qos_, false);
+    if (code != MOSQ_ERR_SUCCESS) [[unlikely]] {
+      --in_flight_;
+      note("mosquitto_publish", code);
+      return Published::failed;
+    }
+    // A part of it may be on its way and cannot be taken back: then it is reported late and arrives whole. Of QoS 2 the broker gives a
+    // message out only when the publisher has answered its receipt, which nobody but this thread would.
+    const auto finished = [this]() noexcept { return !mosquitto_want_write(client_) && (qos_ < 2 || in_flight_ == 0); };
+    return finished() || drive(finished, write_timeout_) ? Published::ok : Published::timed_out;
+  }
+
+  [[nodiscard]] std::size_t matched() { return attendance_.count(); }
+
+ private:
+  const std::string topic_;
+  const int qos_;
+  const int window_;
+  const std::chrono::nanoseconds write_timeout_;
+  int in_flight_ = 0;
+  kit::Attendance attendance_;
+};
+
+class Subscriber : public Connection {
+ public:
+  Subscriber(const BrokerAddress& broker, const Options& options, const Settings& settings, const Topic& topic,
+             unsigned index)
+      : Connection(topic.name + ".s" + std::to_string(index), broker, options) {
+    mosquitto_subscribe_callback_set(client_, [](mosquitto*, void* self, int, int count, const int* granted) {
+      if (count == 1) static_cast<Subscriber*>(static_cast<Connection*>(self))->granted_ = *granted;
+    });
+    mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message* message) {
+      static_cast<Subscriber*>(static_cast<Connection*>(self))->deliver(*message);
+    });
+    check(mosquitto_subscribe(client_, nullptr, topic.name.c_str(), options.quality), "mosquitto_subscribe()");
+    await([this] { return granted_.has_value(); }, "confirm the subscription");
+    if (*granted_ != options.quality) {
+      throw AdapterError("mqtt: " + topic.name + ": the broker granted QoS " + std::to_string(*granted_) +
+                         " where QoS " + std::to_string(options.quality) + " was asked for");
+    }
+    kit::Attendance(settings, topic).attend(index);
+  }
+  ~Subscriber() { silence(); }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    receiver_ = Listener(visitor);
+    visits_ = 0;
+    write();  // an acknowledgement that the socket did not take
+    std::size_t before = 0;
+    do {
+      before = visits_;
+      read();
+    } while (visits_ > before && visits_ < most_at_once);
+    receiver_ = {};
+    return visits_;
+  }
+
+  /// What has arrived stays in the socket until it is read: libmosquitto keeps nothing but the message it is in the middle
+  /// of.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return ready(timeout); }
+
+  void listen(Listener listener) {
+    receiver_ = listener;
+    check(mosquitto_loop_start(client_), "mosquitto_loop_start()");
+    listening_ = true;
+  }
+  /// Its thread ends when the connection does; the alternative is to cancel it, callback or not.
+  void silence() {
+    if (!listening_) return;
+    mosquitto_disconnect(client_);
+    mosquitto_loop_stop(client_, false);
+    listening_ = false;
+    receiver_ = {};
+  }
+
+ private:
+  /// So many visits end a take(), however fast messages come.
+  static constexpr std::size_t most_at_once = 256;
+
+  void deliver(const mosquitto_message& message) noexcept {
+    if (!receiver_) return;
+    ++visits_;
+    receiver_({static_cast<const std::byte*>(message.payload), static_cast<std::size_t>(message.payloadlen)});
+  }
+
+  Listener receiver_;
+  std::size_t visits_ = 0;
+  bool listening_ = false;
+  std::optional<int> granted_;
+};
+
+}  // namespace middlemark::mqtt

@@ -1,0 +1,302 @@
+// Publishers and subscribers of topics; clients and servers of services.
+#pragma once
+
+#include <ros/advertise_service_options.h>
+#include <ros/callback_queue.h>
+#include <ros/node_handle.h>
+#include <ros/publisher.h>
+#include <ros/service.h>
+#include <ros/service_client.h>
+#include <ros/service_server.h>
+#include <ros/spinner.h>
+#include <ros/subscribe_options.h>
+#include <ros/subscriber.h>
+#include <ros/transport_hints.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include <boost/chrono/duration.hpp>
+#include <boost/thread/lock_types.hpp>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/last_failure.hpp>
+
+#include "message.hpp"
+#include "node.hpp"
+#include "options.hpp"
+
+namespace middlemark::ros1 {
+
+class TopicPublisher : public kit::Attempts {
+ public:
+  TopicPublisher(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
+      : message_(options.shares() ? 0 : topic.message_bytes),
+        most_in_flight_(options.bytes_in_flight()),
+        timeout_(settings.write_timeout),
+        here_(topic.subscribers_here) {
+    if (options.shares()) pool_.emplace(topic.message_bytes, options.shared_messages(topic));
+    publisher_ = node.advertise<Bytes>(global(topic.name), options.publisher_queue());
+    if (!publisher_) throw AdapterError("ros1: the topic " + topic.name + " cannot be advertised");
+  }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
+    return pool_ ? pool_->in_hand()->span() : message_.span();
+  }
+
+  /// Serializing is a copy, and the sending is left to roscpp's own thread; a shared pointer is handed over as it is.
+  [[nodiscard]] Published publish() noexcept {
+    Published outcome{};
+    const bool done = attempt("ros::Publisher::publish", [&] {
+      outcome = room() ? Published::ok : Published::timed_out;
+      if (outcome == Published::timed_out) return;
+      if (!pool_) return publisher_.publish(message_);
+      publisher_.publish(pool_->in_hand());
+      pool_->handed_over();
+    });
+    return done ? outcome : Published::failed;
+  }
+
+  /// The ends within a process share one connection, so roscpp cannot count them.
+  [[nodiscard]] std::size_t matched() const {
+    const std::size_t links = publisher_.getNumSubscribers();
+    return links > 0 && here_ > 0 ? here_ : links;
+  }
+
+ private:
+  [[nodiscard]] bool room() {
+    if (pool_) return pool_->find_next(timeout_);
+    return kit::wait_until([this] { return bytes_waiting.load(std::memory_order_relaxed) < most_in_flight_; },
+                           timeout_);
+  }
+
+  Bytes message_;
+  std::optional<MessagePool> pool_;
+  std::size_t most_in_flight_;
+  std::chrono::nanoseconds timeout_;
+  std::size_t here_;  // subscribers in this process: where there are any, all are
+  ros::Publisher publisher_;
+};
+
+/// Waits as callAvailable(timeout) does, but leaves the calling to take().
+class WaitableQueue : public ros::CallbackQueue {
+ public:
+  bool wait(std::chrono::nanoseconds timeout) {
+    boost::unique_lock<boost::mutex> lock(mutex_);
+    if (callbacks_.empty()) condition_.wait_for(lock, boost::chrono::nanoseconds(timeout.count()));
+    return !callbacks_.empty();
+  }
+};
+
+/// Base of what receives. roscpp's callbacks come on the role's thread out of a callback queue (poll, block), or on a spinner's
+/// (listen).
+class Inbox : public kit::Attempts {
+ public:
+  /// A spinner's thread is started here, by the main thread: one that a role started would share its processor and name.
+  Inbox(Reception reception, bool spins) : listens_(reception == Reception::listen) {
+    if (!listens_ || !spins) return;
+    spinner_.emplace(1, &queue_);
+    spinner_->start();
+  }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    visits_ = 0;
+    sink_ = Listener(visitor);
+    attempt("ros::CallbackQueue::callAvailable", [this] { queue_.callAvailable(); });
+    return visits_;
+  }
+
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    bool some = true;
+    attempt("waiting for a callback", [&] { some = queue_.wait(timeout); });
+    return some;
+  }
+
+  void listen(Listener listener) {
+    sink_ = listener;
+    set(listening);
+  }
+
+ protected:
+  ~Inbox() {
+    set(ignoring);
+    spinner_.reset();
+  }
+
+  /// A callback under way goes on until its end; later ones do nothing. Nothing is called any more afterwards.
+  template <class End>
+  void close(End& end) {
+    set(ignoring);
+    end.shutdown();
+    spinner_.reset();
+  }
+
+  /// One message, in a callback. Those that come before listen() wait for it. Nobody hears those that come after silence().
+  void deliver(std::span<const std::byte> message) noexcept {
+    if (listens_) {
+      state_.wait(early, std::memory_order_acquire);
+      if (state_.load(std::memory_order_acquire) != listening) return;
+    }
+    ++visits_;
+    sink_(message);
+  }
+
+  WaitableQueue queue_;
+  std::optional<ros::AsyncSpinner> spinner_;
+
+ private:
+  enum : std::uint32_t { early, listening, ignoring };
+
+  void set(std::uint32_t state) noexcept {
+    state_.store(state, std::memory_order_release);
+    state_.notify_all();
+  }
+
+  const bool listens_;
+  Listener sink_;
+  std::size_t visits_ = 0;
+  std::atomic<std::uint32_t> state_{early};
+};
+
+class TopicSubscriber : public Inbox {
+ public:
+  /// A nodelet's handle brings the callback queue of its manager, whose threads take the place of a spinner.
+  TopicSubscriber(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
+      : Inbox(settings.reception, options.transport != nodelet), here_(topic.publishers_here) {
+    ros::SubscribeOptions asked;
+    asked.init<Bytes>(global(topic.name), options.subscriber_queue(topic.publishers),
+                      [this](const BytesConstPtr& message) { deliver(message->span()); });
+    if (options.transport == udpros) {
+      asked.transport_hints.unreliable();
+      if (options.udp_datagram_bytes) asked.transport_hints.maxDatagramSize(*options.udp_datagram_bytes);
+    } else {
+      asked.transport_hints.reliable().tcpNoDelay(options.transport == tcpros_nodelay);
+    }
+    if (options.transport != nodelet) asked.callback_queue = &queue_;
+    subscriber_ = node.subscribe(asked);
+    if (!subscriber_) throw AdapterError("ros1: the topic " + topic.name + " cannot be subscribed to");
+  }
+  ~TopicSubscriber() { silence(); }
+
+  /// Unsubscribing waits for the callback under way and forgets those that are due.
+  void silence() { close(subscriber_); }
+
+  [[nodiscard]] std::size_t publishers_found() const {
+    const std::size_t links = subscriber_.getNumPublishers();
+    return links > 0 && here_ > 0 ? here_ : links;
+  }
+
+ private:
+  std::size_t here_;  // publishers, likewise
+  ros::Subscriber subscriber_;
+};
+
+/// roscpp's call() has no timeout: one over a persistent connection that takes longer than the write timeout loses its
+/// connection, which ends it.
+class ServiceClient : public kit::Attempts {
+ public:
+  ServiceClient(ros::NodeHandle& node, const Topic& service, const Settings& settings, const Options& options)
+      : node_(node),
+        name_(global(service.name)),
+        persistent_(options.service_persistent),
+        request_(service.message_bytes),
+        reply_(service.message_bytes) {
+    if (persistent_) deadline_.emplace(settings.write_timeout, [this] { client_.shutdown(); });
+  }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return request_.span(); }
+
+  /// Blocks until the reply is there: roscpp has no other way to call.
+  [[nodiscard]] Published publish() noexcept {
+    constexpr const char* call = "ros::ServiceClient::call";
+    // A call that was withdrawn lost its connection.
+    if (!client_.isValid() && !attempt(call, [this] { connect(); })) return Published::failed;
+    if (deadline_) deadline_->begin();
+    const bool replied = attempt(call, [this] {
+      if (!client_.call(request_, reply_)) throw std::runtime_error("no reply");
+    });
+    const bool withdrawn = deadline_ && deadline_->end();
+    if (!replied) return withdrawn ? Published::timed_out : Published::failed;
+    listener_(reply_.span());
+    replied_ = !listener_;
+    return Published::ok;
+  }
+
+  [[nodiscard]] std::size_t matched() {
+    if (!client_.isValid() && ros::service::exists(name_, false)) connect();
+    return client_.isValid() ? 1 : 0;
+  }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    if (!replied_) return 0;
+    replied_ = false;
+    visitor(std::span<const std::byte>(reply_.span()));
+    return 1;
+  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) const noexcept {
+    if (!replied_) kit::nap(timeout);
+    return replied_;
+  }
+  /// Only the caller's own thread ever has a reply: the listener is called within publish().
+  void listen(Listener listener) { listener_ = listener; }
+  void silence() { listener_ = {}; }
+
+ private:
+  void connect() { client_ = node_.serviceClient<Bytes, Bytes>(name_, persistent_); }
+
+  ros::NodeHandle& node_;
+  std::string name_;
+  bool persistent_;
+  Bytes request_;
+  Bytes reply_;
+  bool replied_ = false;
+  ros::ServiceClient client_;
+  Listener listener_;
+  std::optional<kit::CallDeadline> deadline_;  // ends before the client it watches
+};
+
+class ServiceServer : public Inbox {
+ public:
+  ServiceServer(ros::NodeHandle& node, const Topic& service, const Settings& settings)
+      : Inbox(settings.reception, true), clients_(service.publishers), reply_(service.message_bytes) {
+    ros::AdvertiseServiceOptions asked;
+    asked.init<Bytes, Bytes>(global(service.name), [this](const Bytes& request, Bytes& reply) {
+      answered_ = false;
+      deliver(request.span());
+      if (answered_) reply = reply_;
+      return answered_;
+    });
+    asked.callback_queue = &queue_;
+    server_ = node.advertiseService(asked);
+    if (!server_) throw AdapterError("ros1: the service " + service.name + " cannot be advertised");
+  }
+  ~ServiceServer() { silence(); }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return reply_.span(); }
+  /// roscpp sends it when the callback that visits the request returns.
+  [[nodiscard]] Published publish() noexcept {
+    answered_ = true;
+    return Published::ok;
+  }
+  /// A service does not know its clients. They look for it, and what they ask waits for it: none can be missed.
+  [[nodiscard]] std::size_t matched() const noexcept { return clients_; }
+
+  void silence() { close(server_); }
+
+ private:
+  std::size_t clients_;
+  Bytes reply_;
+  bool answered_ = false;
+  ros::ServiceServer server_;
+};
+
+}  // namespace middlemark::ros1

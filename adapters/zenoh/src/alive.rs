@@ -1,0 +1,63 @@
+//! Who is there: every end of a topic declares a liveliness token after it has declared itself, so whoever sees the
+//! token has seen the declaration before it, for both come in order over one link.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use middlemark_adapter::Topic;
+use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::Subscriber;
+use zenoh::sample::SampleKind;
+use zenoh::{Result, Session, Wait};
+
+/// Its word stands in the token.
+#[derive(Clone, Copy, Debug)]
+pub enum Role {
+    Publisher,
+    Subscriber,
+    Client,
+    Server,
+}
+
+/// The tokens of the trial that this session sees, its own among them.
+pub struct Alive {
+    session: Session,
+    scope: String,
+    tokens: Arc<Mutex<BTreeSet<String>>>,
+    _watch: Subscriber<()>,
+}
+
+impl Alive {
+    pub fn watch(session: Session, scope: &str) -> Result<Self> {
+        let tokens = Arc::new(Mutex::new(BTreeSet::new()));
+        let seen = tokens.clone();
+        let watch = session
+            .liveliness()
+            .declare_subscriber(format!("{scope}/alive/**"))
+            .history(true)
+            .callback(move |sample| {
+                let mut tokens = seen.lock().unwrap();
+                let token = sample.key_expr().as_str().to_owned();
+                match sample.kind() {
+                    SampleKind::Put => tokens.insert(token),
+                    SampleKind::Delete => tokens.remove(&token),
+                };
+            })
+            .wait()?;
+        Ok(Self { session, scope: scope.to_owned(), tokens, _watch: watch })
+    }
+
+    pub fn declare(&self, role: Role, topic: &Topic, index: u32) -> Result<LivelinessToken> {
+        self.session.liveliness().declare_token(format!("{}{index}", self.prefix(role, &topic.name))).wait()
+    }
+
+    pub fn count(&self, role: Role, topic: &str) -> usize {
+        let prefix = self.prefix(role, topic);
+        let tokens = self.tokens.lock().unwrap();
+        tokens.iter().filter(|token| token.starts_with(&prefix)).count()
+    }
+
+    fn prefix(&self, role: Role, topic: &str) -> String {
+        format!("{}/alive/{role:?}/{topic}/", self.scope)
+    }
+}

@@ -1,0 +1,164 @@
+//! Eclipse zenoh behind Middlemark's contract. README.md says how each setting becomes zenoh's own.
+
+mod alive;
+mod endpoints;
+mod receiver;
+mod sender;
+mod session;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use middlemark_adapter::{
+    Adapter, Description, NativeType, Reliability, RequestReply, Result, Settings, Topic, Transport,
+};
+use zenoh::query::{Query, Reply};
+use zenoh::sample::Sample;
+use zenoh::Wait;
+
+use receiver::{Current, Receiver};
+use sender::Sender;
+use session::Session;
+
+middlemark_adapter::worker!(Zenoh, request_reply);
+
+middlemark_adapter::native_settings! {
+    pub struct Native {
+        /// block: publish waits for a full link; drop: the message is dropped
+        congestion: Option<bool> = None => [
+            choices: vec!["drop", "block"], otherwise: "block of reliable, drop of best-effort".into(),
+        ],
+        /// true: each message leaves by itself; false (zenoh's own default): messages share a batch
+        express: Option<bool> = None => [otherwise: "true of ping-pong and request/reply, false of streams".into(),],
+        /// zenoh's priority of every message
+        priority: u8 = 4 => [
+            choices: vec!["real-time", "interactive-high", "interactive-low", "data-high", "data", "data-low", "background"],
+        ],
+        /// bytes of the largest batch; a larger message goes in fragments
+        batch_size: Option<u32> = None => [least: Some(256), most: Some(65_535), otherwise: "65535".into(),],
+        /// ring: a full channel loses its oldest message; fifo: it holds zenoh's thread up, which is back-pressure
+        channel: Option<bool> = None => [
+            choices: vec!["fifo", "ring"], otherwise: "ring with a depth, fifo of keep-all".into(),
+        ],
+        /// messages that a FIFO channel holds under keep-all; the default is zenoh's
+        fifo_capacity: usize = 256 => [least: Some(1), most: Some(10_000_000),],
+        /// shared memory that each process sends from
+        shm_pool_bytes: Option<usize> = None => [
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 40), transports: vec!["shm"],
+            otherwise: "see README".into(),
+        ],
+        /// a message that is not loaned is copied into shared memory from so many bytes on; zenoh's own default is 3072
+        shm_threshold: usize = 1 => [
+            kind: NativeType::Bytes, least: Some(1), most: Some(1 << 40), transports: vec!["shm"],
+        ],
+        /// any path of zenoh's configuration, with '/' between its parts, as JSON5; it has the last word
+        "config.*" config: Vec<(String, String)> = Vec::new() => [],
+    }
+}
+
+struct Zenoh {
+    session: Arc<Session>,
+}
+
+impl Adapter for Zenoh {
+    type Publisher = Sender;
+    type Subscriber = Receiver<Sample>;
+
+    fn describe() -> Description {
+        let transport = |name, carrier| Transport {
+            name,
+            carrier,
+            processes: vec![2],
+            max_depth: Some(100_000), // a ring has all of its places from the start, some 300 bytes each
+            ..Transport::default()
+        };
+        let version = zenoh::GIT_VERSION.trim_start_matches('v');
+        Description {
+            name: "zenoh",
+            title: "Eclipse zenoh",
+            version: version.split('-').next().unwrap_or(version).to_owned(),
+            licence: "EPL-2.0 OR Apache-2.0",
+            own_threads: true,
+            residue: vec!["/dev/shm/*.zenoh".into()],
+            native: Native::table(),
+            transports: vec![
+                transport("tcp", "tcp"),
+                transport("udp", "udp"),
+                transport("unix", "unix-socket"),
+                Transport {
+                    segments: vec!["*.zenoh".into()],
+                    loan: vec![false, true],
+                    ..transport("shm", "shared-memory")
+                },
+                Transport { processes: vec![1], ..transport("intraprocess", "process-memory") },
+            ],
+            ..Description::default()
+        }
+    }
+
+    fn open(settings: &'static Settings) -> Result<Self> {
+        if std::env::var_os("RUST_LOG").is_some() {
+            zenoh::try_init_log_from_env();
+        }
+        Ok(Self { session: Arc::new(Session::open(settings)?) })
+    }
+
+    fn publisher(&mut self, topic: &Topic, index: u32) -> Result<Sender> {
+        self.session.declared("a publisher of", topic, Sender::publisher(&self.session, topic, index))
+    }
+
+    fn subscriber(&mut self, topic: &Topic, index: u32) -> Result<Receiver<Sample>> {
+        self.session.declared("a subscriber of", topic, Receiver::subscriber(&self.session, topic, index))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let Session { settings, pool_bytes, .. } = *self.session;
+        if settings.transport == "udp" && settings.reliability == Reliability::Reliable {
+            return vec!["zenoh's reliable UDP is QUIC without encryption".into()];
+        }
+        let messages = pool_bytes / settings.message_bytes;
+        if pool_bytes == 0 || messages >= 256 {
+            return Vec::new();
+        }
+        vec![format!(
+            "the shared memory that each process sends from holds {messages} messages; zenoh uses it again only 100 ms later: \
+             native.shm_pool_bytes gives it more"
+        )]
+    }
+}
+
+impl RequestReply for Zenoh {
+    type Requests = Sender;
+    type Replies = Receiver<Reply>;
+    type Answers = Sender;
+    type Requested = Receiver<Query>;
+
+    fn client(&mut self, service: &Topic, index: u32) -> Result<(Sender, Receiver<Reply>)> {
+        let (callback, replies) = Receiver::replies(&self.session, service);
+        let requests = Sender::client(&self.session, service, index, callback);
+        Ok((self.session.declared("a client of", service, requests)?, replies))
+    }
+
+    fn server(&mut self, service: &Topic, index: u32) -> Result<(Sender, Receiver<Query>)> {
+        let asked = Current::default();
+        let requested = Receiver::server(&self.session, service, index, asked.clone());
+        let requested = self.session.declared("the server of", service, requested)?;
+        let answers = Sender::server(&self.session, service, asked);
+        Ok((self.session.declared("the server of", service, answers)?, requested))
+    }
+}
+
+impl Drop for Zenoh {
+    /// zenoh waits up to 10 s for a QUIC link whose peer has left in the same moment; nobody needs what it waits for.
+    fn drop(&mut self) {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let session = self.session.clone();
+        let (done, closed) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let _ = session.zenoh.close().wait();
+            drop(session);
+            let _ = done.send(());
+        });
+        let _ = closed.recv_timeout(PATIENCE);
+    }
+}

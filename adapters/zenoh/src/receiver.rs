@@ -1,0 +1,201 @@
+//! An end that receives: a subscriber, a client's replies or a server's queryable. Messages wait in one of zenoh's two channels, or
+//! come in a callback on zenoh's own thread.
+
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use middlemark_adapter::{LastError, Listener, Reception, Topic, Visitor};
+use zenoh::bytes::ZBytes;
+use zenoh::handlers::{Callback, FifoChannel, FifoChannelHandler, IntoHandler, RingChannel, RingChannelHandler};
+use zenoh::query::{Query, Reply};
+use zenoh::sample::Sample;
+use zenoh::{Result, Wait};
+
+use crate::alive::Role;
+use crate::session::Session;
+
+/// The message that is being visited; a server answers it.
+pub type Current<T> = Arc<AtomicPtr<T>>;
+
+/// Shows messages to a visitor in one piece.
+struct Presenter<T> {
+    payload: fn(&T) -> Option<&ZBytes>,
+    current: Current<T>,
+    /// Where a message that came in fragments is put together; it only ever grows to the size of the topic's messages.
+    joined: Vec<u8>,
+    /// Of one that is called by zenoh.
+    listener: Option<Listener>,
+}
+
+impl<T> Presenter<T> {
+    fn show(&mut self, message: &T, visitor: Visitor<'_>) -> bool {
+        let Some(payload) = (self.payload)(message) else {
+            return false;
+        };
+        let mut slices = payload.slices();
+        let whole = slices.next().unwrap_or_default();
+        let bytes = if whole.len() == payload.len() {
+            whole
+        } else {
+            self.joined.clear();
+            self.joined.extend_from_slice(whole);
+            slices.for_each(|slice| self.joined.extend_from_slice(slice));
+            &self.joined
+        };
+        self.current.store(std::ptr::from_ref(message).cast_mut(), Ordering::Release);
+        visitor.visit(bytes);
+        self.current.store(std::ptr::null_mut(), Ordering::Release);
+        true
+    }
+}
+
+enum Source<T> {
+    Fifo(FifoChannelHandler<T>),
+    Ring(RingChannelHandler<T>),
+    /// Locked for the whole of a call: two links deliver on two threads of zenoh's.
+    Callback(Arc<Mutex<Presenter<T>>>),
+}
+
+pub struct Receiver<T> {
+    source: Source<T>,
+    /// Set after something was put into the channel: whoever polls looks here first. The channels are locked to be looked
+    /// into, and zenoh's thread on the same processor would hardly ever find the lock free.
+    arrived: Arc<AtomicBool>,
+    /// What wait() took out of the channel.
+    announced: Option<T>,
+    presenter: Presenter<T>,
+    topic: String,
+    session: Arc<Session>,
+    /// What zenoh has declared, and its token, which is declared after it and dropped after it.
+    declared: Option<Box<dyn Send>>,
+}
+
+impl Receiver<Sample> {
+    pub fn subscriber(session: &Arc<Session>, topic: &Topic, index: u32) -> Result<Self> {
+        let (callback, mut receiver) = Self::open(session, topic, |sample| Some(sample.payload()), Current::default());
+        let subscriber = session.zenoh.declare_subscriber(topic.name.to_string()).with(callback).wait()?;
+        receiver.declared = Some(Box::new((subscriber, session.alive.declare(Role::Subscriber, topic, index)?)));
+        Ok(receiver)
+    }
+}
+
+impl Receiver<Query> {
+    pub fn server(session: &Arc<Session>, service: &Topic, index: u32, asked: Current<Query>) -> Result<Self> {
+        let (callback, mut receiver) = Self::open(session, service, Query::payload, asked);
+        let queryable = session.zenoh.declare_queryable(service.name.to_string()).with(callback).wait()?;
+        receiver.declared = Some(Box::new((queryable, session.alive.declare(Role::Server, service, index)?)));
+        Ok(receiver)
+    }
+}
+
+impl Receiver<Reply> {
+    pub fn replies(session: &Arc<Session>, service: &Topic) -> (Callback<Reply>, Self) {
+        Self::open(session, service, |reply| reply.result().ok().map(Sample::payload), Current::default())
+    }
+}
+
+impl<T: Send + 'static> Receiver<T> {
+    fn open(
+        session: &Arc<Session>,
+        topic: &Topic,
+        payload: fn(&T) -> Option<&ZBytes>,
+        current: Current<T>,
+    ) -> (Callback<T>, Self) {
+        let joined = || Vec::with_capacity(topic.message_bytes);
+        let presenter = || Presenter { payload, current: current.clone(), joined: joined(), listener: None };
+        let arrived = Arc::new(AtomicBool::new(false));
+        let flagged = |callback: Callback<T>| {
+            let arrived = arrived.clone();
+            Callback::from(move |message: T| {
+                callback.call(message);
+                arrived.store(true, Ordering::Release);
+            })
+        };
+        let native = &session.native;
+        // So many of each publisher: at depth 1 the messages of several would push each other out.
+        let capacity = topic.capacity().unwrap_or(native.fifo_capacity);
+        let (callback, source) = if session.settings.reception == Reception::Listen {
+            let ear = Arc::new(Mutex::new(presenter()));
+            let called = ear.clone();
+            let hear = move |message: T| {
+                let mut ear = called.lock().unwrap();
+                if let Some(listener) = ear.listener {
+                    ear.show(&message, listener.visitor());
+                }
+            };
+            (Callback::from(hear), Source::Callback(ear))
+        } else if native.channel.unwrap_or(topic.depth().is_some()) {
+            let (callback, handler) = RingChannel::new(capacity).into_handler();
+            (flagged(callback), Source::Ring(handler))
+        } else {
+            let (callback, handler) = FifoChannel::new(capacity).into_handler();
+            (flagged(callback), Source::Fifo(handler))
+        };
+        let (presenter, topic) = (presenter(), topic.name.to_string());
+        let session = session.clone();
+        (callback, Self { source, arrived, announced: None, presenter, topic, session, declared: None })
+    }
+
+    fn next(&self) -> Option<T> {
+        match &self.source {
+            Source::Fifo(channel) => channel.try_recv().ok().flatten(),
+            Source::Ring(channel) => channel.try_recv().ok().flatten(),
+            Source::Callback(_) => None,
+        }
+    }
+
+    /// None ends the listening; then no call is under way when it returns.
+    fn hear(&mut self, listener: Option<Listener>) {
+        if let Source::Callback(ear) = &self.source {
+            ear.lock().unwrap().listener = listener;
+        }
+    }
+}
+
+impl<T: Send + 'static> middlemark_adapter::Subscriber for Receiver<T> {
+    fn take(&mut self, visitor: Visitor<'_>, _error: &mut LastError) -> usize {
+        /// So many visits at once: a fast publisher must not keep the call from returning.
+        const MOST: usize = 64;
+        let mut visits = 0;
+        if let Some(message) = self.announced.take() {
+            visits += usize::from(self.presenter.show(&message, visitor));
+        }
+        if !self.arrived.load(Ordering::Relaxed) {
+            return visits;
+        }
+        self.arrived.swap(false, Ordering::Acquire);
+        while let Some(message) = self.next() {
+            visits += usize::from(self.presenter.show(&message, visitor));
+            if visits >= MOST {
+                self.arrived.store(true, Ordering::Relaxed);
+                break;
+            }
+        }
+        visits
+    }
+
+    fn wait(&mut self, timeout: Duration, _error: &mut LastError) -> bool {
+        if self.announced.is_none() {
+            self.announced = match &self.source {
+                Source::Fifo(channel) => channel.recv_timeout(timeout).ok().flatten(),
+                Source::Ring(channel) => channel.recv_timeout(timeout).ok().flatten(),
+                Source::Callback(_) => None,
+            };
+        }
+        self.announced.is_some()
+    }
+
+    fn listen(&mut self, listener: Listener) -> middlemark_adapter::Result<()> {
+        self.hear(Some(listener));
+        Ok(())
+    }
+
+    fn silence(&mut self) {
+        self.hear(None);
+    }
+
+    fn publishers_found(&mut self) -> Option<usize> {
+        Some(self.session.alive.count(Role::Publisher, &self.topic))
+    }
+}

@@ -1,0 +1,212 @@
+//! An end that sends: a publisher, a client's querier or a server's answers.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use middlemark_adapter::{LastError, Published, Topic};
+use zenoh::bytes::ZBytes;
+use zenoh::handlers::Callback;
+use zenoh::key_expr::KeyExpr;
+use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::Publisher;
+use zenoh::qos::Reliability;
+use zenoh::query::{ConsolidationMode, Querier, Query, Reply};
+use zenoh::shm::{GarbageCollect, ZShmMut};
+use zenoh::{Result, Wait};
+
+use crate::alive::Role;
+use crate::receiver::Current;
+use crate::session::Session;
+
+/// The memory that the next message is written in. zenoh takes a payload for good, so each message has a new one.
+enum Memory {
+    Heap(Vec<u8>),
+    /// Of the session's pool.
+    Lent(Option<ZShmMut>),
+}
+
+enum Route {
+    Topic(Publisher<'static>),
+    Requests(Querier<'static>, Callback<Reply>),
+    Replies { asked: Current<Query>, key: KeyExpr<'static> },
+}
+
+pub struct Sender {
+    route: Route,
+    memory: Memory,
+    bytes: usize,
+    topic: String,
+    /// Less than the write timeout, for the clock is coarse.
+    given_up_ns: u64,
+    gave_up: bool,
+    // Declared after the route and dropped with it.
+    _token: Option<LivelinessToken>,
+    session: Arc<Session>,
+}
+
+impl Sender {
+    pub fn publisher(session: &Arc<Session>, topic: &Topic, index: u32) -> Result<Self> {
+        let reliability = match session.settings.reliable() {
+            true => Reliability::Reliable,
+            false => Reliability::BestEffort,
+        };
+        let publisher = session
+            .zenoh
+            .declare_publisher(topic.name.to_string())
+            .reliability(reliability)
+            .congestion_control(session.congestion())
+            .priority(session.priority())
+            .express(session.express())
+            .wait()?;
+        let token = session.alive.declare(Role::Publisher, topic, index)?;
+        Ok(Self::new(session, topic, Route::Topic(publisher), Some(token)))
+    }
+
+    /// Replies come as they are made: consolidating them would hold the reply back until the query has ended.
+    pub fn client(session: &Arc<Session>, service: &Topic, index: u32, replies: Callback<Reply>) -> Result<Self> {
+        let querier = session
+            .zenoh
+            .declare_querier(service.name.to_string())
+            .congestion_control(session.congestion())
+            .priority(session.priority())
+            .express(session.express())
+            .consolidation(ConsolidationMode::None)
+            .wait()?;
+        let token = session.alive.declare(Role::Client, service, index)?;
+        Ok(Self::new(session, service, Route::Requests(querier, replies), Some(token)))
+    }
+
+    pub fn server(session: &Arc<Session>, service: &Topic, asked: Current<Query>) -> Result<Self> {
+        let key = KeyExpr::try_from(service.name.to_string())?;
+        Ok(Self::new(session, service, Route::Replies { asked, key }, None))
+    }
+
+    fn new(session: &Arc<Session>, topic: &Topic, route: Route, token: Option<LivelinessToken>) -> Self {
+        let mut sender = Self {
+            route,
+            memory: if session.pool.is_some() { Memory::Lent(None) } else { Memory::Heap(Vec::new()) },
+            bytes: topic.message_bytes,
+            topic: topic.name.to_string(),
+            given_up_ns: (session.settings.write_timeout() * 9 / 10).as_nanos() as u64,
+            gave_up: false,
+            _token: token,
+            session: session.clone(),
+        };
+        sender.reserve(Duration::ZERO);
+        sender
+    }
+
+    /// Finds memory for the next message. zenoh looks for what its peers have read ten times a second, and only then does memory come
+    /// back to the pool.
+    fn reserve(&mut self, patience: Duration) {
+        const PAUSE: Duration = Duration::from_micros(200);
+        match (&mut self.memory, &self.session.pool) {
+            (Memory::Lent(next), Some(pool)) => {
+                let mut until = None;
+                while next.is_none() {
+                    *next = pool.alloc(self.bytes).with_policy::<GarbageCollect>().wait().ok();
+                    if next.is_none() {
+                        if Instant::now() >= *until.get_or_insert_with(|| Instant::now() + patience) {
+                            return;
+                        }
+                        std::thread::sleep(PAUSE);
+                    }
+                }
+            }
+            (Memory::Heap(next), _) if next.capacity() < self.bytes => *next = Vec::with_capacity(self.bytes),
+            _ => (),
+        }
+    }
+
+    /// What was written, whole. None: there was no memory to write in.
+    fn written(&mut self) -> Option<ZBytes> {
+        match &mut self.memory {
+            Memory::Heap(next) if next.capacity() < self.bytes => None,
+            Memory::Heap(next) => {
+                // SAFETY: loan() made room for so many, and the caller wrote them.
+                unsafe { next.set_len(self.bytes) };
+                Some(std::mem::take(next).into())
+            }
+            Memory::Lent(next) => next.take().map(ZBytes::from),
+        }
+    }
+
+    fn send(&mut self) -> Result<()> {
+        let payload = self.written().ok_or("there was no memory to write in")?;
+        match &self.route {
+            Route::Topic(publisher) => publisher.put(payload).wait(),
+            Route::Requests(querier, replies) => querier.get().payload(payload).with(replies.clone()).wait(),
+            Route::Replies { asked, key } => {
+                // SAFETY: it is set for the length of a visit, and the visitor is who calls here.
+                let query = unsafe { asked.load(Ordering::Acquire).as_ref() }.ok_or("no request is being visited")?;
+                query.reply(key, payload).express(self.session.express()).wait()
+            }
+        }
+    }
+}
+
+impl middlemark_adapter::Publisher for Sender {
+    fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
+        self.reserve(Duration::ZERO);
+        match &mut self.memory {
+            Memory::Heap(next) => next.spare_capacity_mut().get_mut(..bytes),
+            // SAFETY: whoever writes to it writes bytes.
+            Memory::Lent(next) => next.as_mut().map(|next| unsafe {
+                let memory: &mut [u8] = next.as_mut();
+                &mut *(std::ptr::from_mut(memory) as *mut [MaybeUninit<u8>])
+            }),
+        }
+    }
+
+    /// zenoh does not tell that it gave up: it closes the link (or drops the message) when the timeout is over. Memory for the next
+    /// message is found afterwards: a pool with nothing free is back-pressure here.
+    fn publish(&mut self, error: &mut LastError) -> Published {
+        // From then on zenoh takes every message and sends it to nobody, until the peer has connected again.
+        if self.gave_up && self.matched() == 0 {
+            return Published::Failed;
+        }
+        let begin_ns = coarse_ns();
+        let sent = self.send();
+        if matches!(self.memory, Memory::Lent(_)) {
+            // Shorter than the timeout: a wait for memory alone must not be taken for a link that was full for too long.
+            self.reserve(self.session.settings.write_timeout() * 4 / 5);
+        }
+        if let Err(why) = sent {
+            error.note(format_args!("{why}"));
+            return Published::Failed;
+        }
+        if coarse_ns() - begin_ns < self.given_up_ns {
+            return Published::Ok;
+        }
+        error.note(format_args!("zenoh: a link was full for longer than the write timeout, and zenoh has closed it"));
+        self.gave_up = true;
+        Published::TimedOut
+    }
+
+    /// Tokens tell how many peers there are; zenoh's own matching tells that it would send to one.
+    fn matched(&mut self) -> usize {
+        if !self.session.can_send() {
+            return 0;
+        }
+        let alive = &self.session.alive;
+        let (status, role) = match &self.route {
+            Route::Topic(publisher) => (publisher.matching_status().wait(), Role::Subscriber),
+            Route::Requests(querier, _) => (querier.matching_status().wait(), Role::Server),
+            Route::Replies { .. } => return alive.count(Role::Client, &self.topic),
+        };
+        match status {
+            Ok(status) if status.matching() => alive.count(role, &self.topic),
+            _ => 0,
+        }
+    }
+}
+
+/// A few ns, and exact to a few ms: it only has to tell a second from none.
+fn coarse_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes one timespec.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

@@ -1,0 +1,176 @@
+//! The session of a worker, what it is configured with, and the shared memory that it sends from.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use middlemark_adapter::{Error, Pattern, Result, Settings, Topic};
+use zenoh::qos::{CongestionControl, Priority};
+use zenoh::shm::{PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ShmProviderState};
+use zenoh::{Config, Wait};
+
+use crate::alive::Alive;
+use crate::endpoints::Meeting;
+use crate::Native;
+
+type Pool = ShmProvider<PosixShmProviderBackend>;
+
+pub struct Session {
+    pub zenoh: zenoh::Session,
+    pub alive: Alive,
+    /// What senders lend from; none: they lend from the heap.
+    pub pool: Option<Pool>,
+    pub settings: &'static Settings,
+    pub native: Native,
+    /// Of shared memory that this process sends from; 0: messages do not go there.
+    pub pool_bytes: usize,
+}
+
+impl Session {
+    pub fn open(settings: &'static Settings) -> Result<Self> {
+        let native = Native::of(settings);
+        let shared = settings.transport == "shm";
+        let pool_bytes = if shared { pool_bytes(settings, &native)? } else { 0 };
+        let _turn = shared.then(|| take_turn(settings)).transpose()?;
+        let meeting = (!settings.one_process).then(|| Meeting::of(settings)).transpose()?;
+        let config = configuration(settings, &native, pool_bytes, meeting.as_ref())?;
+        let opened = || -> zenoh::Result<_> {
+            let zenoh = zenoh::open(config).wait()?;
+            let lends = shared && settings.loan;
+            let pool = lends.then(|| ShmProviderBuilder::default_backend(pool_bytes).wait()).transpose()?;
+            if shared {
+                make_segments(&zenoh, pool.as_ref());
+            }
+            let alive = Alive::watch(zenoh.clone(), &settings.scope)?;
+            Ok((zenoh, pool, alive))
+        };
+        let place = meeting.as_ref().map_or("no endpoint", |meeting| &meeting.listen);
+        let (zenoh, pool, alive) = opened().map_err(|error| failed(settings, "open a session at", place, error))?;
+        Ok(Self { zenoh, alive, pool, settings, native, pool_bytes })
+    }
+
+    /// zenoh falls back to the link alone, and says nothing, when a peer cannot see its shared memory.
+    pub fn can_send(&self) -> bool {
+        self.pool_bytes == 0 || {
+            let mut links = self.zenoh.info().transports().wait();
+            links.all(|link| link.is_shm())
+        }
+    }
+
+    pub fn congestion(&self) -> CongestionControl {
+        match self.native.congestion.unwrap_or(self.settings.reliable()) {
+            true => CongestionControl::Block,
+            false => CongestionControl::Drop,
+        }
+    }
+
+    /// A message that is waited for gains from leaving by itself, and a stream loses nine tenths of its rate by it.
+    pub fn express(&self) -> bool {
+        self.native.express.unwrap_or(self.settings.pattern != Pattern::Stream)
+    }
+
+    /// zenoh's numbers begin at 1.
+    pub fn priority(&self) -> Priority {
+        Priority::try_from(1 + self.native.priority).unwrap_or_default()
+    }
+
+    pub fn declared<T>(&self, what: &str, topic: &Topic, end: zenoh::Result<T>) -> Result<T> {
+        end.map_err(|error| failed(self.settings, &format!("declare {what}"), &topic.name, error))
+    }
+}
+
+fn failed(settings: &Settings, act: &str, name: &str, error: zenoh::Error) -> Error {
+    format!("zenoh: {}: cannot {act} {name}: {}", settings.transport, without_place(&error)).into()
+}
+
+/// zenoh ends what it says with the file and line that says it, on the machine that compiled it.
+fn without_place(error: &zenoh::Error) -> String {
+    let words = error.to_string();
+    words.rsplit_once(" at /").map_or(words.as_str(), |(said, _)| said).to_owned()
+}
+
+fn configuration(settings: &Settings, native: &Native, pool_bytes: usize, meeting: Option<&Meeting>) -> Result<Config> {
+    let mut config = Config::default();
+    let mut set = |path: &str, json5: &str| {
+        let refused = |error| Error::from(format!("zenoh: config.{path}={json5}: {}", without_place(&error)));
+        config.insert_json5(path, json5).map_err(refused)
+    };
+    set("mode", "\"peer\"")?;
+    set("scouting/multicast/enabled", "false")?;
+    set("scouting/gossip/enabled", "false")?;
+    set("connect/retry", "{ period_init_ms: 10, period_max_ms: 50, period_increase_factor: 1.5 }")?;
+    let timeout_us = settings.write_timeout().as_micros().to_string();
+    set("transport/link/tx/queue/congestion_control/block/wait_before_close", &timeout_us)?;
+    if let Some(bytes) = native.batch_size {
+        set("transport/link/tx/batch_size", &bytes.to_string())?;
+    }
+    set("transport/shared_memory/enabled", if pool_bytes != 0 { "true" } else { "false" })?;
+    if pool_bytes != 0 {
+        set("transport/shared_memory/mode", "\"init\"")?;
+        let (copies, threshold) = (!settings.loan, native.shm_threshold);
+        let rules = format!("{{ enabled: {copies}, pool_size: {pool_bytes}, message_size_threshold: {threshold} }}");
+        set("transport/shared_memory/transport_optimization", &rules)?;
+    }
+    set("listen/endpoints", "[]")?;
+    if let Some(meeting) = meeting {
+        set("listen/endpoints", &format!("{:?}", [&meeting.listen]))?;
+        set("connect/endpoints", &format!("{:?}", meeting.connect))?;
+    }
+    native.config.iter().try_for_each(|(path, json5)| set(path, json5))?;
+    Ok(config)
+}
+
+/// zenoh finds out ten times a second what a peer has read, and until then no message's memory is used again: the pool is what may be
+/// sent in 100 ms. So it is made for 2048 messages, which is more than a ping sends in that time, within bounds.
+fn pool_bytes(settings: &Settings, native: &Native) -> Result<usize> {
+    const MIB: usize = 1 << 20;
+    const LEAST_MESSAGES: usize = 8;
+    // An allocation's own data and what the alignment costs.
+    let message = settings.message_bytes + 64;
+    // A neighbour may take its part too.
+    let parts = 2 * settings.workers.max(1) as usize;
+    let share = settings.shm_free_bytes / parts;
+    let usual = (2048 * message).clamp(16 * MIB, 256 * MIB).min(share).max(LEAST_MESSAGES * message);
+    let wanted = native.shm_pool_bytes.unwrap_or(usual);
+    let what = format!("zenoh: shm: pools of {wanted} bytes in each of {} processes", settings.workers);
+    settings.shm_holds(wanted * parts, &what, "a smaller native.shm_pool_bytes")?;
+    Ok(wanted)
+}
+
+/// The workers of a trial open their sessions one after the other where these have shared memory. The first segment that a process
+/// makes has zenoh remove from /dev/shm every segment that nobody has locked, and between making one and locking it another process's
+/// is such a segment: it would lose its name, and nobody could ever open it. A process that ends gives its turn back, however it ends.
+fn take_turn(settings: &Settings) -> Result<File> {
+    let path = format!("{}/zenoh.turn", settings.scratch);
+    let failed = |error: io::Error| Error::from(format!("zenoh: {path}: {error}"));
+    let file = File::options().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+    // SAFETY: the descriptor is open.
+    while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } != 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(failed(error));
+        }
+    }
+    Ok(file)
+}
+
+/// Has zenoh make now what segments it would make later: the pool that it copies messages into, on a thread of its own (until it is
+/// there zenoh sends without), and with the first allocation those that tell of what is allocated.
+fn make_segments(zenoh: &zenoh::Session, pool: Option<&Pool>) {
+    const PAUSE: Duration = Duration::from_millis(1);
+    if let Some(pool) = pool {
+        let _ = pool.alloc(1).wait(); // one that fails has made them too
+        return;
+    }
+    loop {
+        match zenoh.get_shm_provider() {
+            ShmProviderState::Initializing(_) => std::thread::sleep(PAUSE),
+            ShmProviderState::Ready(provider) => {
+                let _ = provider.alloc(1).wait();
+                return;
+            }
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// What every end has: a socket, where it binds, how it sends, and how messages get from it to a visitor. Hot file: nothing of ours here
+// allocates, locks, logs or throws once it is opened.
+#pragma once
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/socket.hpp>
+
+#include "handles.hpp"
+#include "options.hpp"
+
+namespace middlemark::zeromq {
+
+/// What the ends of this process have in common.
+struct Trial {
+  explicit Trial(const Settings& its_settings)
+      : settings(its_settings), options(settings), context(options.io_threads), notes(settings) {}
+
+  const Settings settings;
+  const Options options;
+  const Context context;
+  const kit::Rendezvous notes;  ///< in the trial's folder: where each end is bound
+};
+
+/// One that others connect to: a publisher of a topic, or a server.
+[[nodiscard]] inline std::string note_of(const Topic& topic, unsigned index) {
+  return topic.name + ".zeromq." + std::to_string(index);
+}
+
+class End {
+ public:
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ protected:
+  End(const Trial& trial, int type) : trial_(trial), socket_(trial.context, type) {
+    const Options& options = trial.options;
+    socket_.set(ZMQ_SNDHWM, options.send_hwm, "ZMQ_SNDHWM");
+    socket_.set(ZMQ_RCVHWM, options.receive_hwm, "ZMQ_RCVHWM");
+    socket_.set(ZMQ_SNDTIMEO, options.write_timeout_ms, "ZMQ_SNDTIMEO");
+    if (options.sndbuf) socket_.set(ZMQ_SNDBUF, *options.sndbuf, "ZMQ_SNDBUF");
+    if (options.rcvbuf) socket_.set(ZMQ_RCVBUF, *options.rcvbuf, "ZMQ_RCVBUF");
+  }
+  ~End() = default;
+
+  /// An abstract Unix address belongs to the network namespace, has no file to be left behind and no folder whose name could be
+  /// too long. A port of TCP is the kernel's choice.
+  void bind(const Topic& topic, unsigned index) {
+    const std::string name = note_of(topic, index);
+    const std::string& transport = trial_.settings.transport;
+    const std::string wanted = transport == "inproc" ? "inproc://" + name
+                               : transport == "ipc"  ? "ipc://@" + name
+                                                     : "tcp://" + kit::ipv4_text(trial_.settings.interface) + ":*";
+    trial_.notes.leave(name, socket_.bind(wanted));
+  }
+
+  [[nodiscard]] Published send(std::span<const std::byte> message) noexcept {
+    if (socket_.send(message, 0)) [[likely]]
+      return Published::ok;
+    return refused();
+  }
+  [[nodiscard]] Published refused() noexcept {
+    failure_.note("zmq_send", zmq_errno());
+    return zmq_errno() == EAGAIN ? Published::timed_out : Published::failed;
+  }
+
+  const Trial& trial_;
+  Socket socket_;
+  kit::LastFailure<&zmq_strerror> failure_;
+};
+
+/// Under `block` it is wait() that receives: a zmq_msg_recv() with ZMQ_RCVTIMEO, as a program of ZeroMQ's would; zmq_poll()
+/// before it would be a second round through the mailbox. Asking whether there is more after a message costs a system
+/// call when there is not, so a take() after a wait() brings that one message.
+class Receiver : public End {
+ public:
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    if (held_) {
+      held_ = false;
+      visitor(body_.bytes());
+      return 1;
+    }
+    std::size_t visits = 0;
+    for (; visits < most_at_once && receive(ZMQ_DONTWAIT); ++visits) visitor(body_.bytes());
+    return visits;
+  }
+
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    if (held_) return true;
+    const auto ms = static_cast<int>(
+        std::min<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count(), 1'000'000'000));
+    if (ms != timeout_ms_) {
+      zmq_setsockopt(socket_.get(), ZMQ_RCVTIMEO, &ms, sizeof ms);
+      timeout_ms_ = ms;
+    }
+    held_ = receive(0);
+    return held_;
+  }
+
+ protected:
+  Receiver(const Trial& trial, int type) : End(trial, type), routed_(type == ZMQ_ROUTER) {}
+
+  [[nodiscard]] bool receive(int flags) noexcept {
+    // The frames of a message arrive together.
+    const bool received = (!routed_ || identity_.receive(socket_, flags)) && body_.receive(socket_, flags);
+    if (!received && zmq_errno() != EAGAIN && zmq_errno() != EINTR) failure_.note("zmq_msg_recv", zmq_errno());
+    return received;
+  }
+
+  const bool routed_;  // its messages come with the sender's identity in front
+  Frame identity_;
+
+ private:
+  /// So many visits end a take(), however fast messages come.
+  static constexpr std::size_t most_at_once = 1024;
+
+  bool held_ = false;  // received by a wait(), not visited yet
+  int timeout_ms_ = -1;
+  Frame body_;
+};
+
+}  // namespace middlemark::zeromq

@@ -1,0 +1,77 @@
+//! What the loops of adapters/*/bench.rs have in common: `bench_<name> BYTES ROUND_TRIPS [PING-CPU PONG-CPU]` starts itself once more
+//! for the pong, pins both and prints the p50 of the round trip in ns.
+
+use std::error::Error;
+use std::process::{exit, Command};
+use std::time::Instant;
+
+pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// One way of a loop; `place` is where both find each other.
+pub struct Loop {
+    pub ping: fn(place: &str, bytes: usize, round_trips: RoundTrips) -> Result<()>,
+    /// Until it is killed.
+    pub pong: fn(place: &str, bytes: usize) -> Result<()>,
+}
+
+/// Those that are to be made, and how long each took.
+pub struct RoundTrips {
+    wanted: usize,
+    took: Vec<u128>,
+}
+
+impl RoundTrips {
+    /// Calls `once` so often, with the number of each; the first tenth is no more than a warm-up.
+    pub fn measure(mut self, mut once: impl FnMut(usize) -> Result<()>) -> Result<()> {
+        for number in 0..self.wanted {
+            let begin = Instant::now();
+            once(number)?;
+            self.took.push(begin.elapsed().as_nanos());
+        }
+        let measured = &mut self.took[self.wanted / 10..];
+        measured.sort_unstable();
+        println!("{}", measured[measured.len() / 2]);
+        Ok(())
+    }
+}
+
+/// `at` makes the place, in the ping alone.
+pub fn run(its: &Loop, at: impl FnOnce() -> Result<String>) -> Result<()> {
+    const PONG: &str = "PONG";
+    // SAFETY: neither touches memory. Whoever hangs is ended, and the pong with the ping.
+    unsafe {
+        libc::alarm(60);
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |place: usize| arguments.get(place).and_then(|each| each.parse().ok());
+    if let [role, bytes, place, cpu] = &arguments[..] {
+        if role == PONG {
+            pin(cpu.parse().ok());
+            return (its.pong)(place, bytes.parse()?);
+        }
+    }
+    let (Some(bytes @ 8..), Some(wanted @ 1..), 2 | 4) = (number(0), number(1), arguments.len()) else {
+        eprintln!("usage: BYTES ROUND_TRIPS [PING-CPU PONG-CPU], of 8 bytes and 1 round trip at least");
+        exit(2);
+    };
+    let place = at()?;
+    let pong_cpu = arguments.get(3).map_or("", String::as_str);
+    let mut pong = Command::new(std::env::current_exe()?).args([PONG, &arguments[0], &place, pong_cpu]).spawn()?;
+    pin(number(2));
+    let measured = (its.ping)(&place, bytes, RoundTrips { wanted, took: Vec::with_capacity(wanted) });
+    pong.kill()?;
+    pong.wait()?;
+    measured
+}
+
+/// Before the middleware starts its threads, which inherit it.
+fn pin(cpu: Option<usize>) {
+    let Some(cpu) = cpu else { return };
+    // SAFETY: a zeroed set is an empty one.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        assert_eq!(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set), 0, "processor {cpu} cannot be had");
+    }
+}

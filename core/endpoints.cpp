@@ -1,0 +1,81 @@
+#include <middlemark/endpoints.hpp>
+
+#include <variant>
+
+#include <middlemark/roles/topics.hpp>
+
+namespace middlemark {
+namespace {
+
+/// How many roles of this process are of that kind and fit.
+template <class Request, class Condition>
+unsigned count(const Configuration& configuration, Condition&& fits) {
+  unsigned found = 0;
+  for (const AnyRoleRequest& role : configuration.roles) {
+    const auto* const request = std::get_if<Request>(&role);
+    found += request != nullptr && fits(*request) ? 1U : 0U;
+  }
+  return found;
+}
+
+constexpr auto any = [](const auto& /*request*/) { return true; };
+
+std::vector<Topic> of_ping_pong(const Configuration& configuration) {
+  const Settings& settings = configuration.settings;
+  unsigned echoing = settings.subscribers;
+  const auto echoes_of = [&echoing](const auto& request) {
+    echoing = request.echoing;
+    return true;
+  };
+  Topic ping = ping_topic(settings);
+  ping.publishers_here = count<PingRequest>(configuration, echoes_of);
+  ping.subscribers_here = count<PongRequest>(configuration, echoes_of);
+  Topic pong = pong_topic(settings, echoing);
+  pong.publishers_here = count<PongRequest>(configuration, [](const PongRequest& request) { return request.echoes; });
+  pong.subscribers_here = ping.publishers_here;
+  return {ping, pong};
+}
+
+std::vector<Topic> of_calls(const Configuration& configuration, bool native_calls) {
+  const Settings& settings = configuration.settings;
+  Topic request = native_calls ? service_topic(settings) : request_topic(settings);
+  request.publishers_here = count<ClientRequest>(configuration, any);
+  request.subscribers_here = count<ServerRequest>(configuration, any);
+  std::vector<Topic> all{request};
+  for (unsigned client = 0; !native_calls && client < settings.publishers; ++client) {
+    Topic reply = reply_topic(settings, client);
+    reply.publishers_here = request.subscribers_here;
+    reply.subscribers_here =
+        count<ClientRequest>(configuration, [client](const ClientRequest& each) { return each.index == client; });
+    all.push_back(reply);
+  }
+  return all;
+}
+
+std::vector<Topic> of_streams(const Configuration& configuration) {
+  std::vector<Topic> all;
+  for (unsigned i = 0; i < configuration.settings.topics; ++i) {
+    const auto on_it = [i](const auto& request) { return request.topic == i; };
+    Topic topic = stream_topic(configuration.settings, i);
+    topic.publishers_here = count<PublisherRequest>(configuration, on_it);
+    topic.subscribers_here = count<SubscriberRequest>(configuration, on_it);
+    all.push_back(topic);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_calls) {
+  switch (configuration.settings.pattern) {
+    case Pattern::ping_pong:
+      return of_ping_pong(configuration);
+    case Pattern::request_reply:
+      return of_calls(configuration, native_calls);
+    case Pattern::stream:
+      break;
+  }
+  return of_streams(configuration);
+}
+
+}  // namespace middlemark

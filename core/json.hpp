@@ -1,0 +1,170 @@
+// Reads and writes the messages of protocol.hpp as JSON. Cold: the control thread's business.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <middlemark/schema.hpp>
+
+namespace middlemark {
+
+/// A message that does not say what it must; what() names every field that is wrong.
+class ConfigurationError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class Value>
+concept Word = std::is_enum_v<Value>;
+/// A struct of which the fields are listed.
+template <class Value>
+concept Listed = !std::same_as<std::remove_cvref_t<decltype(fields_of<Value>)>, std::nullptr_t>;
+
+/// Reads values out of JSON and gathers what is wrong with them, each with its place: "roles[0].samples: missing".
+class JsonReader {
+ public:
+  using Json = nlohmann::json;
+
+  void read(const Json& json, std::string& value, const std::string& place, const Range& range = {});
+  void read(const Json& json, bool& value, const std::string& place, const Range& range = {});
+  void read(const Json& json, double& value, const std::string& place, const Range& range = {});
+  void read(const Json& json, std::chrono::nanoseconds& value, const std::string& place, const Range& range = {});
+  void read(const Json& json, std::map<std::string, std::string>& values, const std::string& place,
+            const Range& range = {});
+
+  /// JSON's numbers convert to anything by wrapping around and cutting off: one must be of the field's own kind.
+  template <std::integral Number>
+  void read(const Json& json, Number& value, const std::string& place, const Range& range = {}) {
+    const bool fits = json.is_number_unsigned()  ? std::in_range<Number>(json.get<std::uint64_t>())
+                      : json.is_number_integer() ? std::in_range<Number>(json.get<std::int64_t>())
+                                                 : false;
+    if (expect(fits, json, place) && within(range, json.get<double>(), place)) value = json.get<Number>();
+  }
+
+  template <Word Enumeration>
+  void read(const Json& json, Enumeration& value, const std::string& place, const Range& /*range*/ = {}) {
+    constexpr const auto& words = words_of<Enumeration>;
+    const std::size_t found = choose(json, words, place);
+    if (found < words.size()) value = static_cast<Enumeration>(found);
+  }
+
+  template <class Value>
+  void read(const Json& json, std::optional<Value>& value, const std::string& place, const Range& range = {}) {
+    value.reset();
+    if (!json.is_null()) read(json, value.emplace(), place, range);
+  }
+
+  template <class Value>
+  void read(const Json& json, std::vector<Value>& values, const std::string& place, const Range& range = {}) {
+    if (!expect_list(json, range.least_items, place)) return;
+    values.assign(json.size(), {});
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      read(json[i], values[i], place + "[" + std::to_string(i) + "]", range);
+    }
+  }
+
+  template <Listed Struct>
+  void read(const Json& json, Struct& value, const std::string& place, const Range& /*range*/ = {}) {
+    if (!expect_object(json, place)) return;
+    std::apply([&](const auto&... fields) { (read_field(json, value, fields, place), ...); }, fields_of<Struct>);
+  }
+
+  /// Their tags tell the structs apart.
+  template <class First, class... Others>
+  void read(const Json& json, std::variant<First, Others...>& value, const std::string& place,
+            const Range& /*range*/ = {}) {
+    if (!expect_object(json, place)) return;
+    constexpr std::array tags{First::tag, Others::tag...};
+    const auto found = json.find(First::tag_field);
+    if (found == json.end()) return say(inside(place, First::tag_field), "missing");
+    const std::size_t chosen = choose(*found, tags, inside(place, First::tag_field));
+    const auto read_as = [&]<class Struct>(std::type_identity<Struct>) {
+      if (chosen < tags.size() && tags[chosen] == Struct::tag) read(json, value.template emplace<Struct>(), place);
+    };
+    read_as(std::type_identity<First>());
+    (read_as(std::type_identity<Others>()), ...);
+  }
+
+  void say(const std::string& place, const std::string& problem);
+  /// Nothing was wrong with this very place.
+  [[nodiscard]] bool good(const std::string& place) const;
+  /// Throws ConfigurationError when something was wrong.
+  void complain() const;
+
+ private:
+  template <class Struct, class Base, class Value>
+  void read_field(const Json& json, Struct& into, const Field<Base, Value>& field, const std::string& place) {
+    const auto found = json.find(field.name);
+    if (found != json.end()) {
+      read(*found, into.*field.member, inside(place, field.name), field.range);
+    } else if (field.presence == Presence::required) {
+      say(inside(place, field.name), "missing");
+    }
+  }
+
+  static std::string inside(const std::string& place, std::string_view name);
+  bool expect(bool fits, const Json& json, const std::string& place);
+  bool expect_object(const Json& json, const std::string& place);
+  bool expect_list(const Json& json, std::size_t least_items, const std::string& place);
+  bool within(const Range& range, double value, const std::string& place);
+  /// Which of the words it is; as many as there are when it is none.
+  std::size_t choose(const Json& json, std::span<const std::string_view> words, const std::string& place);
+
+  std::vector<std::pair<std::string, std::string>> problems_;  // with their places
+};
+
+/// Returns the message. Throws ConfigurationError naming everything that is wrong with it.
+template <class Message>
+[[nodiscard]] Message read_message(const nlohmann::json& json) {
+  Message message;
+  JsonReader reader;
+  reader.read(json, message, {});
+  reader.complain();
+  return message;
+}
+
+/// Any value of a message as JSON; what is absent is null.
+template <class Value>
+[[nodiscard]] nlohmann::json json_of(const Value& value) {
+  using Json = nlohmann::json;
+  if constexpr (Word<Value>) {
+    return word(value);
+  } else if constexpr (Listed<Value>) {
+    Json object = Json::object();
+    if constexpr (requires { Value::tag; }) object[std::string(Value::tag_field)] = Value::tag;
+    const auto write = [&]<class Member>(const Member& member) {
+      if constexpr (std::same_as<Member, Constant>) {
+        object[std::string(member.name)] = member.value;
+      } else {
+        object[std::string(member.name)] = json_of(value.*member.member);
+      }
+    };
+    std::apply([&](const auto&... members) { (write(members), ...); }, fields_of<Value>);
+    return object;
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? json_of(*value) : Json();
+  } else if constexpr (requires { requires Listed<typename Value::value_type>; }) {
+    Json list = Json::array();
+    for (const auto& each : value) list.push_back(json_of(each));
+    return list;
+  } else {
+    return value;
+  }
+}
+
+}  // namespace middlemark

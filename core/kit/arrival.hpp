@@ -1,0 +1,55 @@
+// When the kernel received what a socket gives: software SO_TIMESTAMPING, where it was asked for.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+
+// The kernel's, which want the types above.
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <middlemark/kit/socket.hpp>
+
+namespace middlemark::kit {
+
+inline constexpr const char* timestamping_help =
+    "the kernel stamps what it receives, so that the breakdown tells transport from wake-up";
+
+/// From a moment after this on the kernel stamps each packet for this socket when its stack receives it. Every packet and every receive
+/// pays for it (see the README of udp), so a floor does it only when it is asked to.
+inline void stamp_arrivals(int fd) {
+  constexpr int flags = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+  set_option(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, "SO_TIMESTAMPING");
+}
+
+/// recv(), which also says when the kernel received the (last) packet it brought: CLOCK_REALTIME in ns. `arrived_ns` stays as it
+/// is when nothing came, and is 0 when the kernel did not say.
+inline ssize_t receive_stamped(int fd, std::byte* data, std::size_t bytes, int flags,
+                               std::uint64_t& arrived_ns) noexcept {
+  iovec part{data, bytes};
+  alignas(cmsghdr) std::array<std::byte, 256> control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t length = recvmsg(fd, &message, flags);
+  if (length < 0) return length;
+  arrived_ns = 0;
+  for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr; each = CMSG_NXTHDR(&message, each)) {
+    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_TIMESTAMPING) continue;
+    scm_timestamping stamps{};
+    std::memcpy(&stamps, CMSG_DATA(each), sizeof stamps);
+    arrived_ns = static_cast<std::uint64_t>(stamps.ts[0].tv_sec) * 1'000'000'000U +
+                 static_cast<std::uint64_t>(stamps.ts[0].tv_nsec);
+  }
+  return length;
+}
+
+}  // namespace middlemark::kit

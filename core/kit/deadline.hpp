@@ -1,0 +1,107 @@
+// Bounded waiting: every operation of the contract that may wait ends by itself.
+#pragma once
+
+#include <pthread.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace middlemark::kit {
+
+class Deadline {
+ public:
+  explicit Deadline(std::chrono::nanoseconds from_now) noexcept : at_(Clock::now() + from_now) {}
+
+  [[nodiscard]] bool passed() const noexcept { return Clock::now() >= at_; }
+  /// Not below 0.
+  [[nodiscard]] std::chrono::nanoseconds left() const noexcept {
+    return std::max<std::chrono::nanoseconds>(at_ - Clock::now(), std::chrono::nanoseconds(0));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point at_;
+};
+
+[[nodiscard]] constexpr timespec as_timespec(std::chrono::nanoseconds span) noexcept {
+  return {span.count() / 1'000'000'000, span.count() % 1'000'000'000};
+}
+
+inline void nap(std::chrono::nanoseconds span) noexcept {
+  const timespec pause = as_timespec(span);
+  nanosleep(&pause, nullptr);
+}
+
+/// Looks until `condition` holds, every `pause`. False: `timeout` passed first. For what a middleware has no way to wait for.
+template <class Condition>
+[[nodiscard]] bool wait_until(Condition&& condition, std::chrono::nanoseconds timeout,
+                              std::chrono::nanoseconds pause = std::chrono::microseconds(50)) {
+  if (condition()) return true;
+  const Deadline deadline(timeout);
+  do {
+    nap(pause);
+    if (condition()) return true;
+  } while (!deadline.passed());
+  return false;
+}
+
+/// An end to calls of a middleware's that wait for as long as it takes: a thread that looks from time to time whether the same
+/// call is still under way, and after `limit` calls `withdraw`, which must make it return. It costs a call an addition before
+/// and one after. Destroy it before what `withdraw` speaks of.
+class CallDeadline {
+ public:
+  CallDeadline(std::chrono::nanoseconds limit, std::function<void()> withdraw)
+      : withdraw_(std::move(withdraw)), thread_([this, limit](const std::stop_token& stop) { watch(stop, limit); }) {
+    pthread_setname_np(thread_.native_handle(), "call deadline");
+  }
+
+  void begin() noexcept { call_.store(++count_, std::memory_order_release); }
+
+  /// True when the call was withdrawn; `withdraw` has returned.
+  [[nodiscard]] bool end() noexcept {
+    ++count_;
+    const bool claimed = (call_.exchange(count_, std::memory_order_acq_rel) & claim) != 0;
+    if (claimed) {
+      while (!withdrawn_.exchange(false, std::memory_order_acquire)) std::this_thread::yield();
+    }
+    return claimed;
+  }
+
+ private:
+  static constexpr std::uint64_t claim = std::uint64_t{1} << 63;
+
+  void watch(const std::stop_token& stop, std::chrono::nanoseconds limit) {
+    const auto period = limit / 16;
+    std::uint64_t seen = 0;
+    std::chrono::steady_clock::time_point since;
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(period);
+      std::uint64_t now = call_.load(std::memory_order_acquire);
+      if (now % 2 == 0 || now != seen) {  // none, or another one
+        seen = now;
+        since = std::chrono::steady_clock::now();
+      } else if (std::chrono::steady_clock::now() - since >= limit - period) {
+        // Claimed, so that a call which ends meanwhile is not mistaken for the one that follows.
+        if (!call_.compare_exchange_strong(now, now | claim, std::memory_order_acq_rel)) continue;
+        withdraw_();
+        withdrawn_.store(true, std::memory_order_release);
+        seen = 0;
+      }
+    }
+  }
+
+  std::function<void()> withdraw_;
+  std::atomic<std::uint64_t> call_{0};  ///< odd: one is under way; and whether it was claimed
+  std::uint64_t count_ = 0;             ///< the calling thread's own
+  std::atomic<bool> withdrawn_{false};
+  std::jthread thread_;
+};
+
+}  // namespace middlemark::kit

@@ -1,0 +1,60 @@
+// What an adapter asks of the machine: programs, limits of the kernel, memory.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark::kit {
+
+/// A middleware that is the kernel itself has the kernel's version.
+[[nodiscard]] inline std::string kernel_release() {
+  utsname names{};
+  uname(&names);
+  return names.release;
+}
+
+/// The number in /proc/sys/<name>, as "net/core/rmem_max"; `otherwise` where it cannot be read.
+[[nodiscard]] inline std::uint64_t kernel_limit(const std::string& name, std::uint64_t otherwise = 0) {
+  std::uint64_t value = 0;
+  return std::ifstream("/proc/sys/" + name) >> value ? value : otherwise;
+}
+
+/// Of this machine, in bytes.
+[[nodiscard]] inline std::uint64_t physical_memory() {
+  return static_cast<std::uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 1L)) *
+         static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 1L));
+}
+
+/// As many as this user may have: every pair of a publisher and a subscriber may take a descriptor or two.
+inline void allow_many_descriptors() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// The absolute path of a program on the PATH, or in /usr/sbin, where Debian keeps daemons and which is not on every user's
+/// PATH. Throws AdapterError with the advice.
+[[nodiscard]] inline std::string find_program(const std::string& name, const std::string& advice) {
+  const char* const path = std::getenv("PATH");
+  const std::string folders = std::string(path != nullptr ? path : "/usr/bin") + ":/usr/sbin:/usr/local/sbin";
+  for (std::size_t at = 0; at <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    std::string candidate = folders.substr(at, end - at) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    at = end + 1;
+  }
+  throw AdapterError(name + " is neither on the PATH nor in /usr/sbin", advice);
+}
+
+}  // namespace middlemark::kit

@@ -1,0 +1,179 @@
+// The middleware's own settings, declared once: what an adapter accepts, what the core refuses, what `--describe` and the
+// documents say, and the typed values that the adapter reads.
+//
+//   struct Options : kit::NativeKeys {
+//     using NativeKeys::NativeKeys;
+//     int io_threads = key("io_threads", 1, {.help = "threads that move data", .least = 1, .most = 64, .transports = {"tcp"}});
+//     Rpc rpc = key("rpc", Rpc::dealer_router, {.help = "sockets of a call", .choices = {"dealer-router", "req-rep"}});
+//     std::optional<int> send_buffer = key<int>("sndbuf", {.help = "ZMQ_SNDBUF in bytes", .otherwise = "the kernel's own"});
+//   };
+//
+// Then `description.native = kit::native_table<Options>();` and `kit::read_native<Options>("zeromq", settings)`. Nothing here opens
+// anything: a plan may ask it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark::kit {
+
+/// Each native setting of the trial that `table` does not allow, in words that say the key, the value and what is allowed:
+/// unknown, of the wrong type or range, or without effect on the trial's transport or pattern. A pure function.
+[[nodiscard]] std::vector<std::string> native_problems(const std::vector<NativeSetting>& table,
+                                                       const Settings& settings);
+
+/// The setting of that key: its own, else the longest one with a '*' that it begins with; null: there is none.
+[[nodiscard]] const NativeSetting* find_native(const std::vector<NativeSetting>& table, const std::string& key);
+
+/// The number that a text stands for by the setting's type: 0 or 1 of a boolean, the place among the choices of a choice, bytes,
+/// ns of a duration. nullopt: it is none, or one of the words that a number may be instead.
+[[nodiscard]] std::optional<std::int64_t> native_number(const NativeSetting& setting, std::string_view text);
+
+/// As it stands in suites and documents.
+[[nodiscard]] std::string name_of(Pattern pattern);
+
+/// "a whole number from 1 to 64", "true or false", "one of fifo, ring": what a value must be.
+[[nodiscard]] std::string native_domain(const NativeSetting& setting);
+
+/// A number as a text of that type: "true", "65536", "1ms".
+[[nodiscard]] std::string native_text(const NativeSetting& setting, std::int64_t number);
+
+/// What a row of a table says beside its key and member. Whatever does not apply is left out.
+struct NativeRow {
+  std::string help{};
+  std::optional<std::int64_t> least{};    ///< of a number; of a duration in ns
+  std::optional<std::int64_t> most{};     ///< likewise
+  std::vector<std::string> choices{};     ///< of a bool, an enum or a number, in the order of its values; of a text
+  std::vector<std::string> transports{};  ///< that it has an effect on; empty: all
+  std::vector<Pattern> patterns{};        ///< likewise
+  std::string otherwise{};                ///< the default in words, where the member's own value does not say it
+  std::optional<NativeType> type{};       ///< where the member's type does not say it: bytes
+
+  /// The same of another setting.
+  [[nodiscard]] NativeRow saying(std::string words) const {
+    NativeRow row = *this;
+    row.help = std::move(words);
+    return row;
+  }
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_duration = false;
+template <class Rep, class Period>
+inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
+
+template <class T>
+[[nodiscard]] constexpr NativeType type_of(bool has_choices) {
+  if constexpr (std::is_same_v<T, std::string>) return has_choices ? NativeType::choice : NativeType::text;
+  if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) return NativeType::duration;
+  if constexpr (std::is_enum_v<T>) return NativeType::choice;
+  if (has_choices) return NativeType::choice;
+  return std::is_same_v<T, bool> ? NativeType::boolean : NativeType::integer;
+}
+
+template <class T>
+[[nodiscard]] T value_of(const NativeSetting& setting, const std::string& text) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return text;
+  } else if constexpr (is_duration<T>) {
+    return T(native_number(setting, text).value_or(0));
+  } else {
+    return static_cast<T>(native_number(setting, text).value_or(0));
+  }
+}
+
+template <class T>
+[[nodiscard]] std::string text_of(const NativeSetting& setting, const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return value;
+  } else if constexpr (is_duration<T>) {
+    return native_text(setting, value.count());
+  } else {
+    return native_text(setting, static_cast<std::int64_t>(value));
+  }
+}
+
+}  // namespace detail
+
+/// Base of a struct whose members are an adapter's native settings: each declares its key where it is initialised, with its default and
+/// what else is to be said of it. Declare one that ends in '*' behind those that its stem would hide.
+class NativeKeys {
+ public:
+  /// With the trial's values over the defaults; without a trial with the defaults.
+  explicit NativeKeys(const Settings* trial = nullptr) : trial_(trial) {}
+
+  [[nodiscard]] const std::vector<NativeSetting>& table() const noexcept { return table_; }
+
+  /// Throws AdapterError with every setting of the trial that is wrong.
+  void refuse_problems(const std::string& adapter, const Settings& settings) const;
+
+ protected:
+  /// bool, integers, enums (a choice), nanoseconds ("1.5ms"), other durations (a whole number of them), strings.
+  template <class T>
+  [[nodiscard]] T key(const std::string& name, T otherwise, const NativeRow& row) {
+    NativeSetting& setting = declare<T>(name, row);
+    if (setting.otherwise.empty()) setting.otherwise = detail::text_of(setting, otherwise);
+    const std::string* const text = given(name);
+    return text == nullptr ? otherwise : detail::value_of<T>(setting, *text);
+  }
+  /// The same without a default: nullopt is what the middleware does by itself, or what follows from the trial.
+  template <class T>
+  [[nodiscard]] std::optional<T> key(const std::string& name, const NativeRow& row) {
+    const NativeSetting& setting = declare<T>(name, row);
+    const std::string* const text = given(name);
+    return text == nullptr ? std::nullopt : std::optional<T>(detail::value_of<T>(setting, *text));
+  }
+  /// Of a name that ends in '*': what stands in the star's place, and the value.
+  [[nodiscard]] std::map<std::string, std::string> keys(const std::string& name, const NativeRow& row);
+
+  /// Of a text that the adapter reads itself and that is not what it must be.
+  void complain(const std::string& name, const std::string& wanted);
+
+ private:
+  template <class T>
+  NativeSetting& declare(const std::string& name, const NativeRow& row) {
+    table_.push_back({name, row.type.value_or(detail::type_of<T>(!row.choices.empty())), row.least, row.most,
+                      row.choices, row.otherwise, row.transports, row.patterns, row.help});
+    NativeSetting& setting = table_.back();
+    if constexpr (std::is_integral_v<T>) {  // a number never wraps around in its member
+      using Range = std::numeric_limits<T>;
+      if (setting.type != NativeType::integer && setting.type != NativeType::bytes) return setting;
+      if (!setting.least) setting.least = static_cast<std::int64_t>(Range::min());
+      if (!setting.most && sizeof(T) < sizeof(std::int64_t)) setting.most = static_cast<std::int64_t>(Range::max());
+    }
+    return setting;
+  }
+  [[nodiscard]] const std::string* given(const std::string& name) const;
+
+  const Settings* trial_;  // while the members are initialised
+  std::vector<NativeSetting> table_;
+  std::string complaints_;
+};
+
+/// For Description::native.
+template <class Options>
+[[nodiscard]] std::vector<NativeSetting> native_table() {
+  return Options().table();
+}
+
+/// The trial's values over the defaults. Throws AdapterError with every setting that is wrong.
+template <class Options>
+[[nodiscard]] Options read_native(const std::string& adapter, const Settings& settings) {
+  Options options(&settings);
+  options.refuse_problems(adapter, settings);
+  return options;
+}
+
+}  // namespace middlemark::kit

@@ -1,0 +1,47 @@
+// A blocking receive with a timeout in one system call.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include <middlemark/kit/socket.hpp>
+
+namespace middlemark::kit {
+
+/// Keeps SO_RCVTIMEO of one socket. A role asks for what is left until its deadline, a different time for each message;
+/// setting the option each time would be a second system call per message. So the socket is given half of what was
+/// asked for, which serves for every wait from that to eight times it: only a wait that brings nothing costs further
+/// calls.
+class ReceiveTimeout {
+ public:
+  /// `receive` is a blocking call on `fd`: tried until it brings something or fails, or `timeout` has passed (-1,
+  /// EAGAIN).
+  template <class Receive>
+  ssize_t operator()(int fd, std::chrono::nanoseconds timeout, Receive&& receive) noexcept {
+    if (timeout < armed_ || timeout > 8 * armed_) [[unlikely]]
+      arm(fd, timeout / 2);
+    for (std::chrono::nanoseconds left = timeout;;) {
+      const ssize_t brought = receive();
+      if (brought >= 0 || errno != EAGAIN) [[likely]]
+        return brought;
+      left -= armed_;
+      if (left.count() <= 0) {
+        errno = EAGAIN;
+        return -1;
+      }
+      if (left < armed_) arm(fd, left);
+    }
+  }
+
+ private:
+  void arm(int fd, std::chrono::nanoseconds timeout) noexcept {
+    armed_ = std::max<std::chrono::nanoseconds>(timeout, std::chrono::microseconds(1));
+    set_timeout(fd, SO_RCVTIMEO, armed_);
+  }
+
+  std::chrono::nanoseconds armed_{0};
+};
+
+}  // namespace middlemark::kit

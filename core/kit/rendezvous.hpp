@@ -1,0 +1,114 @@
+// How the workers of a trial find each other where their middleware does not do it: by files in the trial's scratch folder. Cold.
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark::kit {
+
+class Rendezvous {
+ public:
+  explicit Rendezvous(const Settings& settings) : folder_(settings.scratch + "/") {}
+
+  /// Leaves a note of this name for the others. A reader finds the whole of it or nothing.
+  void leave(const std::string& name, const std::string& content = {}) const {
+    const std::string aside = write_aside(content);
+    if (std::rename(aside.c_str(), (folder_ + name).c_str()) != 0) fail("rename() to", name);
+  }
+
+  /// Nothing when it is not there yet.
+  [[nodiscard]] std::optional<std::string> find(const std::string& name) const {
+    std::ifstream file(folder_ + name, std::ios::binary);
+    if (!file) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+
+  /// The same of a plain value, between workers of one build.
+  template <class Value>
+    requires(std::is_trivially_copyable_v<Value> && !std::is_convertible_v<const Value&, std::string>)
+  void leave(const std::string& name, const Value& value) const {
+    leave(name, std::string(reinterpret_cast<const char*>(&value), sizeof value));
+  }
+  template <class Value>
+    requires std::is_trivially_copyable_v<Value>
+  [[nodiscard]] std::optional<Value> find(const std::string& name) const {
+    const std::optional<std::string> note = find(name);
+    if (!note) return std::nullopt;
+    if (note->size() != sizeof(Value)) throw AdapterError(folder_ + name + ": is not a note of this version");
+    Value value;
+    std::memcpy(&value, note->data(), sizeof value);
+    return value;
+  }
+
+  /// Takes the next free number under this name with a note of one's own; the notes of those before, by their numbers.
+  [[nodiscard]] std::vector<std::string> join(const std::string& name, const std::string& content) const {
+    const std::string aside = write_aside(content);
+    std::vector<std::string> before;
+    for (;;) {
+      const std::string taken = name + "." + std::to_string(before.size());
+      if (link(aside.c_str(), (folder_ + taken).c_str()) == 0) break;
+      if (errno != EEXIST) fail("link() to", taken);
+      before.push_back(find(taken).value_or(""));
+    }
+    unlink(aside.c_str());
+    return before;
+  }
+
+ private:
+  [[nodiscard]] std::string write_aside(const std::string& content) const {
+    std::string aside = folder_ + "new." + std::to_string(getpid()) + "." + std::to_string(gettid());
+    std::ofstream file(aside, std::ios::binary | std::ios::trunc);
+    file << content;
+    if (!file.flush()) fail("writing", aside);
+    return aside;
+  }
+  [[noreturn]] void fail(const char* what, const std::string& name) const {
+    const int error = errno;
+    throw AdapterError(std::string(what) + " " + name + " in " + folder_ + ": " + std::strerror(error));
+  }
+
+  std::string folder_;
+};
+
+/// What the ends of a topic call their notes.
+[[nodiscard]] inline std::string subscriber_note(const std::string& topic, unsigned index) {
+  return topic + ".subscriber." + std::to_string(index);
+}
+[[nodiscard]] inline std::string publisher_note(const std::string& topic, unsigned index) {
+  return topic + ".publisher." + std::to_string(index);
+}
+
+/// Of middlewares that do not tell a publisher who subscribes: each subscriber leaves a note once its subscription holds.
+class Attendance {
+ public:
+  Attendance(const Settings& settings, const Topic& topic)
+      : notes_(settings), topic_(topic.name), expected_(topic.subscribers) {}
+
+  /// By the subscriber of this index.
+  void attend(unsigned index) const { notes_.leave(subscriber_note(topic_, index)); }
+  /// Those that have: what matched() returns.
+  [[nodiscard]] std::size_t count() {
+    while (found_ < expected_ && notes_.find(subscriber_note(topic_, found_))) ++found_;
+    return found_;
+  }
+
+ private:
+  Rendezvous notes_;
+  std::string topic_;
+  unsigned expected_;
+  unsigned found_ = 0;
+};
+
+}  // namespace middlemark::kit

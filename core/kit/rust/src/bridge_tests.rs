@@ -1,0 +1,196 @@
+//! An adapter as C++ sees it: through its tables alone.
+
+use std::mem::MaybeUninit;
+
+use super::*;
+use crate::{Buffer, Description, List, Pattern, Reception, Reliability, RequestReply};
+
+/// What it does depends on the transport.
+struct Fake {
+    settings: &'static Settings,
+}
+struct Sender {
+    message: Buffer,
+    panics: bool,
+}
+struct Receiver;
+
+impl Adapter for Fake {
+    type Publisher = Sender;
+    type Subscriber = Receiver;
+    fn describe() -> Description {
+        Description { name: "fake", ..Description::default() }
+    }
+    fn open(settings: &'static Settings) -> Result<Self> {
+        match settings.transport.get() {
+            "none" => Err(Error::new("fake: none: cannot be opened", "take another")),
+            "broken" => panic!("the middleware is {}", "broken"),
+            _ => Ok(Self { settings }),
+        }
+    }
+    fn publisher(&mut self, topic: &Topic, _index: u32) -> Result<Sender> {
+        Ok(Sender { message: Buffer::of(topic.message_bytes), panics: self.settings.transport == "panics" })
+    }
+    fn subscriber(&mut self, _topic: &Topic, _index: u32) -> Result<Receiver> {
+        Ok(Receiver)
+    }
+    fn notes(&self) -> Vec<String> {
+        vec!["one".into(), "two".into()]
+    }
+}
+
+impl RequestReply for Fake {
+    type Requests = Sender;
+    type Replies = Receiver;
+    type Answers = Sender;
+    type Requested = Receiver;
+    fn client(&mut self, service: &Topic, index: u32) -> Result<(Sender, Receiver)> {
+        Ok((self.publisher(service, index)?, Receiver))
+    }
+    fn server(&mut self, _service: &Topic, _index: u32) -> Result<(Sender, Receiver)> {
+        Err("fake: no servers".into())
+    }
+}
+
+impl Publisher for Sender {
+    fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
+        self.message.loan(bytes)
+    }
+    fn publish(&mut self, _error: &mut LastError) -> Published {
+        assert!(!self.panics, "as it was told");
+        Published::Ok
+    }
+    fn matched(&mut self) -> usize {
+        1
+    }
+}
+
+impl Subscriber for Receiver {
+    fn take(&mut self, visitor: Visitor<'_>, _error: &mut LastError) -> usize {
+        visitor.visit(b"one");
+        visitor.visit(b"three");
+        2
+    }
+    fn wait(&mut self, _timeout: Duration, _error: &mut LastError) -> bool {
+        true
+    }
+}
+
+static CALLS: AdapterCalls = AdapterCalls::with_request_reply::<Fake>();
+
+/// Each text with its advice.
+#[derive(Default)]
+struct Told(Vec<(String, String)>);
+
+impl Told {
+    fn reader(&mut self) -> Reader {
+        unsafe extern "C" fn keep(object: *mut c_void, text: Text<'_>, advice: Text<'_>) {
+            let told = unsafe { &mut *object.cast::<Told>() };
+            told.0.push((text.to_string(), advice.to_string()));
+        }
+        Reader { object: std::ptr::from_mut(self).cast(), function: keep }
+    }
+    fn texts(&self) -> Vec<&str> {
+        self.0.iter().map(|(text, _)| text.as_str()).collect()
+    }
+}
+
+fn settings(transport: &'static str) -> &'static Settings {
+    let mut settings: Settings = unsafe { std::mem::zeroed() };
+    settings.pattern = Pattern::Stream;
+    settings.reliability = Reliability::Reliable;
+    settings.reception = Reception::Poll;
+    settings.transport = Text::of(transport);
+    settings.endpoints = List::of(&[]);
+    Box::leak(Box::new(settings))
+}
+
+fn topic() -> Topic<'static> {
+    let mut topic: Topic = unsafe { std::mem::zeroed() };
+    topic.name = Text::of("trial_topic");
+    topic.message_bytes = 8;
+    topic
+}
+
+fn opened(transport: &'static str) -> *mut c_void {
+    unsafe { (CALLS.open)(settings(transport), Told::default().reader()) }
+}
+
+fn made(make: Make, adapter: *mut c_void, error: &mut Told) -> Option<Ends> {
+    let mut ends = Ends { publisher: null_mut(), sends: null_mut(), subscriber: null_mut(), receives: null_mut() };
+    unsafe { make(adapter, &topic(), 0, &mut ends, error.reader()) }.then_some(ends)
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_with_its_advice() {
+    let mut error = Told::default();
+    assert!(unsafe { (CALLS.open)(settings("none"), error.reader()) }.is_null());
+    assert_eq!(error.0, [("fake: none: cannot be opened".into(), "take another".into())]);
+}
+
+#[test]
+fn a_panic_before_the_start_is_an_error_with_its_words() {
+    let mut error = Told::default();
+    assert!(unsafe { (CALLS.open)(settings("broken"), error.reader()) }.is_null());
+    assert_eq!(error.texts(), ["the middleware is broken"]);
+}
+
+#[test]
+fn a_panic_afterwards_is_a_failed_call_and_is_told_at_the_end() {
+    let ends = made(CALLS.publisher, opened("panics"), &mut Told::default()).unwrap();
+    let calls = unsafe { &*ends.sends };
+    assert_eq!(unsafe { (calls.publish)(ends.publisher) }, Published::Failed);
+    let mut words = Told::default();
+    unsafe { (calls.last_error)(ends.publisher, words.reader()) };
+    assert_eq!(words.texts(), ["it panicked: its words are on stderr"]);
+    unsafe { (calls.close)(ends.publisher) };
+}
+
+#[test]
+fn memory_of_another_size_than_asked_for_is_none() {
+    let ends = made(CALLS.publisher, opened("tcp"), &mut Told::default()).unwrap();
+    let calls = unsafe { &*ends.sends };
+    assert!(!unsafe { (calls.loan)(ends.publisher, 8) }.is_null());
+    assert!(unsafe { (calls.loan)(ends.publisher, 9) }.is_null());
+    assert_eq!(unsafe { (calls.publish)(ends.publisher) }, Published::Ok);
+    unsafe { (calls.close)(ends.publisher) };
+}
+
+#[test]
+fn a_visitor_gets_every_message() {
+    unsafe extern "C" fn add(object: *mut c_void, _message: *const u8, bytes: usize, _arrived_ns: u64) {
+        unsafe { (*object.cast::<Vec<usize>>()).push(bytes) };
+    }
+    let mut seen: Vec<usize> = Vec::new();
+    let visitor = Visitor { object: std::ptr::from_mut(&mut seen).cast(), function: add, life: PhantomData };
+    let ends = made(CALLS.subscriber, opened("tcp"), &mut Told::default()).unwrap();
+    let calls = unsafe { &*ends.receives };
+    assert_eq!(unsafe { (calls.take)(ends.subscriber, visitor) }, 2);
+    assert_eq!(seen, [3, 5]);
+    let mut error = Told::default();
+    assert!(!unsafe { (calls.listen)(ends.subscriber, visitor, error.reader()) });
+    assert_eq!(error.texts(), ["the middleware has no thread to listen on"]);
+    assert_eq!(unsafe { (calls.publishers_found)(ends.subscriber, 7) }, 7, "who does not tell is not waited for");
+    unsafe { (calls.close)(ends.subscriber) };
+}
+
+#[test]
+fn a_client_is_two_ends() {
+    let adapter = opened("tcp");
+    let ends = made(CALLS.client.unwrap(), adapter, &mut Told::default()).unwrap();
+    assert!(!ends.publisher.is_null() && !ends.subscriber.is_null());
+    let mut error = Told::default();
+    assert!(made(CALLS.server.unwrap(), adapter, &mut error).is_none());
+    assert_eq!(error.texts(), ["fake: no servers"]);
+}
+
+#[test]
+fn descriptions_and_notes_are_told() {
+    let (mut json, mut notes) = (Told::default(), Told::default());
+    assert!(unsafe { (CALLS.describe)(json.reader(), Told::default().reader()) });
+    assert!(json.texts()[0].starts_with(r#"{"name":"fake","title":"","#));
+    let adapter = opened("tcp");
+    unsafe { (CALLS.notes)(adapter, notes.reader()) };
+    assert_eq!(notes.texts(), ["one", "two"]);
+    unsafe { (CALLS.close)(adapter) };
+}

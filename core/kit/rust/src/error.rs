@@ -1,0 +1,77 @@
+//! What goes wrong: before the start in an [`Error`], afterwards in a [`LastError`].
+
+use std::fmt;
+
+/// Something cannot be done before the start: the thing and the place, and the next step. Every error of the standard library or of
+/// the middleware, and every text, becomes one with `?` or `into()`.
+#[derive(Debug)]
+pub struct Error {
+    pub text: String,
+    pub advice: String,
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub fn new(text: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { text: text.into(), advice: advice.into() }
+    }
+}
+
+impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::new(error.into().to_string(), "")
+    }
+}
+
+const CAPACITY: usize = 256;
+
+/// The middleware's own words for what failed last, kept without allocating; what does not fit is cut off. The bridge keeps one for each
+/// publisher and subscriber.
+pub struct LastError {
+    bytes: [u8; CAPACITY],
+    length: usize,
+}
+
+impl LastError {
+    pub(crate) const fn none() -> Self {
+        Self { bytes: [0; CAPACITY], length: 0 }
+    }
+
+    /// `error.note(format_args!("send: {why}"))`
+    #[cold]
+    pub fn note(&mut self, words: fmt::Arguments<'_>) {
+        self.length = 0;
+        let _ = fmt::Write::write_fmt(self, words);
+    }
+
+    /// Empty: nothing failed.
+    pub(crate) fn words(&self) -> String {
+        String::from_utf8_lossy(&self.bytes[..self.length]).into_owned()
+    }
+}
+
+impl fmt::Write for LastError {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let fits = text.len().min(CAPACITY - self.length);
+        self.bytes[self.length..self.length + fits].copy_from_slice(&text.as_bytes()[..fits]);
+        self.length += fits;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_are_those_of_the_last_failure_as_far_as_there_is_room() {
+        let mut error = LastError::none();
+        assert_eq!(error.words(), "");
+        error.note(format_args!("the first"));
+        error.note(format_args!("the {}", "second"));
+        assert_eq!(error.words(), "the second");
+        error.note(format_args!("{}", "x".repeat(2 * CAPACITY)));
+        assert_eq!(error.words(), "x".repeat(CAPACITY));
+    }
+}

@@ -1,0 +1,281 @@
+//! The middleware's own settings, declared once: what the adapter accepts, what the core refuses and documents, and the typed
+//! values. The same as `core/kit/native.hpp`, whose parser and refusals it uses.
+
+use std::time::Duration;
+
+use crate::description::{described, Json};
+use crate::settings::{Pattern, Text};
+
+/// What the text of a setting is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NativeType {
+    Boolean,
+    /// A whole number.
+    Integer,
+    /// A whole number, or one with a unit: 64KiB.
+    Bytes,
+    /// A number with a unit: 1.5ms.
+    Duration,
+    /// One of a few words.
+    Choice,
+    Text,
+}
+
+described! {
+    /// One of the middleware's own settings.
+    pub struct NativeSetting {
+        /// One that ends in '*' stands for every key that begins so.
+        key: &'static str = "",
+        kind: NativeType = NativeType::Text,
+        /// Of a number; of a duration in ns.
+        least: Option<i64> = None,
+        most: Option<i64> = None,
+        /// Of a choice, in the order of its values.
+        choices: Vec<&'static str> = Vec::new(),
+        /// The default, in words where its value does not say it.
+        otherwise: String = String::new(),
+        /// That it has an effect on; empty: all.
+        transports: Vec<&'static str> = Vec::new(),
+        patterns: Vec<Pattern> = Vec::new(),
+        /// What it does.
+        help: String = String::new(),
+    }
+}
+
+impl Json for NativeType {
+    fn write_to(&self, json: &mut String) {
+        (*self as u32).write_to(json);
+    }
+}
+
+/// A setting of the trial that the core has found good.
+#[repr(C)]
+pub struct NativeValue {
+    pub key: Text<'static>,
+    pub text: Text<'static>,
+    /// What the text stands for by its type: 0 or 1 of a boolean, the place of a choice, bytes, ns of a duration; else 0.
+    pub number: i64,
+}
+
+/// A type of a member of what `native_settings!` makes.
+pub trait Native: Sized {
+    const TYPE: NativeType;
+    const LEAST: Option<i64> = None;
+    /// Reads one setting over what was there before.
+    fn read(&mut self, stem: &str, value: &NativeValue);
+    /// As a default is told; empty: not at all.
+    fn words(&self, choices: &[&'static str]) -> String;
+}
+
+impl Native for bool {
+    const TYPE: NativeType = NativeType::Boolean;
+    fn read(&mut self, _stem: &str, value: &NativeValue) {
+        *self = value.number != 0;
+    }
+    fn words(&self, choices: &[&'static str]) -> String {
+        choices.get(usize::from(*self)).map_or(self.to_string(), |word| word.to_string())
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($type:ty)*) => {
+        $(impl Native for $type {
+            const TYPE: NativeType = NativeType::Integer;
+            const LEAST: Option<i64> = Some(0);
+            fn read(&mut self, _stem: &str, value: &NativeValue) {
+                *self = <$type>::try_from(value.number).unwrap_or(<$type>::MAX);
+            }
+            fn words(&self, choices: &[&'static str]) -> String {
+                choices.get(*self as usize).map_or(self.to_string(), |word| word.to_string())
+            }
+        })*
+    };
+}
+whole_numbers!(u8 u32 usize u64);
+
+impl Native for Duration {
+    const TYPE: NativeType = NativeType::Duration;
+    const LEAST: Option<i64> = Some(0);
+    fn read(&mut self, _stem: &str, value: &NativeValue) {
+        *self = Duration::from_nanos(value.number.unsigned_abs());
+    }
+    fn words(&self, _choices: &[&'static str]) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl Native for String {
+    const TYPE: NativeType = NativeType::Text;
+    fn read(&mut self, _stem: &str, value: &NativeValue) {
+        *self = value.text.to_string();
+    }
+    fn words(&self, _choices: &[&'static str]) -> String {
+        self.clone()
+    }
+}
+
+/// `None`: left to the middleware.
+impl<T: Native + Default> Native for Option<T> {
+    const TYPE: NativeType = T::TYPE;
+    const LEAST: Option<i64> = T::LEAST;
+    fn read(&mut self, stem: &str, value: &NativeValue) {
+        self.get_or_insert_with(T::default).read(stem, value);
+    }
+    fn words(&self, choices: &[&'static str]) -> String {
+        self.as_ref().map_or(String::new(), |value| value.words(choices))
+    }
+}
+
+/// Of a key that ends in '*': what stands in the star's place, and the text.
+impl Native for Vec<(String, String)> {
+    const TYPE: NativeType = NativeType::Text;
+    fn read(&mut self, stem: &str, value: &NativeValue) {
+        let rest = value.key.strip_prefix(stem).unwrap_or_default();
+        self.push((rest.to_owned(), value.text.to_string()));
+    }
+    fn words(&self, _choices: &[&'static str]) -> String {
+        String::new()
+    }
+}
+
+impl NativeSetting {
+    /// What the type and the default say; `native_settings!` adds the rest.
+    pub fn complete<T: Native>(mut self, otherwise: &T) -> Self {
+        if self.kind == NativeType::Text {
+            self.kind = if self.choices.is_empty() { T::TYPE } else { NativeType::Choice };
+        }
+        if self.kind != NativeType::Choice {
+            self.least = self.least.or(T::LEAST);
+        }
+        if self.otherwise.is_empty() {
+            self.otherwise = otherwise.words(&self.choices);
+        }
+        self
+    }
+
+    /// What a key must begin with to be this setting: all of it, or, where it ends in '*', what stands before.
+    pub fn fits<'a>(key: &'a str, given: &str) -> Option<&'a str> {
+        match key.strip_suffix('*') {
+            Some(stem) => given.starts_with(stem).then_some(stem),
+            None => (key == given).then_some(key),
+        }
+    }
+}
+
+/// Declares a struct of native settings. A member's documentation is the setting's help; in brackets stands whatever else
+/// [`NativeSetting`] has.
+///
+/// ```
+/// middlemark_adapter::native_settings! {
+///     pub struct Native {
+///         /// messages that a channel holds
+///         fifo_capacity: usize = 256 => [least: Some(1),],
+///         /// what a full channel loses
+///         channel: Option<bool> = None => [choices: vec!["newest", "oldest"], otherwise: "newest".into(),],
+///         /// any path of the configuration
+///         "config.*" config: Vec<(String, String)> = Vec::new() => [],
+///     }
+/// }
+/// ```
+///
+/// Then `native: Native::table()` in the description, and `Native::of(settings)`.
+#[macro_export]
+macro_rules! native_settings {
+    ($(#[$about:meta])* $sees:vis struct $name:ident {
+        $($(#[doc = $help:literal])* $($key:literal)? $field:ident: $type:ty = $default:expr => [$($more:tt)*],)*
+    }) => {
+        $(#[$about])*
+        $sees struct $name { $($(#[doc = $help])* pub $field: $type,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl $name {
+            pub fn table() -> Vec<$crate::NativeSetting> {
+                let defaults = Self::default();
+                vec![$(
+                    $crate::NativeSetting {
+                        key: $crate::native_settings!(@key $field $($key)?),
+                        help: concat!($($help),*).trim().to_owned(),
+                        $($more)*
+                        ..Default::default()
+                    }
+                    .complete(&defaults.$field),
+                )*]
+            }
+
+            pub fn of(settings: &$crate::Settings) -> Self {
+                let mut native = Self::default();
+                for value in settings.native() {
+                    $(
+                        let key = $crate::native_settings!(@key $field $($key)?);
+                        if let Some(stem) = $crate::NativeSetting::fits(key, &value.key) {
+                            $crate::Native::read(&mut native.$field, stem, value);
+                            continue;
+                        }
+                    )*
+                }
+                native
+            }
+        }
+    };
+    (@key $field:ident) => { stringify!($field) };
+    (@key $field:ident $key:literal) => { $key };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::description::json_of;
+    use crate::{List, Settings};
+
+    crate::native_settings! {
+        struct Options {
+            /// how many
+            /// there may be
+            count: u32 = 4 => [most: Some(9),],
+            /// what goes
+            lost: Option<bool> = None => [choices: vec!["newest", "oldest"], patterns: vec![Pattern::Stream],],
+            /// how long
+            pause: Duration = Duration::from_millis(5) => [],
+            /// anything else
+            "more.*" more: Vec<(String, String)> = Vec::new() => [],
+        }
+    }
+
+    #[test]
+    fn a_table_says_what_the_core_needs_to_refuse_and_to_document() {
+        assert_eq!(
+            json_of(&Options::table()[..2].iter().map(json_of).collect::<Vec<_>>().join(" ")).replace("\\\"", "'"),
+            concat!(
+                r#""{'key':'count','kind':1,'least':0,'most':9,'choices':[],'otherwise':'4','transports':[],"#,
+                r#"'patterns':[],'help':'how many there may be'} "#,
+                r#"{'key':'lost','kind':4,'least':null,'most':null,'choices':['newest','oldest'],'otherwise':'',"#,
+                r#"'transports':[],'patterns':[1],'help':'what goes'}""#
+            )
+        );
+        assert_eq!(Options::table()[2].otherwise, "5ms");
+    }
+
+    #[test]
+    fn a_key_is_the_whole_of_its_name_or_what_stands_before_a_star() {
+        assert_eq!(NativeSetting::fits("count", "count"), Some("count"));
+        assert_eq!(NativeSetting::fits("count", "counter"), None);
+        assert_eq!(NativeSetting::fits("more.*", "more.depth"), Some("more."));
+        assert_eq!(NativeSetting::fits("more.*", "mode"), None);
+    }
+
+    #[test]
+    fn what_was_given_is_read_over_the_defaults() {
+        let value = |key, text, number| NativeValue { key: Text::of(key), text: Text::of(text), number };
+        let given = vec![value("lost", "oldest", 1), value("more.depth", "8", 0), value("more.size", "9", 0)];
+        let mut settings: Settings = unsafe { std::mem::zeroed() };
+        settings.native = List::of(given.leak());
+        let options = Options::of(&settings);
+        assert_eq!((options.count, options.lost, options.pause), (4, Some(true), Duration::from_millis(5)));
+        assert_eq!(options.more, [("depth".into(), "8".into()), ("size".into(), "9".into())]);
+    }
+}

@@ -1,0 +1,230 @@
+//! What a trial asks of an adapter: views of what `core/kit/rust_bridge.hpp` keeps, laid out as it says. See `core/settings.hpp`.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::time::Duration;
+
+use crate::native::NativeValue;
+
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    PingPong,
+    Stream,
+    RequestReply,
+}
+
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reliability {
+    Reliable,
+    BestEffort,
+}
+
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reception {
+    Poll,
+    Block,
+    Listen,
+}
+
+/// Several values that C++ keeps; used as the slice that it is.
+#[repr(C)]
+pub struct List<'a, T> {
+    items: *const T,
+    count: usize,
+    life: PhantomData<&'a [T]>,
+}
+
+/// A text that C++ keeps; used as the `str` that it is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Text<'a>(List<'a, u8>);
+
+/// One trial's request. Frozen.
+#[repr(C)]
+pub struct Settings {
+    pub pattern: Pattern,
+    pub reliability: Reliability,
+    /// How the roles will receive.
+    pub reception: Reception,
+    pub domain: i32,
+    /// One of the names in the description.
+    pub transport: Text<'static>,
+    /// Unique for the trial: every name of a topic, segment or file begins with it.
+    pub scope: Text<'static>,
+    /// A folder of the trial's own, shared by its workers, removed afterwards.
+    pub scratch: Text<'static>,
+    /// The network interface the traffic keeps to.
+    pub interface: Text<'static>,
+    keep_last: u32,
+    pub publishers: u32,
+    pub subscribers: u32,
+    pub topics: u32,
+    /// Processes of the trial that open the middleware.
+    pub workers: u32,
+    /// Write into the middleware's own memory instead of the adapter's.
+    pub loan: bool,
+    /// All roles of the trial live in this process.
+    pub one_process: bool,
+    /// Size of every message of the trial.
+    pub message_bytes: usize,
+    write_timeout_ns: u64,
+    /// Every topic and service of the trial, also those that this process has no part in.
+    pub endpoints: List<'static, Topic<'static>>,
+    pub(crate) native: List<'static, NativeValue>,
+    ipv4: Text<'static>,
+    /// Of /dev/shm in bytes: all, and what was free when the worker read its settings. 0: there is none.
+    pub shm_bytes: usize,
+    pub shm_free_bytes: usize,
+}
+
+/// A topic, or a service, of the trial. All counts are known when the trial starts.
+#[repr(C)]
+pub struct Topic<'a> {
+    /// Begins with the trial's scope.
+    pub name: Text<'a>,
+    pub message_bytes: usize,
+    /// Of the whole trial, in every process; of a service: its clients.
+    pub publishers: u32,
+    /// Likewise; of a service: its server.
+    pub subscribers: u32,
+    /// Of those, in this process.
+    pub publishers_here: u32,
+    pub subscribers_here: u32,
+    keep_last: u32,
+    /// Request and reply of the middleware's own.
+    pub service: bool,
+}
+
+impl Settings {
+    /// Keep-last history depth in messages; `None` is keep-all.
+    pub fn depth(&self) -> Option<u32> {
+        (self.keep_last != 0).then_some(self.keep_last)
+    }
+
+    /// The longest a publish may block.
+    pub fn write_timeout(&self) -> Duration {
+        Duration::from_nanos(self.write_timeout_ns)
+    }
+
+    /// The middleware's own settings, as the core has read them: see `native_settings!`.
+    pub fn native(&self) -> &'static [NativeValue] {
+        self.native.get()
+    }
+
+    pub fn reliable(&self) -> bool {
+        self.reliability == Reliability::Reliable
+    }
+
+    /// The IPv4 address of the interface.
+    pub fn ipv4(&self) -> crate::Result<&'static str> {
+        if self.ipv4.is_empty() {
+            let text = format!("the interface {} has no IPv4 address", self.interface);
+            return Err(crate::Error::new(text, "give it one, or name another"));
+        }
+        Ok(self.ipv4.get())
+    }
+
+    /// Refuses segments for which /dev/shm has no room: a write to a tmpfs that is full ends the process.
+    pub fn shm_holds(&self, bytes: usize, what: &str, otherwise: &str) -> crate::Result<()> {
+        if bytes <= self.shm_free_bytes {
+            return Ok(());
+        }
+        let mib = |bytes| bytes / (1 << 20);
+        let (needed, whole, free) = (mib(bytes) + 1, mib(self.shm_bytes), mib(self.shm_free_bytes));
+        let size = needed + whole;
+        Err(crate::Error::new(
+            format!("{what} need up to {needed} MiB in /dev/shm, where {free} MiB are free"),
+            format!("sudo mount -o remount,size={size}M /dev/shm (of a container: --shm-size), or {otherwise}"),
+        ))
+    }
+}
+
+impl Topic<'_> {
+    /// Keep-last history depth in messages; `None` is keep-all.
+    pub fn depth(&self) -> Option<u32> {
+        (self.keep_last != 0).then_some(self.keep_last)
+    }
+
+    /// Messages that wait for a subscriber when each publisher has filled its history; `None`: without a bound.
+    pub fn capacity(&self) -> Option<usize> {
+        self.depth().map(|depth| depth as usize * self.publishers as usize)
+    }
+}
+
+// SAFETY: they are read only, and C++ changes nothing of what they show.
+unsafe impl<T: Sync> Send for List<'_, T> {}
+unsafe impl<T: Sync> Sync for List<'_, T> {}
+
+impl<T> Clone for List<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for List<'_, T> {}
+
+impl<'a, T> List<'a, T> {
+    pub fn of(items: &'a [T]) -> Self {
+        Self { items: items.as_ptr(), count: items.len(), life: PhantomData }
+    }
+
+    pub fn get(self) -> &'a [T] {
+        if self.count == 0 {
+            return &[];
+        }
+        // SAFETY: whoever made it keeps so many for that long.
+        unsafe { std::slice::from_raw_parts(self.items, self.count) }
+    }
+}
+
+impl<T> Deref for List<'_, T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        self.get()
+    }
+}
+
+impl<'a> Text<'a> {
+    pub fn of(text: &'a str) -> Self {
+        Self(List::of(text.as_bytes()))
+    }
+
+    /// All of them came as JSON: what is no UTF-8 did not come so far.
+    pub fn get(self) -> &'a str {
+        std::str::from_utf8(self.0.get()).unwrap_or_default()
+    }
+}
+
+impl Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        self.get()
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self)
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.get(), to)
+    }
+}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.get() == other
+    }
+}
+
+impl PartialEq<&str> for Text<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.get() == *other
+    }
+}

@@ -1,0 +1,9 @@
+// The worker of an adapter in Rust; the same for all of them, whatever their libraries hold.
+#include <middlemark/kit/rust_bridge.hpp>
+#include <middlemark/worker.hpp>
+
+int main(int argc, char** argv) {
+  using namespace middlemark;
+  return kit::rust::calls().client == nullptr ? run_worker<kit::RustAdapter>(argc, argv)
+                                              : run_worker<kit::RustRequestReplyAdapter>(argc, argv);
+}

@@ -1,0 +1,300 @@
+// Publisher and subscriber over stream connections. Messages of a topic have one size, so a stream needs no framing:
+// each message is read by its length. Hot file: nothing here allocates, locks, logs or throws once the connections are
+// there.
+#pragma once
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/arrival.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/links.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/receive_timeout.hpp>
+#include <middlemark/kit/socket.hpp>
+
+namespace middlemark::kit {
+
+// In place of a connection's descriptor.
+inline constexpr int unmatched = -1;
+inline constexpr int gone = -2;
+
+/// Writes every message to each subscriber's connection. A message that the timeout cuts in the middle cannot be taken
+/// back from a stream: it was reported as timed_out, its rest goes before the next message, and it arrives whole after
+/// all.
+class StreamPublisher {
+ public:
+  /// `chunk_bytes`: the most that is given to one send(); see the adapters for why it is not everything.
+  StreamPublisher(Links& links, const Topic& topic, unsigned index, std::size_t chunk_bytes)
+      : links_(links),
+        chunk_bytes_(chunk_bytes),
+        memory_(topic.message_bytes),
+        cut_memory_(topic.message_bytes, false) {
+    for (unsigned i = 0; i < topic.subscribers; ++i) peers_.push_back({{name_hash(topic.name), index, i}});
+    links_.add(topic, End::publisher, index);
+  }
+
+  [[nodiscard]] std::size_t matched() {
+    links_.advance();
+    for (Peer& peer : peers_) {
+      if (peer.fd == unmatched) peer.fd = links_.outgoing(peer.flow);
+    }
+    return static_cast<std::size_t>(
+        std::ranges::count_if(peers_, [](const Peer& peer) { return peer.fd != unmatched; }));
+  }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return memory_.span().first(bytes); }
+
+  Published publish() noexcept {
+    patience_ = 0;
+    if (cut_) [[unlikely]]
+      if (!send_rest()) return Published::timed_out;
+    Published outcome = Published::ok;
+    for (Peer& peer : peers_) {
+      peer.sent = 0;
+      const Published one = send(peer, memory_);
+      if (one != Published::ok) [[unlikely]]
+        outcome = one;
+    }
+    // What was cut stays as it is; the next loan() gives other memory.
+    if (cut_) [[unlikely]]
+      std::swap(memory_, cut_memory_);
+    return outcome;
+  }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ private:
+  struct Peer {
+    Flow flow;
+    int fd = unmatched;
+    std::size_t sent = 0;  // of the current message, or of the one that was cut
+  };
+
+  Published send(Peer& peer, const Memory& message) noexcept {
+    while (peer.sent < message.size()) {
+      const std::size_t bytes = std::min(chunk_bytes_, message.size() - peer.sent);
+      const ssize_t sent = ::send(peer.fd, message.data() + peer.sent, bytes, MSG_NOSIGNAL | patience_);
+      if (sent >= 0) [[likely]] {
+        peer.sent += static_cast<std::size_t>(sent);
+      } else if (errno == EAGAIN) {
+        patience_ = MSG_DONTWAIT;  // the timeout is the publish's, not each peer's
+        if (peer.sent != 0) cut_ = true;
+        return Published::timed_out;
+      } else if (errno != EINTR) {
+        failure_.note("send", errno);
+        if (peer.fd != unmatched) peer.fd = gone;
+        peer.sent = 0;
+        return Published::failed;
+      }
+    }
+    return Published::ok;
+  }
+
+  /// False when some peer still takes nothing.
+  bool send_rest() noexcept {
+    cut_ = false;
+    for (Peer& peer : peers_) {
+      if (peer.sent != 0) send(peer, cut_memory_);
+    }
+    return !cut_;
+  }
+
+  Links& links_;
+  const std::size_t chunk_bytes_;
+  Memory memory_;
+  Memory cut_memory_;
+  std::vector<Peer> peers_;
+  bool cut_ = false;  // some peer has a part of the message in cut_memory_
+  int patience_ = 0;  // MSG_DONTWAIT once a peer of this publish() has used up the timeout
+  LastSystemFailure failure_;
+};
+
+/// Reads from the connection of each publisher into a buffer of its own: what one has only begun holds nobody else up.
+class StreamSubscriber {
+ public:
+  /// `stamped`: its connections stamp arrivals.
+  StreamSubscriber(Links& links, const Topic& topic, unsigned index, bool stamped = false)
+      : links_(links), stamped_(stamped) {
+    for (unsigned i = 0; i < topic.publishers; ++i) {
+      const bool touched = topic.message_bytes * topic.publishers <= most_touched_bytes;
+      peers_.emplace_back(Flow{name_hash(topic.name), i, index}, topic.message_bytes, touched);
+    }
+    missing_ = peers_.size();
+    if (peers_.size() > 1) {
+      readiness_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+      if (!readiness_) fail("epoll_create1()");
+    }
+    links_.add(topic, End::subscriber, index);
+  }
+
+  /// After a wait() that returned true: what that wait() has read, and of several publishers what else it saw coming.
+  /// Otherwise reads in turn from all until nothing is left or there were most_at_once.
+  template <class Visitor>
+  std::size_t take(Visitor&& visitor) noexcept {
+    if (complete_ != nullptr) {
+      visit(*std::exchange(complete_, nullptr), visitor);
+      return 1 + take_seen(visitor);
+    }
+    if (missing_ != 0) [[unlikely]]
+      adopt();
+    std::size_t visits = 0;
+    for (std::size_t before = visits;; before = visits) {
+      for (Peer& peer : peers_) visits += take_one(peer, visitor);
+      if (visits == before || visits >= most_at_once) return visits;
+    }
+  }
+
+  bool wait(std::chrono::nanoseconds timeout) noexcept {
+    if (complete_ != nullptr) [[unlikely]]
+      return true;
+    if (missing_ != 0) [[unlikely]]
+      if (!adopt()) return wait_for_connection(timeout);
+    Peer* const peer = readiness_ ? wait_for_any(timeout) : &peers_.front();
+    if (peer == nullptr) return false;
+    if (peer->fd < 0) [[unlikely]] {
+      poll(nullptr, 0, milliseconds(timeout));  // The only publisher is gone: nothing will come, but do not spin.
+      return false;
+    }
+    const ssize_t got = peer->timeout(peer->fd, timeout, [&] { return read(*peer, MSG_WAITALL); });
+    if (account(*peer, got)) complete_ = peer;
+    return complete_ != nullptr;
+  }
+
+  /// Of the last packet of the message that was visited last.
+  [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ private:
+  static constexpr std::size_t most_at_once = 64;
+  static constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;  // of all buffers
+
+  struct Peer {
+    Peer(const Flow& flow_, std::size_t message_bytes, bool touched) : flow(flow_), memory(message_bytes, touched) {}
+    [[nodiscard]] std::span<const std::byte> message() const noexcept { return memory.span(); }
+
+    Flow flow;
+    Memory memory;
+    int fd = unmatched;
+    std::size_t filled = 0;  // bytes of the message being read
+    std::uint64_t arrived_ns = 0;
+    ReceiveTimeout timeout{};
+  };
+
+  ssize_t read(Peer& peer, int flags) noexcept {
+    std::byte* const to = peer.memory.data() + peer.filled;
+    const std::size_t room = peer.memory.size() - peer.filled;
+    return stamped_ ? receive_stamped(peer.fd, to, room, flags, peer.arrived_ns) : recv(peer.fd, to, room, flags);
+  }
+
+  template <class Visitor>
+  void visit(const Peer& peer, Visitor& visitor) noexcept {
+    arrived_ns_ = peer.arrived_ns;
+    visitor(peer.message());
+  }
+
+  /// True when the message is complete.
+  bool account(Peer& peer, ssize_t got) noexcept {
+    if (got > 0) [[likely]] {
+      peer.filled += static_cast<std::size_t>(got);
+      if (peer.filled != peer.memory.size()) return false;
+      peer.filled = 0;
+      return true;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    // The publisher is gone, and with it the message it may have begun.
+    if (got < 0) failure_.note("recv", errno);
+    if (readiness_) epoll_ctl(readiness_.get(), EPOLL_CTL_DEL, peer.fd, nullptr);
+    peer.fd = gone;
+    return false;
+  }
+
+  template <class Visitor>
+  std::size_t take_one(Peer& peer, Visitor& visitor) noexcept {
+    if (peer.fd < 0) return 0;
+    for (;;) {
+      const ssize_t got = read(peer, MSG_DONTWAIT);
+      if (account(peer, got)) {
+        visit(peer, visitor);
+        return 1;
+      }
+      if (got <= 0) return 0;
+    }
+  }
+
+  template <class Visitor>
+  std::size_t take_seen(Visitor& visitor) noexcept {
+    std::size_t visits = 0;
+    while (seen_ > 0) visits += take_one(*static_cast<Peer*>(events_[--seen_].data.ptr), visitor);
+    return visits;
+  }
+
+  /// With several publishers: one that has sent something, or nullptr.
+  Peer* wait_for_any(std::chrono::nanoseconds timeout) noexcept {
+    const int count =
+        epoll_wait(readiness_.get(), events_.data(), static_cast<int>(events_.size()), milliseconds(timeout));
+    if (count <= 0) return nullptr;
+    seen_ = static_cast<std::size_t>(count) - 1;
+    return static_cast<Peer*>(events_[seen_].data.ptr);
+  }
+
+  /// Only at the start, and where nothing in this process publishes: connections that came in meanwhile. True: all are
+  /// there.
+  bool adopt() noexcept {
+    links_.accept();
+    for (Peer& peer : peers_) {
+      if (peer.fd != unmatched) continue;
+      peer.fd = links_.incoming(peer.flow);
+      if (peer.fd == unmatched) continue;
+      --missing_;
+      epoll_event event{};
+      event.events = EPOLLIN;
+      event.data.ptr = &peer;
+      if (readiness_) epoll_ctl(readiness_.get(), EPOLL_CTL_ADD, peer.fd, &event);
+    }
+    return missing_ == 0;
+  }
+
+  /// Some connections are missing: sleeps until one is made or one that is there brings something. take() finds out
+  /// which.
+  bool wait_for_connection(std::chrono::nanoseconds timeout) noexcept {
+    std::array<pollfd, 2> either{};
+    either[0] = {links_.listener(), POLLIN, 0};
+    either[1] = {readiness_.get(), POLLIN, 0};
+    // A Hello may be on its way on a connection that poll() does not see.
+    poll(either.data(), readiness_ ? 2 : 1, std::min(milliseconds(timeout), 5));
+    return true;
+  }
+
+  static int milliseconds(std::chrono::nanoseconds timeout) noexcept {
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(timeout).count());
+  }
+
+  Links& links_;
+  std::deque<Peer> peers_;    // a Peer stays where it is
+  std::size_t missing_ = 0;   // connections that are not there yet
+  Peer* complete_ = nullptr;  // wait() has read a whole message from it
+  Descriptor readiness_;      // epoll; only with several publishers
+  std::array<epoll_event, 16> events_{};
+  std::size_t seen_ = 0;  // of events_, not taken yet
+  const bool stamped_;
+  std::uint64_t arrived_ns_ = 0;
+  LastSystemFailure failure_;
+};
+
+}  // namespace middlemark::kit

@@ -1,0 +1,53 @@
+// How a struct of protocol.hpp stands in JSON, said in a form that code can walk: its fields, their ranges, the words of its
+// enumerations. Reading and writing by it is in json.hpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+namespace middlemark {
+
+/// The words of an enumeration, in the order of its enumerators.
+template <class Enumeration>
+inline constexpr std::array<std::string_view, 0> words_of{};
+
+template <class Enumeration>
+[[nodiscard]] constexpr std::string_view word(Enumeration value) noexcept {
+  return words_of<Enumeration>[static_cast<std::size_t>(value)];
+}
+
+enum class Presence { required, optional };
+
+/// What a number must be (also one in a list, and one that may be null), and how many a list must have.
+struct Range {
+  double least = -std::numeric_limits<double>::infinity();
+  double above = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  std::size_t least_items = 0;
+};
+
+template <class Struct, class Value>
+struct Field {
+  constexpr Field(std::string_view its_name, Value Struct::* its_member, Presence its_presence, Range its_range = {})
+      : name(its_name), member(its_member), presence(its_presence), range(its_range) {}
+
+  std::string_view name;
+  Value Struct::* member;
+  Presence presence;
+  Range range;
+};
+
+/// A field that has one value only.
+struct Constant {
+  std::string_view name;
+  std::string_view value;
+};
+
+/// A tuple of Field and Constant, one each field that stands in JSON beside the tag.
+template <class Struct>
+inline constexpr std::nullptr_t fields_of = nullptr;
+
+}  // namespace middlemark

@@ -1,0 +1,41 @@
+// What the compiler says of an adapter that does not fulfil the contract.
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace middlemark {
+namespace {
+
+/// MIDDLEMARK_COMPILE checks contract_broken.cpp and writes what it has to say to stdout.
+std::string said() {
+  std::string text;
+  FILE* const compiler = popen(MIDDLEMARK_COMPILE, "r");
+  if (compiler == nullptr) return text;
+  std::array<char, 4096> some{};
+  for (std::size_t got = 0; (got = fread(some.data(), 1, some.size(), compiler)) > 0;) text.append(some.data(), got);
+  pclose(compiler);
+  return text;
+}
+
+TEST(Contract, says_in_words_all_that_is_missing) {
+  const std::string words = said();
+  for (const char* missing :
+       {"the adapter lacks a public constructor that takes a const middlemark::Settings&",
+        "the adapter lacks: static middlemark::Description describe()", "the publisher's loan() must be noexcept",
+        "the publisher's publish() must return middlemark::Published", "the publisher lacks matched()",
+        "misspelt: the optional hook is called last_error()", "the subscriber's take() must be noexcept",
+        "the subscriber's wait() must return bool", "listen() and silence() come together",
+        "misspelt: the optional hook is called publishers_found()",
+        "arrived_ns() must be const and noexcept and return std::uint64_t",
+        "last_error() must be callable on a const object",
+        "client() and server() come together: one of them is missing",
+        "notes() must be const and return std::vector<std::string>",
+        "companions() must be: static std::vector<middlemark::Companion>"}) {
+    EXPECT_NE(words.find(missing), std::string::npos) << missing << "\n" << words;
+  }
+}
+
+}  // namespace
+}  // namespace middlemark

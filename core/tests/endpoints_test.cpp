@@ -1,0 +1,93 @@
+#include <middlemark/endpoints.hpp>
+
+#include <gtest/gtest.h>
+
+namespace middlemark {
+namespace {
+
+Configuration trial(Pattern pattern) {
+  Configuration configuration;
+  configuration.settings.pattern = pattern;
+  configuration.settings.scope = "mm";
+  configuration.settings.message_bytes = 64;
+  configuration.settings.depth = 8;
+  return configuration;
+}
+
+TEST(Endpoints, of_a_ping_pong_are_the_way_there_and_the_way_back) {
+  Configuration configuration = trial(Pattern::ping_pong);
+  configuration.settings.subscribers = 3;
+  PongRequest first;
+  first.echoing = 1;
+  PongRequest second = first;
+  second.index = 1;
+  second.echoes = false;
+  configuration.roles = {first, second};
+  const std::vector<Topic> all = endpoints_of(configuration, false);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].name, "mm_ping");
+  EXPECT_EQ(all[0].publishers, 1U);
+  EXPECT_EQ(all[0].subscribers, 3U);
+  EXPECT_EQ(all[0].publishers_here, 0U);
+  EXPECT_EQ(all[0].subscribers_here, 2U);
+  EXPECT_EQ(all[0].message_bytes, 64U);
+  EXPECT_EQ(all[0].capacity(), 8U);
+  EXPECT_EQ(all[1].name, "mm_pong");
+  EXPECT_EQ(all[1].publishers, 1U);
+  EXPECT_EQ(all[1].publishers_here, 1U);
+  EXPECT_EQ(all[1].subscribers_here, 0U);
+}
+
+TEST(Endpoints, asked_before_any_role_is_known_every_pong_may_echo) {
+  Configuration configuration = trial(Pattern::ping_pong);
+  configuration.settings.subscribers = 3;
+  const std::vector<Topic> all = endpoints_of(configuration, false);
+  EXPECT_EQ(all[1].publishers, 3U);
+  EXPECT_EQ(all[1].capacity(), 24U);
+  EXPECT_EQ(all[1].publishers_here + all[1].subscribers_here, 0U);
+}
+
+TEST(Endpoints, of_a_stream_are_its_topics_with_the_roles_dealt_out_over_them) {
+  Configuration configuration = trial(Pattern::stream);
+  configuration.settings.publishers = 3;
+  configuration.settings.subscribers = 2;
+  configuration.settings.topics = 2;
+  configuration.settings.depth = std::nullopt;
+  PublisherRequest publisher;
+  publisher.topic = 1;
+  SubscriberRequest subscriber;
+  subscriber.topic = 0;
+  configuration.roles = {publisher, subscriber, subscriber};
+  const std::vector<Topic> all = endpoints_of(configuration, true);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].name, "mm_stream0");
+  EXPECT_EQ(all[0].publishers, 2U);
+  EXPECT_EQ(all[1].publishers, 1U);
+  EXPECT_EQ(all[0].publishers_here, 0U);
+  EXPECT_EQ(all[0].subscribers_here, 2U);
+  EXPECT_EQ(all[1].publishers_here, 1U);
+  EXPECT_EQ(all[1].capacity(), std::nullopt);
+}
+
+TEST(Endpoints, of_calls_are_one_service_where_the_middleware_has_them_and_else_a_topic_there_and_one_back_to_each) {
+  Configuration configuration = trial(Pattern::request_reply);
+  configuration.settings.publishers = 2;
+  ClientRequest client;
+  client.index = 1;
+  configuration.roles = {client};
+  const std::vector<Topic> own = endpoints_of(configuration, true);
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_TRUE(own[0].service);
+  EXPECT_EQ(own[0].name, "mm_service");
+  EXPECT_EQ(own[0].publishers, 2U);
+  EXPECT_EQ(own[0].publishers_here, 1U);
+  const std::vector<Topic> topics = endpoints_of(configuration, false);
+  ASSERT_EQ(topics.size(), 3U);
+  EXPECT_EQ(topics[0].name, "mm_request");
+  EXPECT_EQ(topics[1].subscribers_here, 0U);
+  EXPECT_EQ(topics[2].name, "mm_reply1");
+  EXPECT_EQ(topics[2].subscribers_here, 1U);
+}
+
+}  // namespace
+}  // namespace middlemark

@@ -1,0 +1,178 @@
+// What adapters share: notes in the trial's folder, bounded waiting, and shared memory that does not fit.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/segment.hpp>
+#include <middlemark/kit/socket.hpp>
+
+#include "support/child.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace middlemark {
+namespace {
+
+using namespace std::chrono_literals;
+using test::TemporaryFolder;
+
+Settings in(const TemporaryFolder& folder) {
+  Settings settings;
+  settings.scratch = folder.string();
+  return settings;
+}
+
+TEST(Rendezvous, a_note_is_found_as_it_was_left_and_not_before) {
+  const TemporaryFolder folder;
+  const kit::Rendezvous notes(in(folder));
+  EXPECT_EQ(notes.find("place"), std::nullopt);
+  notes.leave("place", std::string("here\n\0there", 11));
+  EXPECT_EQ(notes.find("place"), std::string("here\n\0there", 11));
+  notes.leave("number", 17);
+  EXPECT_EQ(notes.find<int>("number"), 17);
+  EXPECT_THROW(static_cast<void>(notes.find<long>("number")), AdapterError);
+}
+
+TEST(Rendezvous, a_reader_finds_the_whole_of_a_note_or_nothing) {
+  using Note = std::array<std::uint64_t, 512>;
+  const TemporaryFolder folder;
+  const kit::Rendezvous notes(in(folder));
+  std::jthread writer([&notes](const std::stop_token& stop) {
+    for (std::uint64_t n = 0; !stop.stop_requested(); ++n) {
+      Note note;
+      note.fill(n);
+      notes.leave("note", note);
+    }
+  });
+  for (int found = 0; found < 2000;) {
+    const auto note = notes.find<Note>("note");
+    if (!note) continue;
+    ++found;
+    ASSERT_EQ(std::ranges::count(*note, note->front()), 512);
+  }
+}
+
+TEST(Rendezvous, everyone_who_joins_finds_those_before_him) {
+  const TemporaryFolder folder;
+  const kit::Rendezvous notes(in(folder));
+  EXPECT_EQ(notes.join("port", "a"), (std::vector<std::string>{}));
+  EXPECT_EQ(notes.join("port", "b"), (std::vector<std::string>{"a"}));
+  EXPECT_EQ(notes.join("port", "c"), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Attendance, counts_those_who_have_come) {
+  const TemporaryFolder folder;
+  const Settings settings = in(folder);
+  const Topic topic{"topic", 64, 1, 3};
+  kit::Attendance attendance(settings, topic);
+  for (unsigned i = 0; i < topic.subscribers; ++i) {
+    EXPECT_EQ(attendance.count(), i);
+    kit::Attendance(settings, topic).attend(i);
+  }
+  EXPECT_EQ(attendance.count(), 3U);
+}
+
+TEST(WaitUntil, ends_with_what_is_waited_for_or_with_its_time) {
+  int looks = 0;
+  EXPECT_TRUE(kit::wait_until([&looks] { return ++looks == 3; }, 1h));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(kit::wait_until([] { return false; }, 20ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 20ms);
+}
+
+TEST(CallDeadline, withdraws_the_call_that_does_not_end_and_no_other) {
+  std::atomic<bool> withdrawn{false};
+  kit::CallDeadline deadline(50ms, [&withdrawn] { withdrawn = true; });
+  for (int call = 0; call < 1000; ++call) {
+    deadline.begin();
+    EXPECT_FALSE(deadline.end() && !withdrawn);
+  }
+  withdrawn = false;
+  const auto begin = std::chrono::steady_clock::now();
+  deadline.begin();
+  EXPECT_TRUE(kit::wait_until([&withdrawn] { return withdrawn.load(); }, 60s)) << "the call hangs";
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 40ms);
+  EXPECT_TRUE(deadline.end());
+}
+
+TEST(Segment, that_does_not_fit_is_refused_and_leaves_nothing) {
+  const test::ChildEnd end = test::in_child([]() -> std::string {
+    // A /dev/shm of its own: this machine's is not to be filled.
+    const int others = getuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+    if (unshare(others) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {
+      return "no /dev/shm of its own";
+    }
+    try {
+      const kit::Segment segment("middlemark.test", std::size_t{4} << 20);
+      return "it fits";
+    } catch (const AdapterError& error) {
+      return std::filesystem::is_empty("/dev/shm") ? error.what() : "it is left behind";
+    }
+  });
+  if (end.report == "no /dev/shm of its own") GTEST_SKIP() << end.report;
+  EXPECT_EQ(end.said(), "/dev/shm is full: 4 MiB for /middlemark.test");
+}
+
+TEST(Ports, several_are_free_rise_and_are_not_those_of_outgoing_connections) {
+  const std::vector<std::uint16_t> ports = kit::free_ports("lo", SOCK_STREAM, 5);
+  ASSERT_EQ(ports.size(), 5U);
+  EXPECT_TRUE(std::ranges::is_sorted(ports, std::less_equal{}));
+  EXPECT_GE(ports.front(), 10'000);
+  EXPECT_LT(ports.back(), kit::kernel_limit("net/ipv4/ip_local_port_range", 32'768));
+  const kit::Descriptor socket = kit::open_socket(AF_INET, SOCK_STREAM);
+  kit::bind_ipv4(socket.get(), "lo", ports.front());
+  EXPECT_THROW(static_cast<void>(kit::free_port("lo", SOCK_STREAM, ports.front())), AdapterError);
+}
+
+TEST(UnixAddress, one_in_the_kernels_table_is_found_by_its_name_and_is_there_as_soon_as_something_can_be_read) {
+  const kit::Address address = kit::abstract_unix("middlemark.kit_test." + std::to_string(getpid()));
+  const kit::Descriptor to = kit::open_socket(AF_UNIX, SOCK_DGRAM);
+  const kit::Descriptor from = kit::open_socket(AF_UNIX, SOCK_DGRAM);
+  EXPECT_FALSE(kit::connect_to(from.get(), address));
+  kit::bind_to(to.get(), address);
+  EXPECT_TRUE(kit::connect_to(from.get(), address));
+  EXPECT_FALSE(kit::wait_readable(to.get(), 1ms));
+  ASSERT_EQ(send(from.get(), "x", 1, 0), 1);
+  EXPECT_TRUE(kit::wait_readable(to.get(), 10s));
+  EXPECT_THROW(static_cast<void>(kit::abstract_unix(std::string(108, 'x'))), AdapterError);
+}
+
+TEST(SharedMemory, more_than_there_is_is_refused_and_a_byte_is_not) {
+  EXPECT_NO_THROW(kit::require_shared_memory(1, "a byte"));
+  EXPECT_THROW(kit::require_shared_memory(std::uint64_t{1} << 60, "much"), AdapterError);
+}
+
+TEST(Attempts, what_is_thrown_becomes_the_words_of_the_last_failure) {
+  struct End : kit::Attempts {
+    using Attempts::attempt;
+  } end;
+  EXPECT_TRUE(end.attempt("nothing", [] {}));
+  EXPECT_EQ(end.last_error(), "");
+  EXPECT_FALSE(end.attempt("publish", [] { throw AdapterError("no room"); }));
+  EXPECT_EQ(end.last_error(), "publish: no room");
+}
+
+TEST(Notes, a_text_is_left_without_the_zero_at_its_end) {
+  const TemporaryFolder folder;
+  const kit::Rendezvous notes(in(folder));
+  notes.leave("text", "abc");
+  EXPECT_EQ(notes.find("text"), "abc");
+}
+
+}  // namespace
+}  // namespace middlemark

@@ -1,0 +1,188 @@
+#include <middlemark/kit/native.hpp>
+
+#include <gtest/gtest.h>
+
+#include <middlemark/honour.hpp>
+
+namespace middlemark::kit {
+namespace {
+
+using namespace std::chrono_literals;
+
+enum class Rpc { dealer_router, req_rep };
+
+struct Options : NativeKeys {
+  using NativeKeys::NativeKeys;
+  bool nodelay = key("nodelay", true, {.help = "no delay", .transports = {"tcp"}});
+  int io_threads = key("io_threads", 1, {.help = "threads", .least = 1, .most = 64});
+  std::uint8_t hops = key<std::uint8_t>("hops", 3, {.help = "hops"});
+  std::uint64_t buffer =
+      key("buffer", std::uint64_t{64} << 10, {.help = "buffer", .least = 4096, .type = NativeType::bytes});
+  std::optional<int> depth = key<int>("depth", {.help = "depth", .least = 0, .otherwise = "the trial's"});
+  std::chrono::nanoseconds flush =
+      key<std::chrono::nanoseconds>("flush", 1ms, {.help = "flush", .least = 50'000, .most = 1'000'000'000});
+  std::chrono::milliseconds heartbeat = key("heartbeat_ms", 100ms, {.help = "heartbeat", .least = 1});
+  Rpc rpc = key("rpc", Rpc::dealer_router,
+                {.help = "calls", .choices = {"dealer-router", "req-rep"}, .patterns = {Pattern::request_reply}});
+  std::string name = key<std::string>("name", "north", {.help = "name"});
+  std::string delay =
+      key<std::string>("delay", "", {.help = "delay", .choices = {"inf"}, .type = NativeType::duration});
+  std::vector<int> list = a_list();
+  std::map<std::string, std::string> elements = keys("Domain/*", {.help = "any element"});
+
+ private:
+  std::vector<int> a_list() {
+    const auto text = key<std::string>("list", {.help = "list"});
+    if (text && *text != "1,2") complain("list", "a list");
+    return text ? std::vector{1, 2} : std::vector<int>{};
+  }
+};
+
+Settings with(std::map<std::string, std::string> native) {
+  Settings settings;
+  settings.transport = "tcp";
+  settings.native = std::move(native);
+  return settings;
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string refusal(const Settings& settings) {
+  try {
+    static_cast<void>(read_native<Options>("north", settings));
+  } catch (const AdapterError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Native, without_settings_the_members_keep_their_own_values) {
+  const Options options = read_native<Options>("north", with({}));
+  EXPECT_TRUE(options.nodelay);
+  EXPECT_EQ(options.buffer, 65536U);
+  EXPECT_EQ(options.depth, std::nullopt);
+  EXPECT_TRUE(options.elements.empty());
+}
+
+TEST(Native, each_value_is_read_as_its_member_is) {
+  Settings settings = with({{"nodelay", "off"},
+                            {"io_threads", "8"},
+                            {"hops", "255"},
+                            {"buffer", "1.5MiB"},
+                            {"depth", "0"},
+                            {"flush", "1.5ms"},
+                            {"heartbeat_ms", "20"},
+                            {"rpc", "req-rep"},
+                            {"name", "x y"},
+                            {"delay", "inf"},
+                            {"list", "1,2"},
+                            {"Domain/a/@b", "c"}});
+  settings.pattern = Pattern::request_reply;
+  const Options options = read_native<Options>("north", settings);
+  EXPECT_FALSE(options.nodelay);
+  EXPECT_EQ(options.io_threads, 8);
+  EXPECT_EQ(options.hops, 255);
+  EXPECT_EQ(options.buffer, 1'572'864U);
+  EXPECT_EQ(options.depth, 0);
+  EXPECT_EQ(options.flush, 1500us);
+  EXPECT_EQ(options.heartbeat, 20ms);
+  EXPECT_EQ(options.rpc, Rpc::req_rep);
+  EXPECT_EQ(options.name, "x y");
+  EXPECT_EQ(options.delay, "inf");
+  EXPECT_EQ(options.list, (std::vector{1, 2}));
+  EXPECT_EQ(options.elements, (std::map<std::string, std::string>{{"a/@b", "c"}}));
+}
+
+TEST(Native, every_problem_is_told_at_once_with_key_value_and_what_is_allowed) {
+  Settings settings = with({{"colour", "green"}, {"io_threads", "0"}, {"nodelay", "perhaps"}, {"rpc", "push"}});
+  settings.transport = "ipc";
+  const std::string text = refusal(settings);
+  EXPECT_TRUE(holds(text, "north: native.colour is not a setting of this adapter (it has nodelay, ")) << text;
+  EXPECT_TRUE(holds(text, "native.io_threads = '0' is not a whole number from 1 to 64")) << text;
+  EXPECT_TRUE(holds(text, "native.nodelay has no effect on the transport ipc (it has on tcp)")) << text;
+  EXPECT_TRUE(holds(text, "native.nodelay = 'perhaps' is not true or false")) << text;
+  EXPECT_TRUE(holds(text, "native.rpc has no effect on ping-pong (it has on request-reply)")) << text;
+  EXPECT_TRUE(holds(text, "native.rpc = 'push' is not one of dealer-router, req-rep")) << text;
+}
+
+TEST(Native, a_text_is_not_half_a_number_and_a_number_never_wraps_around) {
+  const auto wrong = [](const std::string& key, const std::string& value) {
+    return refusal(with({{key, value}})).find("'" + value + "' is not") != std::string::npos;
+  };
+  EXPECT_TRUE(wrong("io_threads", "8x"));
+  EXPECT_TRUE(wrong("io_threads", ""));
+  EXPECT_TRUE(wrong("io_threads", "1.0"));
+  EXPECT_TRUE(wrong("hops", "256"));
+  EXPECT_TRUE(wrong("hops", "-1"));
+  EXPECT_TRUE(wrong("buffer", "4095"));
+  EXPECT_TRUE(wrong("buffer", "64 parsecs"));
+  EXPECT_TRUE(wrong("buffer", "4096.5"));
+  EXPECT_TRUE(wrong("buffer", "1e30"));
+  EXPECT_TRUE(wrong("flush", "1"));
+  EXPECT_TRUE(wrong("flush", "2s"));
+  EXPECT_TRUE(wrong("delay", "forever"));
+  EXPECT_TRUE(wrong("heartbeat_ms", "1ms"));
+}
+
+TEST(Native, what_an_adapter_reads_itself_it_refuses_itself) {
+  EXPECT_EQ(refusal(with({{"list", "3"}})), "north: native.list = '3' is not a list");
+}
+
+TEST(Native, a_key_of_its_own_comes_before_a_star_and_a_star_stands_for_something) {
+  const std::vector<NativeSetting> keys{{.key = "*"}, {.key = "Domain/*"}, {.key = "Domain/a"}};
+  EXPECT_EQ(find_native(keys, "Domain/a"), &keys[2]);
+  EXPECT_EQ(find_native(keys, "Domain/b"), &keys[1]);
+  EXPECT_EQ(find_native(keys, "Domain/"), &keys[0]);
+  EXPECT_EQ(find_native(keys, "anything"), &keys[0]);
+}
+
+TEST(Native, the_description_tells_type_range_default_and_reach) {
+  const std::vector<NativeSetting> about = native_table<Options>();
+  const auto said = [&about](const char* key) { return *find_native(about, key); };
+  EXPECT_EQ(said("nodelay").type, NativeType::boolean);
+  EXPECT_EQ(said("nodelay").otherwise, "true");
+  EXPECT_EQ(said("nodelay").transports, std::vector<std::string>{"tcp"});
+  EXPECT_EQ(said("hops").most, 255);
+  EXPECT_EQ(said("buffer").otherwise, "64KiB");
+  EXPECT_EQ(said("depth").otherwise, "the trial's");
+  EXPECT_EQ(said("flush").otherwise, "1ms");
+  EXPECT_EQ(native_domain(said("flush")), "a duration (500us, 1.5ms) from 50us to 1s");
+  EXPECT_EQ(said("heartbeat_ms").otherwise, "100");
+  EXPECT_EQ(said("rpc").otherwise, "dealer-router");
+  EXPECT_EQ(native_domain(said("delay")), "a duration (500us, 1.5ms), or inf");
+}
+
+TEST(Native, the_core_refuses_by_the_description_alone_together_with_all_else_that_cannot_be) {
+  Description about;
+  about.name = "north";
+  about.native = native_table<Options>();
+  about.transports = {{.name = "tcp", .carrier = "tcp"}};
+  Settings settings = with({{"io_threads", "65"}, {"colour", "green"}});
+  settings.loan = true;
+  try {
+    refuse_what_is_not_listed(about, settings);
+    FAIL();
+  } catch (const AdapterError& error) {
+    EXPECT_TRUE(holds(error.what(), "north: tcp: cannot do loans; native.colour is not")) << error.what();
+    EXPECT_TRUE(holds(error.what(), "native.io_threads = '65'")) << error.what();
+    EXPECT_TRUE(holds(error.advice(), "list adapters --verbose")) << error.advice();
+  }
+}
+
+TEST(Native, the_core_refuses_what_is_beyond_the_bounds_and_not_what_is_at_them) {
+  Description about;
+  about.name = "north";
+  about.transports = {{.name = "tcp", .carrier = "tcp", .max_bytes = 1000, .max_depth = 8}};
+  Settings settings = with({});
+  settings.message_bytes = 1000;
+  settings.depth = 8;
+  EXPECT_NO_THROW(refuse_what_is_not_listed(about, settings));
+  settings.message_bytes = 1001;
+  EXPECT_THROW(refuse_what_is_not_listed(about, settings), AdapterError);
+  settings.message_bytes = 1000;
+  settings.depth = 9;
+  EXPECT_THROW(refuse_what_is_not_listed(about, settings), AdapterError);
+}
+
+}  // namespace
+}  // namespace middlemark::kit

@@ -1,0 +1,78 @@
+"""``middlemark compare``: verdicts on two runs, two selections of cells, or the levels of a factor."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from middlemark import exits
+from middlemark.problems import MeasureError
+from middlemark.runs.sides import FORMATS, ComparisonRequest, missed, pairings_of
+
+if TYPE_CHECKING:
+    from middlemark.stats.comparisons import Pairing
+
+
+@click.command(name="compare")
+@click.argument("runs", nargs=-1, required=True, metavar="A [B]")
+@click.option("--by", metavar="FACTOR", help="Compare the levels of a factor within one run: receive, shared_memory, …")
+@click.option("--baseline", metavar="LEVEL", help="The level that the others are held against (with --by).")
+@click.option("--metric", default="p50", metavar="M,…", help="p50, p99, throughput, cpu, memory (default: p50).")
+@click.option("--margin", default="5%", metavar="PERCENT", help="What is smaller is no difference that matters (5%).")
+@click.option("--fail-if", "fail_if", multiple=True, metavar="'M slower than P'", help="Exit with 4 where that is so.")
+@click.option("--anyway", is_flag=True, help="Compare also what should not be, each line marked.")
+@click.option("--format", "output_format", default="table", metavar="FORMAT", help=", ".join(FORMATS))
+def command(
+    runs: tuple[str, ...],
+    by: str | None,
+    baseline: str | None,
+    metric: str,
+    margin: str,
+    fail_if: tuple[str, ...],
+    anyway: bool,
+    output_format: str,
+) -> int:
+    """Say of B, beside A, whether it is faster, slower, equivalent, or whether that cannot be told.
+
+    A and B are folders of runs, or folders of such folders (then the newest run counts), each with a selection of its
+    cells if wanted: runs/today:adapter=zeromq,size=1k. With --by one run is enough.
+    """
+    from middlemark.show import compare as report
+    from middlemark.show import output
+    from middlemark.stats.comparisons import compare
+
+    asked = ComparisonRequest(runs, by, baseline, metric, margin, fail_if, output_format)
+    pairings = pairings_of(asked, anyway, output.tell)
+    judged = compare(pairings, asked.metrics, asked.part)
+    if not judged:
+        raise MeasureError(
+            "nothing can be compared: no two configurations have a measured trial of the same round and metric",
+            "`middlemark compare RUN --by FACTOR` wants more than one level of it; two runs want the same ones",
+        )
+    width = output.width()
+    text = {
+        "table": lambda: report.render_table(judged, asked.part, width),
+        "json": lambda: report.render_json(judged, asked.part),
+        "markdown": lambda: report.render_markdown(judged, asked.part),
+    }[output_format]()
+    unwritten = output.write(text)
+    if unwritten is not None:
+        output.tell(unwritten)
+        return exits.CELL_FAILED
+    return _gate(asked, pairings)
+
+
+def _gate(asked: ComparisonRequest, pairings: "Sequence[Pairing]") -> int:
+    """Return 4 where a gate is missed, and tell each."""
+    from middlemark.document.judged import what
+    from middlemark.show import output
+    from middlemark.stats.comparisons import METRICS
+
+    status = exits.OK
+    for metric, margin, each in missed(asked, pairings):
+        names = " → ".join(each.pairing.names)
+        shift = f"{100 * each.judged.shift:+.1f} %"
+        text = f"{what(each.pairing)}: {names}: {metric} {METRICS[metric].worse} than {100 * margin:g} %: {shift}"
+        output.tell(text)
+        status = exits.WORSE
+    return status

@@ -1,0 +1,141 @@
+"""``middlemark export``: a stored run in the formats of other tools."""
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from middlemark import exits
+from middlemark.problems import MeasureError, Problem, RequestError
+
+if TYPE_CHECKING:
+    from middlemark.document import Document
+    from middlemark.runs.sides import ComparisonRequest
+
+TEXTS = {
+    "google-benchmark": ("google_benchmark", ".benchmark.json"),
+    "csv": ("long_csv", ".csv"),
+    "latencytest": ("latencytest", ".latencytest.txt"),
+    "roundtrip": ("roundtrip", ".roundtrip.txt"),
+    "ddsperf": ("ddsperf", ".ddsperf.txt"),
+    "junit": ("junit", ".junit.xml"),
+}
+"""Formats of one file: the module that makes it, and what its name ends in."""
+FOLDERS = ("hdr", "parquet")
+"""Formats of a folder, each written with packages that an extra of its name brings."""
+
+
+@click.command(name="export")
+@click.argument("run", metavar="RUN")
+@click.option("--to", "to", required=True, metavar="FORMAT", help=", ".join((*TEXTS, *FOLDERS)))
+@click.option("--out", metavar="PATH", help="The file, or for hdr and parquet the folder; - is stdout.")
+@click.option("--by", metavar="FACTOR", help="junit: a test case a comparison of that factor's levels.")
+@click.option("--baseline", metavar="LEVEL|RUN", help="junit: the level (with --by) or the run that is compared with.")
+@click.option("--metric", default="p50", metavar="M,…", help="junit: p50, p99, throughput, cpu, memory (default: p50).")
+@click.option("--margin", default="5%", metavar="PERCENT", help="junit: what is smaller does not matter (5%).")
+@click.option("--fail-if", "fail_if", multiple=True, metavar="'M slower than P'", help="junit: only that is a failure.")
+def command(
+    run: str,
+    to: str,
+    out: str | None,
+    by: str | None,
+    baseline: str | None,
+    metric: str,
+    margin: str,
+    fail_if: tuple[str, ...],
+) -> int:
+    """Write RUN for other tools: into the run's own folder unless --out names another place."""
+    problems = []
+    if to not in TEXTS and to not in FOLDERS:
+        problems.append(Problem("--to", f"there is no {to}; there are {', '.join((*TEXTS, *FOLDERS))}"))
+    if to != "junit" and (by or baseline or fail_if):
+        problems.append(Problem("--by, --baseline, --fail-if", "are for verdicts, which only junit has"))
+    if to in FOLDERS and out == "-":
+        problems.append(Problem("--out", f"{to} makes a folder of files, which stdout cannot be"))
+    if problems:
+        raise RequestError(problems)
+
+    from middlemark.document import document_of
+    from middlemark.runs.read import damaged, read_measured, trials_of
+    from middlemark.runs.sides import ComparisonRequest
+    from middlemark.show import View, output, render
+    from middlemark.stats.cells import samples_by_cell
+
+    folder = Path(run)
+    measured = read_measured(folder)
+    for each in damaged(folder, measured.damaged_lines):
+        output.tell(each)
+    document = document_of([measured], took=sum(each.seconds for each in measured.outcomes))
+    if to in FOLDERS:
+        path = Path(out) if out else folder / to
+        format_ = importlib.import_module(f"middlemark.show.{to}")
+        modules = [_module(each, to) for each in format_.MODULES]
+        if path.exists():
+            raise MeasureError(f"{path}: is there already", "remove it, or name another folder with --out DIR")
+        kept = partial(trials_of, measured, tell=output.tell)
+
+        def fill(draft: Path) -> None:
+            format_.write(document, draft, kept, *modules)
+
+        return _written(path, lambda: output.make_whole(path, fill))
+    module, ending = TEXTS[to]
+    if by or baseline:
+        runs = [run] if by else [str(baseline), run]
+        text = _compared(
+            document, ComparisonRequest(runs, by, baseline if by else None, metric, margin, fail_if, "table")
+        )
+    elif fail_if:
+        raise RequestError([Problem("--fail-if", "wants something to compare: --by FACTOR or --baseline RUN")])
+    else:
+        samples = samples_by_cell(measured.file.plan, measured.outcomes, measured.samples)
+        text = render(module, document, View(samples_of=samples))
+    if out == "-":
+        unwritten = output.write(text)
+        if unwritten is not None:
+            raise MeasureError(unwritten)
+        return exits.OK
+    path = Path(out) if out else folder / f"{folder.resolve().name}{ending}"
+    return _written(path, lambda: output.write_whole(path, text))
+
+
+def _compared(document: "Document", asked: "ComparisonRequest") -> str:
+    """Return JUnit's document of the verdicts that were asked for."""
+    from middlemark.runs.sides import missed, pairings_of
+    from middlemark.show import junit, output
+    from middlemark.stats.comparisons import compare
+
+    pairings = pairings_of(asked, anyway=False, tell=output.tell)
+    metrics = tuple(dict.fromkeys((*asked.metrics, *(name for name, _ in asked.gates))))
+    judged = compare(pairings, metrics, asked.part)
+    if not judged:
+        raise MeasureError(
+            "nothing can be compared: no two configurations have a measured trial of the same round and metric",
+            "--by FACTOR wants more than one level of it; a baseline run wants the same ones",
+        )
+    known = {(id(each.pairing), metric) for metric, _, each in missed(asked, pairings)}
+    at = {place for place, each in enumerate(judged) if (id(each.pairing), each.metric) in known}
+    return junit.of_comparisons(document, judged, at if asked.gates else None, asked.part)
+
+
+def _module(name: str, extra: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise MeasureError(
+            f"{extra} is written with the Python package of {package}, which is not installed",
+            f"pip install 'middlemark[{extra}]'",
+        ) from None
+
+
+def _written(path: Path, write: Callable[[], None]) -> int:
+    """Write what goes to the path, and tell it. Raises MeasureError with the path."""
+    try:
+        write()
+    except OSError as error:
+        raise MeasureError(f"{path}: {error.strerror or error}", "name another place with --out") from None
+    click.echo(path)
+    return exits.OK

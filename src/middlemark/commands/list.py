@@ -1,0 +1,110 @@
+"""``middlemark list adapters|suites|runs``."""
+
+from pathlib import Path
+
+import click
+
+from middlemark.model.description import BrokenWorker, Description, NativeSetting, Transport
+from middlemark.workers.find import find_workers, left_out
+
+
+@click.group(name="list")
+def command() -> None:
+    """List adapters, suites or runs."""
+
+
+@command.command()
+@click.option("--verbose", "-v", is_flag=True, help="Every transport with its limits, and the native settings.")
+def adapters(verbose: bool) -> None:
+    """What can be measured here: each worker that was found, the version that is loaded, its transports."""
+    workers, broken = find_workers()
+    for worker in workers:
+        about = worker.description
+        names = ", ".join(transport.name for transport in about.transports)
+        kind = " (machine alone)" if about.floor else ""
+        click.echo(f"{about.name:<12} {about.version:<22} {about.title}{kind}: {names}")
+        if verbose:
+            _details(about, worker.path)
+    for name, why in left_out().items():
+        click.echo(f"{name:<12} {'not built':<22} {why}")
+    for each in broken:
+        _broken(each)
+    if not workers:
+        click.echo(
+            "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
+            err=True,
+        )
+
+
+def _details(about: Description, path: str) -> None:
+    click.echo(f"    worker   {path}")
+    if about.library:
+        click.echo(f"    library  {about.library}")
+    click.echo(f"    licence  {about.licence}")
+    for transport in about.transports:
+        click.echo(f"    {transport.name}: {_limits(transport)}")
+    for key, setting in about.native.items():
+        click.echo(f"    native.{key}: {_native(setting)}")
+
+
+def _native(setting: NativeSetting) -> str:
+    parts = [setting.help]
+    if setting.type != "text":
+        parts.append(setting.allowed)
+    if setting.default:
+        parts.append(f"default {setting.default}")
+    if where := (*setting.transports, *setting.patterns):
+        parts.append(f"only {', '.join(where)}")
+    return "; ".join(parts)
+
+
+def _limits(transport: Transport) -> str:
+    loans: dict[tuple[bool, ...], str] = {(False,): "no loans", (True,): "always loans", (False, True): "loans or not"}
+    where = ["within one process"] * (1 in transport.processes) + ["between processes"] * (2 in transport.processes)
+    parts = [
+        f"carried by {transport.carrier}",
+        " and ".join(where),
+        "/".join(transport.receive),
+        "/".join(transport.reliability),
+        loans[tuple(sorted(transport.loan))],
+        f"up to {transport.max_bytes} bytes",
+    ]
+    if not transport.keep_all:
+        parts.append("no keep-all")
+    if transport.alone:
+        parts.append("alone: nobody receives")
+    if transport.companions:
+        parts.append("with a daemon the bench starts")
+    return ", ".join(parts)
+
+
+def _broken(worker: BrokenWorker) -> None:
+    click.echo(f"{worker.name:<12} cannot be used: {worker.path} {worker.reason}", err=True)
+
+
+@command.command()
+def suites() -> None:
+    """The suites that come with Middlemark; a path to one of your own works everywhere a name does."""
+    from middlemark.suite import available
+
+    for name, path, description in available():
+        click.echo(f"{name:<22} {' '.join(description.split())}  [{path}]")
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
+def runs(folder: Path) -> None:
+    """The runs kept in FOLDER (default: runs), oldest first."""
+    from middlemark.store import StoreError, list_runs, read_run
+
+    for path in list_runs(folder):
+        try:
+            run = read_run(path)
+        except StoreError as error:
+            click.echo(f"{path.name}: {error}", err=True)
+            continue
+        click.echo(
+            f"{path}  {len(run.file.plan.cells)} configurations, "
+            f"{len(run.outcomes)} of {run.planned_trials} trials"
+            f"{f', {run.failed_trials} failed' if run.failed_trials else ''}, {run.state}"
+        )

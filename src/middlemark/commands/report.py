@@ -1,0 +1,87 @@
+"""``middlemark report``: runs as one HTML file, or as Markdown."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from middlemark import exits
+from middlemark.problems import Problem, RequestError
+from middlemark.runs.report import HTML, judged_document, written
+
+if TYPE_CHECKING:
+    from middlemark.document import Document
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+@click.command(name="report")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
+@click.option("--html", metavar="FILE", help="Where the HTML file is written (default: report.html in the first RUN).")
+@click.option("--markdown", metavar="FILE", help="Write Markdown there; - is the standard output.")
+@click.option("--step-summary", is_flag=True, help=f"Append the Markdown to the file that ${STEP_SUMMARY} names.")
+@click.option("--open", "opens", is_flag=True, help="Show the HTML file in the browser.")
+def command(runs: tuple[str, ...], html: str | None, markdown: str | None, step_summary: bool, opens: bool) -> int:
+    """Write what RUN… came to, for people who were not there: one HTML file that needs nothing else.
+
+    RUN is the folder of a run, or a folder of such folders (then the newest counts). With --markdown or --step-summary
+    the HTML file is written only where --html or --open asks for it.
+    """
+    from middlemark.runs.read import damaged, newest, read_measured
+    from middlemark.show import output, render
+
+    summary = _summary_file(step_summary)
+    read = [read_measured(newest(Path(each))) for each in runs]
+    for each in read:
+        for line in damaged(each.folder, each.damaged_lines):
+            output.tell(line)
+    document = judged_document(*read)
+    problems: list[str] = []
+    if markdown is not None or summary is not None:
+        text = render("markdown", document)
+        if markdown == "-":
+            problems += filter(None, [output.write(text)])
+        elif markdown is not None:
+            problems += written(Path(markdown), text)
+        if summary is not None:
+            problems += _appended(summary, text)
+    if html is not None or opens or (markdown is None and summary is None):
+        path = Path(html) if html is not None else read[0].folder / HTML
+        problems += _html(document, path, opens=opens)
+    for problem in problems:
+        output.tell(problem)
+    return exits.CELL_FAILED if problems else exits.OK
+
+
+def _html(document: "Document", path: Path, *, opens: bool) -> list[str]:
+    from middlemark.show.html import render_html
+
+    problems = written(path, render_html(document))
+    if not problems:
+        click.echo(f"report: {path}", err=True)
+        if opens:
+            import webbrowser
+
+            if not webbrowser.open(path.resolve().as_uri()):
+                problems.append(f"no browser could be started; open {path} in one")
+    return problems
+
+
+def _summary_file(asked: bool) -> Path | None:
+    if not asked:
+        return None
+    name = os.environ.get(STEP_SUMMARY)
+    if not name:
+        why = f"{STEP_SUMMARY} is not set: GitHub's runners set it; elsewhere write to a file with --markdown FILE"
+        raise RequestError([Problem("--step-summary", why)])
+    return Path(name)
+
+
+def _appended(path: Path, text: str) -> list[str]:
+    try:
+        with path.open("a", encoding="utf-8") as summary:
+            summary.write(text)
+    except OSError as error:
+        return [f"{path}: {error.strerror or error}"]
+    return []

@@ -1,0 +1,242 @@
+"""``middlemark selftest``: A against itself, and against itself with a delay planted in it, on this machine."""
+
+import os
+import secrets
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from middlemark import exits
+from middlemark.model.cell import Cell
+from middlemark.model.description import Worker
+from middlemark.model.outcome import Failure, TrialOutcome
+from middlemark.model.plan import Note, Plan
+from middlemark.model.units import format_percent, format_us, parse_percent
+from middlemark.plan import make_plan
+from middlemark.plan.native import accepts
+from middlemark.plan.rounds import Variant, first_rounds, labelled
+from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.runs.conduct import DEFAULT_OUT, Shown, built_workers, interrupts_unwind, measure, opened_run, run_file
+from middlemark.suite import Suite, load, raw_options
+from middlemark.workers.find import left_out, witness
+
+if TYPE_CHECKING:
+    from middlemark.document import MeasuredRun
+    from middlemark.stats.selftest import SelfTest, Subject
+
+FORMATS = ("table", "json")
+FEWEST_TRIALS = 6
+"""Fewer cannot give a verdict, and a check that cannot fail is none."""
+PILOT_ROUNDS = 5
+LABELS = ("A1", "A2", "A3", "A4", "A5", "A6")
+PLANT = "10%,20%,50%"
+"""Parts of A's p50. A difference within the margin of 5 % is none that a verdict is to find."""
+MOST_PLANTED = 10.0
+WARMUP = "50ms"
+
+
+def _planted_in_shm(ns: float) -> dict[str, str]:
+    return {"planted_delay_ns": str(max(1, round(ns / 2)))}  # every publish has it, and a round trip has two
+
+
+def _planted_in_null(ns: float) -> dict[str, str]:
+    return {"every_delay_ns": str(max(1, round(ns)))}  # the pong alone has it
+
+
+PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
+"""Adapter → the native settings by which a round trip takes so many ns longer."""
+
+
+@click.command(name="selftest")
+@click.option(
+    "--trials", default="10", metavar="N", show_default=True, help="Trials of each setting; six are the fewest."
+)
+@click.option("--duration", default="0.15s", metavar="TIME", show_default=True, help="How long a trial measures.")
+@click.option("--plant", default=PLANT, metavar="PERCENT,…", show_default=True, help="Delays, as parts of the p50.")
+@click.option("--out", metavar="DIR", help="Where the run's folder <time>-selftest is made (default: runs).")
+@click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--quiet", is_flag=True, help="No progress, only the result.")
+def command(trials: str, duration: str, plant: str, out: str | None, output_format: str, quiet: bool) -> int:
+    """Say how often a verdict is false on this machine, and which differences it finds.
+
+    One setting is measured under six labels and with planted delays, all in one run as any other, through the
+    floor of shared memory and through the scripted queue; then the verdicts of `compare` are held against the truth.
+    Ends with 4 where more verdicts are false than 5 % allow.
+    """
+    import middlemark.runs.measure  # noqa: F401  all of it is imported before interrupts unwind
+
+    with interrupts_unwind():
+        workers = built_workers()
+        parts, problems = _parts(plant)
+        suites, plan = _base(trials, duration, workers, problems)
+        typical = _pilot(plan, workers, quiet)
+    if typical is None:
+        click.echo("middlemark: interrupted in the pilot; nothing is kept", err=True)
+        return exits.INTERRUPTED
+    settings = [_setting(plan.cells[index], each, parts) for index, each in enumerate(typical)]
+    plan = _planned(plan, settings)
+    file = run_file(plan, suites, workers)
+    shown = _Shown(settings)
+    status = measure(
+        lambda: opened_run(Path(out or DEFAULT_OUT), file), (), workers, Shown("lo", output_format, quiet), shown
+    )
+    if status != exits.OK or shown.test is None:
+        return status
+    if shown.test.rounds < FEWEST_TRIALS:
+        return exits.CELL_FAILED
+    return exits.OK if shown.test.holds else exits.WORSE
+
+
+def _parts(text: str) -> tuple[tuple[float, ...], list[Problem]]:
+    """Return the parts to be planted, the least first."""
+    parts: set[float] = set()
+    for each in text.split(","):
+        try:
+            part = parse_percent(each)
+        except ValueError as error:
+            return (), [Problem("--plant", str(error))]
+        if not 0 < part <= MOST_PLANTED:
+            return (), [Problem("--plant", f"{each} cannot be planted; it is more than 0% and at most 1000%")]
+        parts.add(part)
+    return tuple(sorted(parts)), []
+
+
+def _unfit(adapter: str, workers: Mapping[str, Worker]) -> list[Problem]:
+    worker = workers.get(adapter)
+    if worker is None:
+        how = left_out().get(adapter, "in a checkout ./middlemark builds it")
+        return [Problem("selftest", f"measures through {adapter}, which is not here: {how}")]
+    missing = [key for key in PLANTS[adapter](1.0) if not accepts(worker.description, key)]
+    if missing:
+        return [Problem(worker.path, f"has no setting {missing[0]}: it is of another version; build it anew")]
+    return []
+
+
+def _base(
+    trials: str, duration: str, workers: Mapping[str, Worker], problems: Sequence[Problem]
+) -> tuple[tuple[Suite, ...], Plan]:
+    """Plan A alone, as `run` would: through shared memory asleep, and through the scripted queue awake.
+
+    Raises RequestError with those ``problems`` and all that are found here.
+    """
+    awake = "poll" if len(os.sched_getaffinity(0)) > 1 else "block"
+    asked = [("shm", "shm", "1k", "block"), ("null", "memory", "16k", awake)]
+    suites: list[Suite] = []
+    wrong = [*problems, *(each for adapter, *_ in asked for each in _unfit(adapter, workers))]
+    for adapter, transport, size, receive in asked:
+        options = raw_options(
+            adapter=adapter,
+            transport=transport,
+            size=size,
+            receive=receive,
+            trials=trials,
+            duration=duration,
+            warmup=WARMUP,
+            floors=False,
+        )
+        try:  # that the adapters are there is asked above, in words that fit
+            suites += (msgspec.structs.replace(each, name="selftest") for each in load((), options))
+        except RequestError as error:
+            wrong += error.problems
+    if any(sweep.trials < FEWEST_TRIALS for suite in suites for sweep in suite.sweeps):
+        wrong.append(Problem("--trials", f"{trials} give no verdict; {FEWEST_TRIALS} are the fewest, 10 the usual"))
+    if wrong:
+        raise RequestError(list(dict.fromkeys(wrong)))
+    plan = make_plan(
+        suites,
+        [worker.description for worker in workers.values()],
+        cpus=sorted(os.sched_getaffinity(0)),
+        seed=secrets.randbits(32),
+        absent=left_out(),
+    )
+    return tuple(suites[:1]), plan
+
+
+def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float] | None:
+    """Return A's p50 in ns, a cell each, by a few trials that are not kept; None: interrupted.
+
+    It is the lower quartile of theirs: on a machine with two states, that of the quieter one.
+    """
+    from middlemark.launch.domains import Domains
+    from middlemark.launch.run import run_plan
+    from middlemark.launch.trial import Site
+    from middlemark.runs.read import readers
+    from middlemark.show.progress import progress
+    from middlemark.stats.trials import trial_summary
+
+    pilot = first_rounds(plan, PILOT_ROUNDS)
+    outcomes: list[TrialOutcome] = []
+    with tempfile.TemporaryDirectory(prefix="middlemark-selftest-") as name:
+        (Path(name) / "samples").mkdir()
+        site = Site(name, secrets.token_hex(3), Domains(plan.seed), witness=witness())
+        try:
+            with progress(pilot, quiet=quiet) as watcher:
+                if not run_plan(pilot, workers, site, outcomes.append, watcher):
+                    return None
+        except KeyboardInterrupt:
+            return None
+        samples, kept = readers(Path(name))
+        typical = []
+        for index, cell in enumerate(pilot.cells):
+            trials = [trial_summary(cell, each, samples, kept) for each in outcomes if each.cell == index]
+            known = [times.p50 for each in trials if (times := each.times.round_trip_ns) and times.p50]
+            if not known:
+                why = next((each.outcome.failed for each in trials if each.outcome.failed), None)
+                why = why or Failure("too-few", "a trial has too few samples for a p50", "give a longer --duration")
+                raise MeasureError(f"the pilot through {cell.adapter} has no p50: {why.text}", why.advice)
+            typical.append(sorted(known)[len(known) // 4])
+    return typical
+
+
+def _setting(cell: Cell, pilot_ns: float, parts: Sequence[float]) -> "Subject":
+    from middlemark.stats.selftest import Planted, Subject
+
+    planted = tuple(Planted(f"A+{100 * part:g}%", part, float(round(part * pilot_ns))) for part in parts)
+    return Subject(cell, pilot_ns, LABELS, planted)
+
+
+def _planned(plan: Plan, settings: "Sequence[Subject]") -> Plan:
+    """Return the plan of the run: A under each label, and with each delay."""
+    variants = [
+        (
+            *(Variant(label) for label in each.same),
+            *(Variant(planted.label, PLANTS[each.cell.adapter](planted.delay_ns)) for planted in each.planted),
+        )
+        for each in settings
+    ]
+    notes = tuple(
+        Note(
+            each.cell.adapter,
+            f"p50 of the pilot {format_us(each.pilot_ns)} µs; planted: "
+            + ", ".join(f"{format_percent(of.part)} = {format_us(of.delay_ns)} µs" for of in each.planted),
+        )
+        for each in settings
+    )
+    return msgspec.structs.replace(labelled(plan, variants), notes=(*plan.notes, *notes))
+
+
+class _Shown:
+    """Reads the run back as `compare` does, judges it and prints what came of it."""
+
+    def __init__(self, settings: "Sequence[Subject]") -> None:
+        self._settings = settings
+        self.test: SelfTest | None = None
+
+    def __call__(self, run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
+        from middlemark.document import document_of
+        from middlemark.runs.sides import Selection, sides_of
+        from middlemark.show import output
+        from middlemark.show import selftest as report
+        from middlemark.stats.selftest import reckon
+
+        self.test = test = reckon(sides_of(Selection(run.folder), output.tell), self._settings)
+        document = document_of([run], took=seconds)
+        text = {
+            "table": lambda: report.render_table(test, document, output.width()),
+            "json": lambda: report.render_json(test, document),
+        }[shown.output_format]()
+        return output.write(text)

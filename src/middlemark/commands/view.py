@@ -1,0 +1,67 @@
+"""``middlemark view``: the stored runs in one's own browser."""
+
+import contextlib
+import secrets
+import signal
+import socket
+from pathlib import Path
+
+import click
+
+from middlemark import exits
+from middlemark.problems import MeasureError, Problem, RequestError
+
+
+@click.command(name="view")
+@click.argument("folder", metavar="[DIR]", default="runs")
+@click.option("--port", metavar="N", default="0", help="The port on 127.0.0.1 (default: one that is free).")
+@click.option("--open", "open_", is_flag=True, help="Open it in the browser.")
+def command(folder: str, port: str, open_: bool) -> int:
+    """Show the runs kept in DIR (default: runs): a list to search, each one's report, any two compared.
+
+    Served on 127.0.0.1 only, behind a token in the address, until Ctrl-C. Nothing is written.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise MeasureError(
+            f"{root}: is not a folder", "name the folder that runs are kept in; `middlemark run` makes runs/"
+        )
+    listening = _listen(port)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on Ctrl-C is the ordinary end
+    with contextlib.suppress(KeyboardInterrupt), listening:
+        _serve(root, listening, open_)
+    return exits.OK
+
+
+def _listen(port: str) -> socket.socket:
+    if not port.isdecimal() or int(port) > 65535:
+        raise RequestError([Problem("--port", f"'{port}' is no port; 0 takes one that is free")])
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(("127.0.0.1", int(port)))
+        listening.listen()  # from here on who is told the address can connect
+    except OSError as error:
+        listening.close()
+        raise MeasureError(f"127.0.0.1:{port}: {error.strerror}", "leave --port out to take one that is free") from None
+    return listening
+
+
+def _serve(root: Path, listening: socket.socket, open_: bool) -> None:
+    import uvicorn
+
+    from middlemark.runs.report import html_of
+    from middlemark.view.shelf import Shelf
+    from middlemark.view.site import site
+
+    token = secrets.token_urlsafe(16)
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
+    app = site(Shelf(root), html_of, token)
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, server_header=False, lifespan="off", timeout_graceful_shutdown=2
+    )
+    click.echo(f"{root}: {address}")
+    click.echo("Ctrl-C ends it.")
+    if open_:
+        click.launch(address)
+    uvicorn.Server(config).run(sockets=[listening])  # raises KeyboardInterrupt again when it has shut down

@@ -1,0 +1,91 @@
+"""How figures are written: in a table for people, and as JSON and CSV numbers for programs."""
+
+from middlemark.model.units import format_us
+
+ABSENT = "–"
+"""Stands for a figure that was not measured. Never zero, never blank."""
+
+
+def us(nanoseconds: float | None) -> str:
+    """Write ns as µs without the unit, to three significant digits or whole µs."""
+    return ABSENT if nanoseconds is None else format_us(nanoseconds)
+
+
+def whole(number: float | None) -> str:
+    """Write a count, or a figure in whole units: ``30,000``."""
+    return ABSENT if number is None else f"{number:,.0f}"
+
+
+def ratio(times: float | None) -> str:
+    """Write a ratio to three significant digits, or whole: ``1.03``, ``32.7``, ``1,204``."""
+    if times is None:
+        return ABSENT
+    if round(times, 2) < 10:
+        return f"{times:.2f}"
+    return f"{times:.1f}" if round(times, 1) < 100 else f"{times:,.0f}"
+
+
+def exact(figure: float | None) -> int | float | None:
+    """Return a figure for a program: whole where it is whole, else to a thousandth (of a ns, far below any clock)."""
+    if figure is None:
+        return None
+    rounded = round(figure, 3)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def brief(number: float | None) -> str:
+    """Write a rate or a large count to three significant digits: ``0.52``, ``987``, ``9,870``, ``98.7k``, ``1.23M``."""
+    if number is None:
+        return ABSENT
+    if abs(number) < 9_999.5:
+        return f"{number:.3g}" if abs(number) < 999.5 else f"{number:,.0f}"
+    if abs(number) < 999_500:
+        return f"{float(f'{number / 1e3:.3g}'):g}k"
+    return f"{float(f'{number / 1e6:.3g}'):,g}M"
+
+
+def share(part: float | None) -> str:
+    """Write a share of 0..1 as a percentage; what is not nothing, or not all, is never rounded to it."""
+    if part is None:
+        return ABSENT
+    if part <= 0 or part >= 1:
+        return "0 %" if part <= 0 else "100 %"
+    percent = 100 * part
+    if percent < 0.001:
+        return "<0.001 %"
+    if percent > 99.5:
+        return ">99.5 %"
+    return f"{percent:.2g} %" if percent < 9.95 else f"{percent:.0f} %"
+
+
+def megabytes(number: float | None) -> str:
+    """Write bytes in 10⁶ of them: ``0.16``, ``9.88``, ``34.1``, ``1,262``."""
+    if number is None:
+        return ABSENT
+    millions = number / 1e6
+    if millions < 0.0995:
+        return f"{millions:.2g}"
+    return ratio(millions)
+
+
+def processors(number: float | None) -> str:
+    """Write processors used: ``0.04``, ``1.3``, ``12``."""
+    if number is None:
+        return ABSENT
+    return f"{number:.2f}" if number < 0.995 else f"{number:.1f}"
+
+
+def part(figure: float | None) -> str:
+    """Write by what part one figure is more than another: ``+12.0 %``."""
+    return ABSENT if figure is None else f"{100 * figure:+.1f} %"
+
+
+def four_digits(figure: float) -> int | float:
+    """Return the figure to four significant digits, whole where it is whole: what a report's data hold."""
+    short = float(f"{figure:.4g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def rounded(figure: float | None) -> int | float | None:
+    """Return the same of a figure that may be absent."""
+    return None if figure is None else four_digits(figure)

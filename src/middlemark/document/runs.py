@@ -1,0 +1,149 @@
+"""What a document says of each run as a whole, in words that every format uses, and how it is done again."""
+
+import datetime
+import shlex
+import statistics
+from collections.abc import Sequence
+
+from middlemark.document.numbers import four_digits
+from middlemark.document.words import plain
+from middlemark.model.imported import Source
+from middlemark.model.protocol import Clock
+from middlemark.model.run import Run
+from middlemark.model.units import format_seconds
+
+MOST_ORDER = 2_000
+"""Trials whose order is told; the seed and the suite draw it again."""
+
+
+def clock_of(run: Run) -> Clock | None:
+    """Return the ruler of a run: the medians over its trials, and every source that was used. None without a trial."""
+    clocks = [each.clock for each in run.outcomes if each.clock]
+    if not clocks:
+        return None
+    return Clock(
+        source=", ".join(sorted({each.source for each in clocks})),
+        ticks_per_second=statistics.median(each.ticks_per_second for each in clocks),
+        cost_ns=statistics.median(each.cost_ns for each in clocks),
+        resolution_ns=statistics.median(each.resolution_ns for each in clocks),
+    )
+
+
+def seconds_of(run: Run) -> float | None:
+    """Return the time from its beginning to its end; of one that has none, what its trials took."""
+    try:
+        started = datetime.datetime.fromisoformat(run.file.started)
+        ended = datetime.datetime.fromisoformat(run.file.ended or "")
+        return (ended - started).total_seconds()
+    except (ValueError, TypeError):
+        return sum(each.seconds for each in run.outcomes) if run.outcomes else None
+
+
+def machine_line(run: Run, *, whole: bool = True) -> str:
+    """Return the machine in one line; ``whole``: with its memory, and whether it is a real one."""
+    machine = run.machine
+    if machine is None:
+        return ("the machine is " if whole else "") + "not known: the logs do not tell it"
+    processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
+    memory = f"{four_digits(machine.memory_bytes / (1 << 30))} GiB" if whole and machine.memory_bytes else ""
+    kernel = f"Linux {machine.kernel}" if machine.kernel else ""
+    kind = {True: "virtual machine", False: "bare metal", None: ""}[machine.virtual] if whole else ""
+    return _joined(", ", machine.host, machine.cpu, processors, memory, machine.system, kernel, kind)
+
+
+def clock_line(run: Run) -> str:
+    """Return what times were read from; empty: no trial ended."""
+    clock = clock_of(run)
+    if clock is None:
+        return ""
+    return f"{clock.source}; a reading costs {clock.cost_ns:.3g} ns, its resolution is {clock.resolution_ns:.2g} ns"
+
+
+def notes_of(run: Run) -> tuple[str, ...]:
+    """Return what the plan changed or left out, and why."""
+    return tuple(f"{note.place}: {note.text}" if note.place else note.text for note in run.file.plan.notes)
+
+
+def sources_of(run: Run) -> tuple[str, ...]:
+    """Return the logs of other tools that it was read from, each with how much of it could be read."""
+    return tuple(map(_source, run.file.imported))
+
+
+def _source(source: Source) -> str:
+    lines = source.unit if source.lines == 1 else f"{source.unit}s"
+    read = f"{source.lines - source.unread:,} of {source.lines:,}" if source.unread else f"all {source.lines:,}"
+    return f"{source.file} ({source.format}, {read} {lines})"
+
+
+def read_as(source: Source) -> str:
+    """Return what was read from a log of another tool, as a note."""
+    unread = f", {source.unread:,} of them not read" if source.unread else ""
+    return f"{source.file}: read as {source.tool}, {source.lines:,} {source.unit}s{unread}"
+
+
+def state(run: Run) -> str:
+    """Return how far a run came."""
+    file, lines, planned, done = run.file, run.damaged_lines, run.planned_trials, len(run.outcomes)
+    of_planned = f" of {planned:,}" if planned != done else ""
+    seconds = seconds_of(run)
+    return _joined(
+        ", ",
+        f"{done:,}{of_planned} trial{'' if done == 1 and not of_planned else 's'}",
+        f"{run.failed_trials:,} of them failed" if run.failed_trials else "",
+        f"in {format_seconds(four_digits(seconds))}" if seconds else "",
+        f"from {file.started[:19].replace('T', ' ')} UTC" if file.started else "",
+        f"seed {file.seed}",
+        "interrupted: what was measured by then is shown" if file.interrupted else "",
+        _unended(run),
+        f"it ended early: {file.error}" if file.error else "",
+        f"{lines:,} damaged line{'' if lines == 1 else 's'} of its file left out" if lines else "",
+    )
+
+
+def _unended(run: Run) -> str:
+    if run.running:
+        return "it is still running: more will come"
+    ended = run.file.ended or run.file.interrupted or run.file.error
+    return "" if ended else "it was killed before its end"
+
+
+def title_of(runs: Sequence[Run]) -> str:
+    """Return suites, machine and day of the first run, and how many more there are."""
+    if not runs:
+        return "no runs"
+    first = runs[0].file
+    host = "" if first.imported else first.machine.host
+    more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
+    return _joined(", ", ", ".join(first.suites) or runs[0].name, host, first.started[:10]) + more
+
+
+def commands_of(runs: Sequence[Run], factors: Sequence[str]) -> tuple[str, ...]:
+    """Return the commands that do it again; ``factors`` are those that were compared."""
+    lines = []
+    for run in runs:
+        command = [*command_of(run)]
+        if command and not run.file.imported and not _has(command, "--seed") and not _has(command, "--resume"):
+            command += ["--seed", str(run.file.seed)]
+        lines.append(shlex.join(command))
+        if command and not run.running and len(run.outcomes) < run.planned_trials:
+            lines.append(shlex.join(["middlemark", "run", "--resume", str(run.folder)]))
+    folders = [str(run.folder) for run in runs]
+    lines.append(shlex.join(["middlemark", "report", *folders]))
+    if len(folders) == 1:
+        lines += [shlex.join(["middlemark", "compare", folders[0], "--by", factor]) for factor in factors[:4]]
+    elif len(folders) == 2:
+        lines.append(shlex.join(["middlemark", "compare", *folders]))
+    return tuple(dict.fromkeys(plain(each) for each in lines if each))
+
+
+def command_of(run: Run) -> tuple[str, ...]:
+    """Return the command as typed; how the program was reached (a path, ``python -m``) is left out."""
+    return ("middlemark", *run.file.command[1:]) if run.file.command else ()
+
+
+def _has(command: Sequence[str], option: str) -> bool:
+    return any(each == option or each.startswith(f"{option}=") for each in command)
+
+
+def _joined(between: str, *parts: str) -> str:
+    return plain(between.join(each for each in parts if each))

@@ -1,0 +1,178 @@
+"""What cells are called: the levels of their factors in words, and those a report must repeat because they vary."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from middlemark.model import load
+from middlemark.model.cell import FACTORS, Cell, show_level
+from middlemark.model.units import format_size
+from middlemark.stats.result import CellResult
+
+
+def _pattern(cell: Cell) -> str:
+    if {"publishers", "subscribers"} & set(cell.unknown):
+        return cell.pattern
+    if cell.pattern == "stream":
+        topics = f", {cell.topics} topics" if cell.topics > 1 else ""
+        return f"stream, {cell.publishers} → {cell.subscribers}{topics}"
+    clients = f", {cell.publishers} clients" if cell.pattern == "request-reply" and cell.publishers > 1 else ""
+    return cell.pattern + clients
+
+
+def _subscribers(cell: Cell) -> str:
+    if cell.pattern != "ping-pong":
+        return ""
+    if copies_alone(cell):
+        return "nobody receives"
+    return "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers"
+
+
+def _processes(cell: Cell) -> str:
+    if cell.processes == 1:
+        return "1 process"
+    return f"{cell.processes} processes" if cell.pattern == "ping-pong" else "a process each"
+
+
+def _echo(cell: Cell) -> str:
+    if cell.pattern != "ping-pong" or cell.subscribers <= 1:
+        return ""
+    return "all of them echo" if cell.echo == "all" else "one echoes"
+
+
+_SAID: dict[str, Callable[[Cell], str]] = {
+    "pattern": _pattern,
+    "rate": load.told,
+    "receive": lambda cell: cell.receive,
+    "processes": _processes,
+    "subscribers": _subscribers,
+    "echo": _echo,
+    "payload": lambda cell: cell.payload,
+    "pin": lambda cell: "not pinned" if cell.pin is None else f"pinned {show_level('pin', cell.pin)}",
+    "reliability": lambda cell: cell.reliability,
+    "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",
+    "loan": lambda cell: FACTORS["loan"].show(cell.loan),
+    "mlock": lambda cell: "mlock" if cell.mlock else "no mlock",
+}
+"""Factors that are told in words of their own, the first ones first; any other as its name and its level."""
+
+
+def _plainly(field: str) -> Callable[[Cell], str]:
+    [factor] = (each for each in FACTORS.values() if each.field == field)
+    return lambda cell: f"{factor.name} {factor.kind.show(getattr(cell, field))}"
+
+
+def _native(cell: Cell) -> str:
+    return " ".join(f"{key}={value}" for key, value in cell.native) or "own defaults"
+
+
+def _where_known(factor: str, tell: Callable[[Cell], str]) -> Callable[[Cell], str]:
+    return lambda cell: "" if factor in cell.unknown else tell(cell)
+
+
+def _told(*of: str) -> tuple[str, ...]:
+    found = [each.field for each in FACTORS.values() if each.of in of and each.told_by is None]
+    return tuple(field for field in dict.fromkeys((*_SAID, *found)) if field in found)
+
+
+EXPERIMENT = _told("experiment")
+"""Factors that make another experiment: polling and blocking, or one process and two, never stand in one group."""
+
+ASKED = (*_told("middleware"), "native")
+"""What is asked of the middleware: rows that differ in it may be held against each other."""
+
+WORDS = {
+    factor: _where_known(factor, _native if factor == "native" else _SAID.get(factor) or _plainly(factor))
+    for factor in (*EXPERIMENT, *ASKED)
+}
+"""By factor, in the order they are told. Empty: the level means nothing there (who echoes, where there is one).
+
+``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
+"""
+
+UNTOLD = ("", "no mlock", "own defaults")
+"""Levels that nobody asked for: telling them everywhere would hide those that were."""
+
+
+def copies_alone(cell: Cell) -> bool:
+    """Say whether nobody receives: one process copies, and has no levels of what others are asked for."""
+    return cell.subscribers == 0
+
+
+def meeting(results: Sequence[CellResult]) -> Sequence[CellResult]:
+    """Return the results of those that somebody receives; all of them where there is none."""
+    return [each for each in results if not copies_alone(each.cell)] or results
+
+
+def varying(results: Sequence[CellResult]) -> frozenset[str]:
+    """Return the factors of which more than one level is in the results, told in words that differ."""
+    cells = [each.cell for each in meeting(results)]
+    return frozenset(factor for factor, words in WORDS.items() if len({words(each) for each in cells}) > 1)
+
+
+def usual(results: Sequence[CellResult], factors: frozenset[str]) -> dict[str, str]:
+    """Return the commonest level, in words, of each of those factors (of equally common ones the first met)."""
+    return {
+        factor: Counter(tell(each.cell) for each in meeting(results)).most_common(1)[0][0]
+        for factor, tell in WORDS.items()
+        if factor in factors and results
+    }
+
+
+def unusual(cell: Cell, most: Mapping[str, str]) -> list[str]:
+    """Return the cell's levels of those factors where they are not the usual ones; what copies alone has none."""
+    return [] if copies_alone(cell) else [level for each in most if (level := WORDS[each](cell)) != most[each]]
+
+
+def words(cell: Cell, factors: Collection[str]) -> str:
+    """Return the cell's levels of those factors, in the order of ``WORDS``: ``block, 2 processes``."""
+    told = [tell(cell) for factor, tell in WORDS.items() if factor in factors]
+    return ", ".join(each for each in told if each not in UNTOLD)
+
+
+def subject(cell: Cell) -> str:
+    """Return what is measured: adapter and transport, once where both have one name."""
+    alone = cell.transport == cell.adapter or "transport" in cell.unknown
+    return cell.adapter if alone else f"{cell.adapter} {cell.transport}"
+
+
+def size(cell: Cell) -> str:
+    """Return the message's size in words."""
+    return "size unknown" if "size" in cell.unknown else format_size(cell.size)
+
+
+def plain(text: str) -> str:
+    """Return the text on one line, control characters made visible: it may be a crashed program's last words."""
+    return "".join(
+        character if character.isprintable() else " " if character in "\n\t" else ascii(character)[1:-1]
+        for character in text
+    )
+
+
+CONTRADICTED = "(!)"
+"""Marks a row that was not carried by what its name says."""
+
+
+def is_contradicted(result: CellResult) -> bool:
+    """Say whether the evidence of what carried the data contradicts the transport that was asked for."""
+    return any(each.code == "transport-contradicted" for each in result.warnings)
+
+
+def labels(results: Sequence[CellResult]) -> list[str]:
+    """Return a label a result: what differs from the usual is told, and where the heading says what is usual.
+
+    Rows of one cell in two sweeps carry the sweep's name; rows with fewer trials than the others say how many.
+    """
+    told = usual(results, varying(results) & frozenset(ASKED))
+    cells = Counter(each.cell for each in results)
+    trials = Counter(each.trials for each in results if each.failed is None)
+    usual_trials = trials.most_common(1)[0][0] if trials else 0
+
+    def label(result: CellResult) -> str:
+        named = result.name if cells[result.cell] > 1 else ""
+        parts = [subject(result.cell), result.cell.label or "", *unusual(result.cell, told), named]
+        if result.failed is None and result.trials != usual_trials:
+            parts.append("1 trial" if result.trials == 1 else f"{result.trials} trials")
+        mark = f" {CONTRADICTED}" if is_contradicted(result) else ""
+        return plain(", ".join(filter(None, parts))) + mark
+
+    return [label(each) for each in results]

@@ -1,0 +1,65 @@
+"""The processes of one trial: stopped in the right order, and the cause named when one of them fails."""
+
+import asyncio
+import contextlib
+import os
+import signal
+
+from middlemark.launch.channel import WorkerFailedError, WorkerProcess, process_state
+from middlemark.launch.companion import Companion
+from middlemark.model.outcome import Failure
+
+INTERRUPTED_GRACE_S = 0.6
+
+
+class Processes:
+    """The processes of one trial, in the order in which they must be stopped."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.workers: list[WorkerProcess] = []
+        self.companions: list[Companion] = []
+        self.witness: WorkerProcess | None = None
+
+    async def close(self, grace_s: float) -> list[str]:
+        """Stop workers, then companions (a RouDi whose clients died aborts). Returns the exits that were not clean."""
+        witness = [] if self.witness is None else [self.witness]  # how it ends says nothing about the trial
+        ended = await asyncio.gather(*(each.finish(grace_s) for each in (*self.workers, *witness)))
+        unclean = ended[: len(self.workers)]
+        deaths = [companion.death() for companion in self.companions]
+        for companion in reversed(self.companions):
+            await companion.stop(grace_s)
+        return [text for text in (*unclean, *deaths) if text]
+
+    async def close_to_the_end(self, grace_s: float) -> list[str]:
+        """Close; when cancelled meanwhile, in a hurry, but to the end: nobody else would clear away what is left."""
+        closing = asyncio.ensure_future(self.close(grace_s))
+        try:
+            return await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            asyncio.get_running_loop().call_later(INTERRUPTED_GRACE_S, self.kill)
+            return await closing
+
+    def kill(self) -> None:
+        """Have :meth:`close` end now, whatever its grace was."""
+        processes = [each.process for each in self.workers] + [each.process for each in self.companions]
+        processes += [self.witness.process] if self.witness is not None else []
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if process.returncode is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+
+    def blame(self, error: WorkerFailedError) -> Failure:
+        """Name the cause rather than the symptom: a dead companion, a stopped or dead peer behind a silent one."""
+        code, text = error.code, error.text
+        for companion in self.companions:
+            if (death := companion.death()) and death != text:
+                return Failure(code="companion", text=f"{death} ({text})", advice=error.advice)
+        if code in ("silent", "unmatched", "hung"):
+            for peer in self.workers:
+                ended = peer.process.poll()
+                if ended is not None and ended < 0:
+                    return Failure(code="crashed", text=f"{peer.ended_early().text} ({text})", advice=error.advice)
+                if process_state(peer.pid) in ("T", "t") and peer.hung().text.split(":")[0] not in text:
+                    return Failure(code="hung", text=f"{peer.hung().text} ({text})", advice=error.advice)
+        return Failure(code=code, text=text, advice=error.advice)

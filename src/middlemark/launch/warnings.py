@@ -1,0 +1,344 @@
+"""What is doubtful about a trial, from what its roles reported. Pure."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from middlemark.launch.round_trips import counted, found_by_both
+from middlemark.launch.worker_request import echoes
+from middlemark.model import load
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Arrived, RunWarning, Sent, TrialCounts
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import (
+    CallerResult,
+    ClientResult,
+    PingResult,
+    PongResult,
+    PublisherResult,
+    ServerResult,
+    SubscriberResult,
+)
+
+NAMED = 4
+"""As many roles are named one by one; of more, the first and how many others."""
+
+Concerned = TypeVar("Concerned")
+
+
+def each_of(concerned: Sequence[Concerned], words: Callable[[Concerned], str]) -> str:
+    """Name each; of many the first (the worst, where they are sorted) and how many more."""
+    if len(concerned) <= NAMED:
+        return "; ".join(words(each) for each in concerned)
+    return f"{words(concerned[0])}; and {len(concerned) - 1} more"
+
+
+def part(number: int, of: int) -> str:
+    """Return ``number`` of ``of`` in percent."""
+    return f"{100 * number / of:.2g} %" if number * 2 < of else f"{100 * number / of:.3g} %"
+
+
+LATE_SHARE = 0.02
+"""A schedule counts as held while no more than this part of it was sent over a period late. At 1 MHz the gaps of a
+virtual machine alone (1,250 a second of 8 µs) make 1 % late; a publisher that cannot keep up makes nearly all late."""
+UNSENT_SHARE = 0.001
+"""And while no more than this part was not sent at all: what a publisher that cannot keep up is behind at its end."""
+
+
+class Schedule(msgspec.Struct, frozen=True):
+    """What became of one sender's intended instants."""
+
+    who: str
+    scheduled: int
+    late: int
+    unsent: int
+
+    @property
+    def held(self) -> bool:
+        """Late and unsent messages were few enough."""
+        return self.late <= LATE_SHARE * self.scheduled and self.unsent <= UNSENT_SHARE * self.scheduled
+
+
+def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedule, ...]:
+    """Return the schedules of those that had one, from what is kept of them or from their results."""
+    return tuple(
+        Schedule(
+            role if role == "ping" else f"{role} {each.index}", each.scheduled, each.late_sends or 0, each.unsent or 0
+        )
+        for each in senders
+        if each.scheduled
+    )
+
+
+def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
+    """Return the warning about a rate that was not held; None: it was, or there was none."""
+    missing = [each for each in found if not each.held]
+    if not missing:
+        return None
+
+    def words(each: Schedule) -> str:
+        parts = [f"{each.late:,} over a period late ({part(each.late, each.scheduled)})"] if each.late else []
+        parts += [f"{each.unsent:,} not at all ({part(each.unsent, each.scheduled)})"] if each.unsent else []
+        return f"{each.who} sent {' and '.join(parts)}, of {each.scheduled:,} due"
+
+    rate = "" if isinstance(cell.rate, str) else f" of {cell.rate:,.6g} Hz"
+    return RunWarning(
+        "missed-instants",
+        f"the rate{rate} was not held: {each_of(missing, words)}; the latency counts from the intended instants",
+        "a lower --rate, or give the sender a processor of its own (--pin 0,1)"
+        + ("" if cell.receive == "poll" else " and let the receiver poll (--receive poll)"),
+    )
+
+
+def of_ping_pong(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[PongResult]) -> list[RunWarning]:
+    """Return what the roles' own words make doubtful; what can be seen in the figures is for ``stats``."""
+    counts = counted([ping], pongs)
+    found = []
+    if ping.ended == "full":
+        text = f"the memory for samples was full after {ping.measured_s:.3g} s; the trial ended there"
+        found.append(RunWarning("ended-early", text, "a shorter --duration, or --samples"))
+    if ping.ended == "limit":
+        text = f"the limit of {limits.limit_s:g} s came after {counts.sent} messages"
+        found.append(RunWarning("ended-early", text, "fewer --samples, or a higher limit in the suite"))
+    words = dict.fromkeys(f"{event.role}: {event.last_error}" for event in [ping, *pongs] if event.last_error)
+    if counts.publish_failed:
+        text = f"{counts.publish_failed} publishes failed: {'; '.join(words) or 'no reason given'}"
+        found.append(RunWarning("publish-failed", text, "they count as lost"))
+    if both := found_by_both([ping], pongs):
+        of_pongs = sum(pong.damaged for pong in pongs)
+        same = f"{both} of these may be the same, echoed as they came"
+        found.append(
+            RunWarning("damaged", f"at least: the ping found {ping.damaged} and the pongs {of_pongs}, and {same}")
+        )
+    # One-process and echoing pongs: what the ping lost on the way out shows at the pong too.
+    silent = [pong.index for pong in pongs if counts.sent and pong.received == 0]
+    if silent:
+        found.append(RunWarning("pong-received-nothing", f"pongs {silent} received none of {counts.sent} messages"))
+    missed = sum(max(0, counts.sent - pong.received) for pong in pongs if not echoes(cell, pong.index))
+    if missed:
+        text = f"pongs that do not echo missed {missed} messages"
+        found.append(RunWarning("loss", text, "a deeper history, or reliable"))
+    return found
+
+
+def of_calls(
+    limits: Limits, clients: Sequence[ClientResult], server: ServerResult, counts: TrialCounts
+) -> list[RunWarning]:
+    """Return what the roles' own words make doubtful; what can be seen in the figures is for ``stats``."""
+    found: list[RunWarning] = []
+    for ended, text, advice in (
+        ("full", "the memory for samples was full", "a shorter --duration, or --samples"),
+        ("limit", f"the limit of {limits.limit_s:g} s came", "fewer --samples, or a higher limit in the suite"),
+    ):
+        cut = [client for client in clients if client.ended == ended]
+        if cut:
+            who = ", ".join(f"client {client.index} after {client.sent:,} requests" for client in cut)
+            found.append(RunWarning("ended-early", f"{text}: {who}", advice))
+    if counts.publish_failed:
+        words = dict.fromkeys(f"{each.role}: {each.last_error}" for each in (*clients, server))
+        said = "; ".join(each for each in words if not each.endswith(": "))
+        why = said or "no reason given"
+        text = f"{counts.publish_failed:,} requests or replies were not taken by the middleware: {why}"
+        found.append(RunWarning("publish-failed", text, "they count as lost"))
+    if counts.sent and not server.received:
+        text = f"the server received none of {counts.sent:,} requests"
+        found.append(RunWarning("received-nothing", text, "see its last words"))
+    return found
+
+
+def of_stream(
+    cell: Cell,
+    limits: Limits,
+    publishers: Sequence[Sent],
+    subscribers: Sequence[Arrived],
+    *,
+    senders: Sequence[PublisherResult],
+    receivers: Sequence[SubscriberResult],
+) -> list[RunWarning]:
+    """Return at most one warning a code. ``senders`` and ``receivers`` are the results behind the other two."""
+    found = (
+        _received_nothing(cell, subscribers),
+        _loss(cell, subscribers),
+        _wrong("damaged", "arrived with wrong content", subscribers, "report it to the middleware's authors"),
+        _wrong(
+            "duplicated",
+            "arrived more than once",
+            subscribers,
+            "see whether another run shares the domain: leave --domain out",
+        ),
+        _wrong(
+            "reordered",
+            "arrived after a later one",
+            subscribers,
+            "the figures are right all the same; an application would see the order",
+        ),
+        _unexplained(cell, publishers, subscribers),
+        missed_instants(cell, schedules("publisher", publishers)),
+        _back_pressure(cell, publishers),
+        _publish_failed(senders),
+        _in_histogram(senders, receivers),
+        _stamped_in_part(senders),
+        _limit(limits, senders),
+        _drain_cut(receivers),
+    )
+    return [each for each in found if each]
+
+
+def _received_nothing(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:
+    silent = [each for each in subscribers if each.expected and not each.received]
+    if not silent:
+        return None
+    return RunWarning(
+        "received-nothing",
+        each_of(silent, lambda each: f"subscriber {each.index} received none of {each.expected:,} messages"),
+        "the message may be larger than what the transport takes without a deeper history; "
+        + ("--reliability reliable would ask for it again" if cell.reliability == "best-effort" else "try --depth all"),
+    )
+
+
+def _loss(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:
+    losing = sorted((each for each in subscribers if each.lost), key=lambda each: -each.lost)
+    if not losing:
+        return None
+    text = each_of(
+        losing,
+        lambda each: (
+            f"subscriber {each.index} lost {each.lost:,} of {each.expected:,} messages"
+            f" ({part(each.lost, each.expected)})"
+        ),
+    )
+    return RunWarning("loss", text, _against_loss(cell))
+
+
+def _against_loss(cell: Cell) -> str:
+    if cell.reliability == "best-effort":
+        first = "--reliability reliable asks the middleware to send again what was lost"
+    elif cell.depth is not None:
+        first = (
+            f"a history of {cell.depth:,} is overwritten before a subscriber that is behind has taken it: --depth all"
+            " (keep-all) makes the publisher wait instead, and a deeper one loses later"
+        )
+    else:
+        first = (
+            "reliable and keep-all should lose nothing: see in the adapter's README which resource limits it sets,"
+            " and give the kernel's socket buffers room (sysctl net.core.rmem_max)"
+        )
+    return f"{first}; {load.lower(cell)}"
+
+
+def _wrong(code: str, words: str, subscribers: Sequence[Arrived], advice: str) -> RunWarning | None:
+    concerned = sorted(
+        (each for each in subscribers if getattr(each, code)), key=lambda each: -int(getattr(each, code))
+    )
+    if not concerned:
+        return None
+    text = each_of(
+        concerned,
+        lambda each: f"{getattr(each, code):,} of {each.received:,} messages {words} at subscriber {each.index}",
+    )
+    return RunWarning(code, text, advice)
+
+
+def _unexplained(cell: Cell, publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> RunWarning | None:
+    more = [each for each in subscribers if each.received > each.expected]
+    if not more:
+        return None
+    text = each_of(
+        more,
+        lambda each: f"subscriber {each.index} received {each.received:,} different messages of {each.expected:,} sent",
+    )
+    if sum(each.timed_out + each.publish_failed for each in publishers):
+        return RunWarning(
+            "more-than-sent", text, "publishes that timed out or failed arrived all the same; a lower --rate"
+        )
+    return RunWarning(
+        "more-than-sent",
+        text,
+        f"another run shares its topics: leave --domain out; otherwise it is a fault of the adapter {cell.adapter}",
+    )
+
+
+def _back_pressure(cell: Cell, publishers: Sequence[Sent]) -> RunWarning | None:
+    held_up = [each for each in publishers if each.timed_out]
+    if not held_up:
+        return None
+    text = each_of(
+        held_up,
+        lambda each: f"publisher {each.index} gave up {each.timed_out:,} of {_attempts(each):,} publishes",
+    )
+    return RunWarning(
+        "back-pressure",
+        f"held for longer than the write timeout: {text}; they are neither sent nor lost",
+        f"a deeper history gives the publisher room (--depth); {load.lower(cell)}",
+    )
+
+
+def _attempts(publisher: Sent) -> int:
+    return publisher.sent + publisher.timed_out + publisher.publish_failed
+
+
+def _publish_failed(senders: Sequence[PublisherResult]) -> RunWarning | None:
+    failing = [each for each in senders if each.publish_failed]
+    if not failing:
+        return None
+    text = each_of(
+        failing,
+        lambda each: (
+            f"{each.publish_failed:,} publishes of publisher {each.index} failed:"
+            f" {each.last_error or 'no reason given'}"
+        ),
+    )
+    return RunWarning("publish-failed", text, "they are neither sent nor lost; --depth all, or fewer subscribers")
+
+
+def _in_histogram(senders: Sequence[PublisherResult], receivers: Sequence[SubscriberResult]) -> RunWarning | None:
+    results: tuple[PublisherResult | SubscriberResult, ...] = (*senders, *receivers)
+    outgrown = [each for each in results if each.in_histogram]
+    if not outgrown:
+        return None
+    text = each_of(
+        outgrown,
+        lambda each: f"{each.in_histogram:,} of {each.samples + each.in_histogram:,} of {each.role} {each.index}",
+    )
+    return RunWarning(
+        "histogram",
+        f"the memory for samples was full and the histogram took over: {text} are known to within 0.8 %",
+        "a shorter --duration or a lower --rate keeps each of them",
+    )
+
+
+def _stamped_in_part(senders: Sequence[PublisherResult]) -> RunWarning | None:
+    parts = [each for each in senders if each.stamped_every > 1]
+    if not parts:
+        return None
+    text = each_of(parts, lambda each: f"one in {each.stamped_every} of publisher {each.index}")
+    return RunWarning(
+        "stamped-in-part",
+        f"a reading of the clock would take a good part of what a message takes: {text} is timed, all are counted",
+        "--samples or a --rate in Hz times every message",
+    )
+
+
+def _limit(limits: Limits, senders: Sequence[PublisherResult]) -> RunWarning | None:
+    cut = [each for each in senders if each.ended == "limit"]
+    if not cut:
+        return None
+    text = each_of(cut, lambda each: f"publisher {each.index} after {each.sent:,} messages")
+    return RunWarning(
+        "ended-early",
+        f"the limit of {limits.limit_s:g} s came: {text}",
+        "fewer --samples, or a higher limit in the suite",
+    )
+
+
+def _drain_cut(receivers: Sequence[SubscriberResult]) -> RunWarning | None:
+    cut = [each for each in receivers if each.ended == "limit"]
+    if not cut:
+        return None
+    text = each_of(cut, lambda each: f"subscriber {each.index}")
+    return RunWarning(
+        "still-receiving",
+        f"long after the last message was sent, messages still came: {text}; what had not come by then counts as lost",
+        "the queues between are long: a shallower history (--depth) or a lower --rate",
+    )

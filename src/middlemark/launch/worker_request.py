@@ -1,0 +1,65 @@
+"""A cell → what the workers are told: ``settings`` and ``roles`` of docs/protocol.md. Pure."""
+
+from typing import Any
+
+import msgspec
+
+from middlemark.model.cell import FACTORS, Cell, level_of
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import Load, Settings
+
+REPLY_TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
+"""Added to the reply timeout: 64 MiB, which some middlewares move at 100 MiB/s both ways, get 2 s more."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the roles of one trial follow from."""
+
+    cell: Cell
+    limits: Limits
+    cpus: tuple[int | None, ...]
+    """Each role's processor, senders first; None: not pinned."""
+    samples_stem: str
+    """Absolute; the names of the trial's samples files begin so."""
+    seed: int
+    kept: tuple[int, int]
+    """Records that each publisher and each subscriber of a stream may keep raw."""
+
+
+def settings_of(cell: Cell, *, domain: int, scope: str, scratch: str, interface: str) -> Settings:
+    """Return what the workers of one trial of the cell are told."""
+    told = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
+    return Settings(
+        **{key: level for key, level in told.items() if key in Settings.__struct_fields__},
+        workers=1 if cell.processes == 1 else cell.publishers + cell.subscribers,
+        domain=domain,
+        scope=scope,
+        scratch=scratch,
+        interface=interface,
+        native=dict(cell.native),
+    )
+
+
+def load_of(cell: Cell, seed: int, sender: int) -> Load:
+    """Return how that sender spends its time. Senders of one trial draw instants of their own."""
+    if cell.burst is not None:
+        return Load(kind="burst", burst=cell.burst, recovery_s=cell.recovery_s or 0.0)
+    if isinstance(cell.rate, str):
+        assert cell.rate == "max", "a search measures rates, never itself"
+        return Load()
+    return Load(kind="rate", rate_hz=cell.rate, arrivals=cell.arrivals, seed=seed + sender)
+
+
+def bounds_of(limits: Limits) -> dict[str, Any]:
+    """Return the fields of a ``SenderRequest`` that say how long it goes on."""
+    return {name: getattr(limits, name) for name in ("samples", "duration_s", "warmup_s", "limit_s")}
+
+
+def reply_timeout_s(cell: Cell, limits: Limits) -> float:
+    """Return how long a sender waits for a reply to a message of the cell's size."""
+    return limits.reply_timeout_s + cell.size * REPLY_TIMEOUT_PER_BYTE_S
+
+
+def echoes(cell: Cell, pong: int) -> bool:
+    """Say whether that pong replies."""
+    return cell.echo == "all" or pong == 0

@@ -1,0 +1,398 @@
+"""A cell: one combination of levels. Each of its fields declares a factor, and the table of factors follows."""
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Annotated, get_args
+
+import msgspec
+
+from middlemark.model.description import Transport
+from middlemark.model.factors import Applies, Factor, Honour, declared, one_of, too_deep
+from middlemark.model.levels import (
+    DEPTH,
+    FLAG,
+    PRIORITY,
+    PROCESSORS,
+    RATE,
+    SHARE,
+    SIZE,
+    Level,
+    Wrong,
+    names,
+    seconds,
+    whole,
+    words,
+)
+from middlemark.model.protocol import Arrivals, Pattern, Payload, Reception, Reliability
+from middlemark.model.units import format_size
+
+STEP_S = 1.0
+"""A step that only looks for a rate measures no longer than this."""
+SMALLEST_MESSAGE = 16
+"""The core's header: sequence number and intended time."""
+MOST_ROLES = 64
+"""Publishers, subscribers or topics of one trial."""
+SEARCHES = ("sustainable", "curve")
+"""Rates that are found rather than given."""
+
+_BOUND = Applies(
+    when=lambda load: load["rate"] in SEARCHES,
+    otherwise="{} bounds a rate that is searched for; take rate sustainable or curve",
+)
+
+
+def _too_large(transport: Transport, level: Level) -> str | None:
+    if not isinstance(level, int) or level <= transport.max_bytes:
+        return None
+    advice = f"; {transport.max_bytes_advice}" if transport.max_bytes_advice else ""
+    return f"at most {format_size(transport.max_bytes)} in a message{advice}"
+
+
+def _pinned(level: Level) -> Level:
+    if level == "auto":
+        raise Wrong("'auto' becomes processors in each cell; name them, or 'off'")
+    return None if level == "off" else level
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """One combination of levels. Sizes are bytes, the core's 16-byte header included."""
+
+    adapter: Annotated[
+        str,
+        Factor(
+            kind=names("adapter"),
+            default=("all",),
+            metavar="NAME|all,…",
+            help="Adapters to measure; all: every one that is built.",
+            of="subject",
+            title="middleware",
+        ),
+    ]
+    transport: Annotated[
+        str,
+        Factor(
+            kind=names("transport"),
+            default=("all",),
+            metavar="NAME|all,…",
+            help="Transports; all: every one the adapter has.",
+            of="subject",
+        ),
+    ]
+    pattern: Annotated[
+        Pattern,
+        Factor(
+            kind=words("pattern", *get_args(Pattern)),
+            default=("ping-pong",),
+            metavar="ping-pong|stream|request-reply,…",
+            help="What the roles do.",
+            load=True,
+        ),
+    ] = "ping-pong"
+    size: Annotated[
+        int,
+        Factor(
+            kind=SIZE,
+            default=(1024,),
+            metavar="SIZE,…",
+            help="Bytes of a message, the header of 16 included: 16, 1k, 64k, 1m, @demands.csv.",
+            default_text="`1k`",
+            honour=Honour(cannot=_too_large, own=lambda transport: transport.max_bytes),
+            in_cells=lambda level: max(SMALLEST_MESSAGE, level) if isinstance(level, int) else level,
+            unit="bytes",
+            column="size_bytes",
+            request="message_bytes",
+            told_by="size",
+        ),
+    ]
+    receive: Annotated[
+        Reception,
+        Factor(
+            kind=words("way to receive", "block", "poll", "listen"),
+            default=("block",),
+            metavar="block|poll|listen,…",
+            help="How a role receives.",
+            honour=one_of("receive"),
+            request="reception",
+            title="reception",
+        ),
+    ] = "block"
+    reliability: Annotated[
+        Reliability,
+        Factor(
+            kind=words("reliability", *get_args(Reliability)),
+            default=("reliable",),
+            default_text="`reliable`; a floor has its own",
+            metavar="reliable|best-effort,…",
+            help="Delivery asked of the middleware.",
+            of="middleware",
+            honour=one_of("reliability"),
+        ),
+    ] = "reliable"
+    depth: Annotated[
+        int | None,
+        Factor(
+            kind=DEPTH,
+            default=(1,),
+            default_text="`1`; **`all` for a stream**",
+            metavar="N|all,…",
+            help="History: keep the last N messages, or all.",
+            of="middleware",
+            honour=Honour(cannot=too_deep, own=lambda _: 1),
+            title="history depth",
+            unit="messages",
+            none="all",
+        ),
+    ] = 1
+    """Keep-last history depth in messages; None is keep-all."""
+    loan: Annotated[
+        bool,
+        Factor(
+            kind=FLAG,
+            default=(False,),
+            help="Write into the middleware's own memory.",
+            of="middleware",
+            honour=one_of("loan", lambda level, _: "no memory to lend" if level else "lent memory only"),
+            column="loaned",
+            shown=lambda level: "loan" if level else "no loan",
+        ),
+    ] = False
+    processes: Annotated[
+        int,
+        Factor(
+            kind=whole("number of processes", 1, 2),
+            default=(2,),
+            metavar="1|2",
+            help="All roles in one process (1), or each in its own (2).",
+            honour=one_of(
+                "processes",
+                lambda _, known: "within one process only" if known == (1,) else "between processes only",
+            ),
+            request="one_process",
+            in_request=lambda level: level == 1,
+        ),
+    ] = 2
+    publishers: Annotated[
+        int,
+        Factor(
+            kind=whole("number of publishers", 1, MOST_ROLES),
+            default=(1,),
+            metavar="N,…",
+            help="Publishers of a stream, clients of request-reply: 1 to 64.",
+            load=True,
+            later=True,
+            told_by="pattern",
+        ),
+    ] = 1
+    subscribers: Annotated[
+        int,
+        Factor(
+            kind=whole("number of subscribers", 1, MOST_ROLES),
+            default=(1,),
+            metavar="N,…",
+            help="Subscribers of a stream, pongs of ping-pong: 1 to 64.",
+            load=True,
+        ),
+    ] = 1
+    """0 under ping-pong: the ping alone."""
+    topics: Annotated[
+        int,
+        Factor(
+            kind=whole("number of topics", 1, MOST_ROLES),
+            default=(1,),
+            metavar="N,…",
+            help="Topics of a stream, no more than each of both: publisher p is on p mod N, subscriber s on s mod N.",
+            load=True,
+            later=True,
+            told_by="pattern",
+        ),
+    ] = 1
+    rate: Annotated[
+        float | str,
+        Factor(
+            kind=RATE,
+            default=("max",),
+            metavar="max|HZ|sustainable|curve,…",
+            help="Messages a second of each sender: 100, 2.5k, 1M; for streams also found by search.",
+            load=True,
+            later=True,
+        ),
+    ] = "max"
+    arrivals: Annotated[
+        Arrivals,
+        Factor(
+            kind=words("kind of arrivals", *get_args(Arrivals)),
+            default=("periodic",),
+            metavar="periodic|poisson,…",
+            help="The gaps between the instants of a rate.",
+            load=True,
+            applies=Applies(
+                when=lambda load: load["rate"] != "max",
+                otherwise="{} at rate max, which has no schedule; give a rate in Hz",
+            ),
+            later=True,
+            told_by="rate",
+        ),
+    ] = "periodic"
+    burst: Annotated[
+        int | None,
+        Factor(
+            kind=whole("number of messages in a burst (or 'off')", 1, 1_000_000_000, none="off"),
+            default=(None,),
+            metavar="N|off,…",
+            help="Messages sent as fast as possible before each rest.",
+            load=True,
+            unit="messages",
+            later=True,
+            told_by="rate",
+        ),
+    ] = None
+    recovery_s: Annotated[
+        float | None,
+        Factor(
+            kind=seconds(0.0),
+            default=(0.0,),
+            default_text="`0s`",
+            metavar="TIME,…",
+            help="The rest after a burst, as 90ms.",
+            load=True,
+            applies=Applies(
+                when=lambda load: load["burst"] is not None, otherwise="{} without bursts; give a burst, as in 100"
+            ),
+            title="rest after a burst",
+            unit="s",
+            later=True,
+            told_by="rate",
+        ),
+    ] = None
+    max_loss: Annotated[
+        float,
+        Factor(
+            kind=SHARE,
+            default=(0.0,),
+            listed=False,
+            metavar="SHARE",
+            default_text="0",
+            help="One value: what a rate found by search may lose, as 1% or 0.01.",
+            load=True,
+            applies=_BOUND,
+            title="loss allowed",
+            later=True,
+            told_by="rate",
+        ),
+    ] = 0.0
+    max_p99_s: Annotated[
+        float | None,
+        Factor(
+            kind=seconds(1e-9, none="any"),
+            default=(None,),
+            listed=False,
+            metavar="TIME",
+            help="One value: the highest p99 of the one-way latency at such a rate.",
+            load=True,
+            applies=_BOUND,
+            title="p99 allowed",
+            unit="s",
+            later=True,
+            told_by="rate",
+        ),
+    ] = None
+    echo: Annotated[
+        str,
+        Factor(
+            kind=words("echo", "all", "first"),
+            default=("all",),
+            metavar="all|first",
+            help="Which pongs reply.",
+            load=True,
+            applies=Applies(
+                when=lambda load: load["pattern"] == "ping-pong",
+                otherwise="{}: only the pongs of ping-pong echo; leave it out",
+                moot=lambda load: load["subscribers"] == 1,  # the first of one is all of them
+            ),
+        ),
+    ] = "all"
+    payload: Annotated[
+        Payload,
+        Factor(
+            kind=words("payload", *get_args(Payload)),
+            default=("filled",),
+            metavar="filled|untouched",
+            help="Write and check every byte, or the header only.",
+        ),
+    ] = "filled"
+    pin: Annotated[
+        tuple[int, ...] | None,
+        Factor(
+            kind=PROCESSORS,
+            default=("auto",),
+            metavar="0,1|auto|off",
+            help="Processors of the senders, then of the receivers; repeated when they run out.",
+            in_cells=_pinned,
+            title="processors",
+            none="off",
+        ),
+    ] = None
+    """Processors: ping's first, then one for each pong; publishers' (clients') first, then subscribers' (the server's).
+    Reused from the start when they run out; None: not pinned."""
+    priority: Annotated[
+        str,
+        Factor(
+            kind=PRIORITY,
+            default=("other",),
+            metavar="other|fifo:80|rr:80",
+            help="Scheduling policy and priority (1 to 99) of the roles.",
+        ),
+    ] = "other"
+    mlock: Annotated[
+        bool,
+        Factor(
+            kind=FLAG,
+            default=(False,),
+            help="Keep the workers' memory in RAM.",
+            of="middleware",
+            title="memory locked",
+            shown=lambda level: "locked" if level else "not locked",
+        ),
+    ] = False
+    native: tuple[tuple[str, str], ...] = ()
+    """The middleware's own settings, sorted by key."""
+    label: str | None = None
+    """Tells cells apart that are otherwise one, as the selftest's are; None: what it is says enough."""
+    unknown: tuple[str, ...] = ()
+    """Factors of which nobody knows the level, as another tool's log does not tell them: the fields named here say
+    nothing. Empty for what is measured here."""
+
+
+FACTORS: Mapping[str, Factor] = declared(Cell, Factor)
+"""By name. They make a cell what it is, with the middleware's own settings and its label."""
+
+FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
+"""All by which cells can differ: the fields of the factors, the middleware's own settings, and the label."""
+
+EXPERIMENT = tuple(each.field for each in FACTORS.values() if each.of == "experiment")
+"""The fields that a cell and its floor must share: reliability, depth and mlock are for a middleware to honour."""
+
+experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
+"""The levels of those fields, in that order."""
+
+
+def level_of(cell: Cell, factor: str) -> Level:
+    """Return the cell's level of a factor."""
+    level: Level = getattr(cell, FACTORS[factor].field)
+    return level
+
+
+def with_levels(cell: Cell, levels: Mapping[str, Level]) -> Cell:
+    """Return the cell with those levels, by their factors' names."""
+    return msgspec.structs.replace(cell, **{FACTORS[factor].field: level for factor, level in levels.items()})
+
+
+def show_level(factor: str, level: Level) -> str:
+    """Print a level as a person would write it after its factor's name: ``size 64 KiB``, ``depth all``, ``pin 0,1``."""
+    return FACTORS[factor].kind.show(level)
+
+
+def cannot(transport: Transport, factor: str, level: Level) -> str | None:
+    """Return what stands against the level, to be read after the transport's name; None when it is honoured."""
+    honour = FACTORS[factor].honour
+    return None if honour is None else honour.cannot(transport, level)

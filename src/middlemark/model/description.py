@@ -1,0 +1,93 @@
+"""What a worker prints for ``--describe``: the Python side of ``Description`` in ``core/settings.hpp``."""
+
+import msgspec
+
+from middlemark.model.protocol import Reception, Reliability
+
+
+class Transport(msgspec.Struct, frozen=True, kw_only=True):
+    """What one transport of an adapter can carry; what is not listed is refused before anything runs."""
+
+    name: str
+    carrier: str
+    """What must be seen to move: shared-memory, udp, tcp, unix-socket or process-memory."""
+    segments: tuple[str, ...] = ()
+    """Globs of file names under /dev/shm, one of which must be mapped when the carrier is shared memory."""
+    processes: tuple[int, ...]
+    receive: tuple[Reception, ...]
+    reliability: tuple[Reliability, ...]
+    loan: tuple[bool, ...]
+    max_bytes: int
+    max_bytes_advice: str = ""
+    max_depth: int | None = None
+    keep_all: bool = True
+    companions: bool = False
+    alone: bool = False
+    """Nobody else takes part: a ping without pongs, which takes back what it has published."""
+
+
+class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the middleware's own settings: what a value must be, where it has an effect, what it does."""
+
+    type: str = "text"
+    """boolean, integer, bytes, duration, choice or text: how the worker reads it."""
+    least: int | None = None
+    """Of a number; of a duration in ns."""
+    most: int | None = None
+    choices: tuple[str, ...] = ()
+    """Of a choice; of a number: words that it may be instead."""
+    allowed: str = "a text"
+    """What a value must be, in the worker's words."""
+    default: str = ""
+    """In words; empty: the help says it, or there is none."""
+    transports: tuple[str, ...] = ()
+    """Those that it has an effect on; none named: all."""
+    patterns: tuple[str, ...] = ()
+    help: str
+
+
+class Description(msgspec.Struct, frozen=True, kw_only=True):
+    """One adapter: its version is that of the library that is loaded."""
+
+    protocol: int
+    name: str
+    title: str
+    version: str
+    library: str
+    licence: str
+    floor: bool
+    bench_only: bool
+    transports: tuple[Transport, ...]
+    request_reply: bool
+    security: bool
+    own_threads: bool
+    residue: tuple[str, ...]
+    native: dict[str, NativeSetting]
+    """By key; one that ends in ``*`` stands for every key that begins so."""
+
+    def transport(self, name: str) -> Transport | None:
+        """Return the transport of that name, or None."""
+        return next((each for each in self.transports if each.name == name), None)
+
+
+class Worker(msgspec.Struct, frozen=True):
+    """A worker that was found: its executable's absolute path and what it said of itself."""
+
+    path: str
+    description: Description
+
+
+class BrokenWorker(msgspec.Struct, frozen=True):
+    """An executable that was found but could not describe itself, and why."""
+
+    name: str
+    path: str
+    reason: str
+
+
+def floor_carrier(carrier: str | None) -> str | None:
+    """Return what must carry the floor of a cell that is carried so.
+
+    Within one process a middleware hands memory over, and shared memory between threads is what does only that.
+    """
+    return "shared-memory" if carrier == "process-memory" else carrier

@@ -1,0 +1,117 @@
+"""The load of a cell (who sends, how many, when): which levels go together, what they come to, and in which words."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+import msgspec
+
+from middlemark.model.cell import FACTORS, SEARCHES, Cell
+from middlemark.model.levels import Level
+from middlemark.model.units import format_percent, format_rate, format_seconds
+
+LOAD = tuple(each.name for each in FACTORS.values() if each.load)
+"""The factors of the load. They depend on each other and on no adapter."""
+
+LoadLevels = Mapping[str, Level]
+"""Factor → level, for every factor of the load."""
+
+
+class InvalidCombination(msgspec.Struct, frozen=True):
+    """Why levels make no sense together, said of ``factor``, with the next step. ``rule``: what they offend against."""
+
+    rule: str
+    factor: str
+    text: str
+
+
+def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombination]:
+    """Yield why no cell can be made of these levels; nothing: one can."""
+    pattern, rate, burst = load["pattern"], load["rate"], load["burst"]
+    if pattern == "ping-pong":
+        for factor in ("publishers", "topics"):
+            if load[factor] != 1:
+                text = f"{factor} {load[factor]} under ping-pong, which has one; take pattern stream"
+                yield InvalidCombination(f"one of {factor}", factor, text)
+    if pattern == "request-reply":
+        for factor, what in (("subscribers", "one server replies"), ("topics", "there is one service")):
+            if load[factor] != 1:
+                text = f"{factor} {load[factor]} under request-reply, where {what}; its clients are publishers"
+                yield InvalidCombination(f"one of {factor}", factor, text)
+    if pattern == "stream":
+        ends = {factor: cast("int", load[factor]) for factor in ("publishers", "subscribers")}
+        topics = cast("int", load["topics"])
+        lacking = [f"{factor} {count}" for factor, count in ends.items() if count < topics]
+        if lacking:
+            text = f"topics {topics} with {' and '.join(lacking)}: each topic needs one of both"
+            yield InvalidCombination("deserted topic", "topics", f"{text}; give at least {topics}, or fewer topics")
+    else:
+        if rate in SEARCHES:
+            text = f"rate {rate} under {pattern}: only a stream's is searched for; take pattern stream"
+            yield InvalidCombination("search", "rate", text)
+        if burst is not None:
+            text = f"burst {burst} under {pattern}: only streams have bursts; take pattern stream"
+            yield InvalidCombination("burst of a stream", "burst", text)
+    if burst is not None and rate != "max":
+        text = f"burst {burst} at rate {FACTORS['rate'].kind.show(rate)}: a burst is sent as fast as possible"
+        step = "leave the rate out and set the pace with recovery"
+        yield InvalidCombination("burst at a rate", "burst", f"{text}; {step}")
+    if isinstance(rate, float) and duration_s is not None and rate * duration_s < 1:
+        text = f"rate {format_rate(rate)} brings no message within the duration of {format_seconds(duration_s)}"
+        yield InvalidCombination("slow", "rate", f"{text}; measure for at least {format_seconds(math.ceil(1 / rate))}")
+
+
+def meaningless(load: LoadLevels) -> Iterator[InvalidCombination]:
+    """Yield the levels that mean nothing beside the others, and could be thought to."""
+    for name in LOAD:
+        factor = FACTORS[name]
+        if factor.applies is not None and load[name] != factor.idle and not factor.applies.when(load):
+            shown = f"{name} {factor.kind.show(load[name])}"
+            yield InvalidCombination(name, name, factor.applies.otherwise.format(shown))
+
+
+def settled(load: LoadLevels) -> LoadLevels:
+    """Return the load with what means nothing there at its default, so that cells which are one are equal."""
+    return {
+        name: level if rule is None or (rule.when(load) and not rule.moot(load)) else FACTORS[name].idle
+        for name, level in load.items()
+        for rule in (FACTORS[name].applies,)
+    }
+
+
+def mean_interval_s(cell: Cell, own_s: float) -> float:
+    """Return the seconds from one message to the next of a sender that needs ``own_s`` for each by itself."""
+    if isinstance(cell.rate, float):
+        own_s = max(own_s, 1 / cell.rate)
+    return own_s + (cell.recovery_s or 0.0) / cell.burst if cell.burst is not None else own_s
+
+
+def most_in_bursts(cell: Cell, seconds: float) -> int | None:
+    """Return how many messages a sender sends at most in bursts; None: nothing but its speed limits them."""
+    if cell.burst is None or not cell.recovery_s:
+        return None
+    return math.ceil(seconds / cell.recovery_s + 1) * cell.burst
+
+
+def told(cell: Cell) -> str:
+    """Return the load's rate in words: ``rate 1 kHz poisson``, ``bursts of 100, 90 ms apart``, ``one at a time``."""
+    if cell.burst is not None:
+        return f"bursts of {cell.burst:,}, {format_seconds(cell.recovery_s or 0.0)} apart"
+    poisson = " poisson" if cell.arrivals == "poisson" else ""
+    if isinstance(cell.rate, int | float):
+        return f"rate {format_rate(cell.rate)}{poisson}"
+    if cell.rate == "max":
+        return "as fast as possible" if cell.pattern == "stream" else "one at a time"
+    limits = [f"loss up to {format_percent(cell.max_loss)}"] if cell.rate == "sustainable" else []
+    if cell.rate == "sustainable" and cell.max_p99_s is not None:
+        limits.append(f"p99 up to {format_seconds(cell.max_p99_s)}")
+    return ", ".join([f"rate {cell.rate}{poisson}", *limits])
+
+
+def lower(cell: Cell) -> str:
+    """Return how to ask for less at a time."""
+    if cell.burst is not None:
+        return "or a smaller --burst, or a longer --recovery"
+    if cell.pattern != "stream":
+        return "or a lower --rate"
+    return "or a lower --rate: --rate sustainable finds the highest that is within --max-loss"

@@ -1,0 +1,313 @@
+"""What came of one trial: the values that are kept, one line of ``trials.jsonl`` each."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from middlemark.model.imported import Imported
+from middlemark.model.noise import Witnessed
+from middlemark.model.protocol import Clock
+
+
+class RunWarning(msgspec.Struct, frozen=True):
+    """A warning with its advice; it travels with the row it belongs to."""
+
+    code: str
+    text: str
+    advice: str = ""
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why a trial gave nothing.
+
+    crashed, hung, unmatched, silent, refused, companion, disk, configure, memory, clock, unsustainable or internal.
+    """
+
+    code: str
+    text: str
+    advice: str = ""
+
+
+class TrialCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages of the measured part of the trial, as the ping counted them; damage that pongs found is added."""
+
+    sent: int = 0
+    received: int = 0
+    """Replies that arrived, the late ones included, duplicates not."""
+    lost: int = 0
+    """Expected replies that never arrived."""
+    late: int = 0
+    """Replies that arrived after their reply timeout; they are no samples."""
+    duplicated: int = 0
+    reordered: int = 0
+    damaged: int = 0
+    publish_failed: int = 0
+
+
+class Placed(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a worker really was, read back from the kernel."""
+
+    role: str
+    pid: int
+    cpus: tuple[int, ...]
+    policy: str
+    priority: int
+    mlocked: bool
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """A file under /dev/shm that a worker had mapped while it measured, and the bytes mapped."""
+
+    name: str
+    bytes: int
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What moved between the start and the end of the measuring, as the kernel counted it for this namespace."""
+
+    udp_datagrams: int
+    tcp_segments: int
+    loopback_bytes: int
+    segments: tuple[Segment, ...] = ()
+    unix_sockets: int = 0
+    """Connected Unix sockets that the workers shared at the end (control pipes excluded)."""
+    udp_sockets: int | None = None
+    """UDP sockets that the workers had at the end; None: not counted."""
+    tcp_sockets: int | None = None
+    """Likewise their TCP connections; listening sockets do not count."""
+
+
+class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What one role kept of every message, relative to the run's folder."""
+
+    role: str
+    """ping, client, publisher, subscriber, pong or server: the role names the dtype (docs/protocol.md)."""
+    index: int
+    path: str
+    samples: int
+    histogram_path: str | None = None
+    """Where the samples outgrew their memory: the log-linear histogram of all that came after it was full."""
+    in_histogram: int = 0
+    stamped_every: int = 1
+    """A publisher's: its record i is of sequence ``1 + i * stamped_every``; its other messages were not timed."""
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ``begin_ns`` of a ping's or client's samples count from, by the counter that its peer reads, too."""
+
+    index: int
+    ticks: int
+    ticks_per_second: float
+
+
+class Sent(msgspec.Struct, frozen=True, kw_only=True):
+    """What one publisher of a stream did in the measured part."""
+
+    index: int
+    topic: int
+    scheduled: int | None
+    """Intended instants within the measuring; None without a schedule (rate max, bursts)."""
+    sent: int
+    timed_out: int
+    """Publishes that back-pressure held beyond the write timeout: not sent, not lost."""
+    publish_failed: int
+    late_sends: int | None
+    """Sent more than one period of the schedule after their intended instant; None without a schedule."""
+    unsent: int | None
+    """Scheduled instants for which nothing was sent before the measuring ended."""
+    blocked_ns: int | None
+    """Time its thread slept within publish(): back-pressure; None where the kernel does not tell (schedstat)."""
+    pacing_ns: int
+    """Time its thread spent waiting for intended instants."""
+    writing_ns: int | None
+    """Time within publish(), all messages together; None where not every one was stamped."""
+    first_sent_ns: int
+    """CLOCK_MONOTONIC; 0: nothing was sent."""
+    last_sent_ns: int
+
+
+class Arrived(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it at one subscriber, measured messages only."""
+
+    index: int
+    topic: int
+    expected: int
+    """What the publishers of its topic sent."""
+    received: int
+    """Different messages that arrived, damaged ones included."""
+    lost: int
+    """``expected - received``."""
+    duplicated: int
+    reordered: int
+    damaged: int
+    first_received_ns: int
+    """CLOCK_MONOTONIC; 0: nothing came."""
+    last_received_ns: int
+
+
+def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
+    """Return intact messages a second, from the first of its topic that was sent to the last that arrived.
+
+    None when nothing was sent to it.
+    """
+    begins = [each.first_sent_ns for each in publishers if each.topic == subscriber.topic and each.first_sent_ns]
+    if not begins:
+        return None
+    intact = subscriber.received - subscriber.damaged
+    if intact <= 0:
+        return 0.0
+    return intact * 1e9 / max(subscriber.last_received_ns - min(begins), 1)
+
+
+class ThreadCost(msgspec.Struct, frozen=True, kw_only=True):
+    """One thread of a worker by its name; threads of one name are added up."""
+
+    name: str
+    threads: int
+    cpu_ns: int
+
+
+class WorkerCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What one worker process cost while it measured (from the first measured message to the end)."""
+
+    who: str
+    pid: int
+    seconds: float
+    rss_bytes: int
+    """Resident memory at the end, without ``bench_bytes``."""
+    peak_rss_bytes: int
+    """The highest it ever was (VmHWM), without ``bench_bytes``."""
+    bench_bytes: int = 0
+    """Memory that holds the bench's own samples, all of it resident, and taken off the two above."""
+    user_ns: int
+    system_ns: int
+    voluntary_switches: int
+    involuntary_switches: int
+    minor_faults: int
+    major_faults: int
+    threads: tuple[ThreadCost, ...]
+
+
+class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What the namespace's counters moved by while it measured: everybody's traffic there, not only the workers'."""
+
+    loopback_bytes: int
+    loopback_packets: int
+    udp_in_datagrams: int
+    udp_rcvbuf_errors: int
+    udp_sndbuf_errors: int
+    udp_in_errors: int
+    ip_reasm_fails: int
+    ip_in_discards: int
+    tcp_retransmitted: int
+
+
+class Second(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of the series (about a second; the last one shorter) of one worker: what moved within it."""
+
+    at_s: float
+    """Its end, since the first worker began to measure."""
+    seconds: float
+    who: str
+    sent: int | None = None
+    """None where the worker holds no role that sends."""
+    received: int | None = None
+    duplicated: int | None = None
+    reordered: int | None = None
+    damaged: int | None = None
+    publish_failed: int | None = None
+    blocked_ns: int | None = None
+    rss_bytes: int = 0
+    user_ns: int = 0
+    system_ns: int = 0
+    voluntary_switches: int = 0
+    involuntary_switches: int = 0
+    minor_faults: int = 0
+    major_faults: int = 0
+    threads: tuple[ThreadCost, ...] = ()
+    network: NetworkCost | None = None
+    """In the rows of the first worker only: the namespace's counters are the same for all."""
+
+
+class Underway(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trial that is being measured has come to; told about once a second, and not kept."""
+
+    phase: str
+    samples: int
+    step: int | None = None
+    """Of a search, from 1; None: it is none."""
+    rate_hz: float | None = None
+    """Of that step; None: as fast as possible."""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One rate that a search (``sustainable``) or a curve tried, each in fresh processes."""
+
+    rate_hz: float | None
+    """Offered, each publisher; None: as fast as possible."""
+    sent_hz: float
+    received_hz: float
+    """Intact, at one subscriber (the mean over subscribers)."""
+    expected: int
+    lost: int
+    late_sends: int | None
+    unsent: int | None
+    p50_ns: float | None
+    """One way, from the intended instant."""
+    p99_ns: float | None
+    held: bool
+    """Loss, p99 and schedule were within what was asked."""
+    failed: str | None = None
+    """Why the step gave nothing."""
+
+
+class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of ``trials.jsonl``. What was not measured is None."""
+
+    cell: int
+    number: int
+    order: int
+    started: str
+    """UTC, ISO 8601."""
+    seconds: float
+    """From the first process to the last one reaped."""
+    failed: Failure | None = None
+    samples_file: str | None = None
+    """Relative to the run's folder."""
+    samples: int = 0
+    warmup_samples: int = 0
+    measured_s: float | None = None
+    counts: TrialCounts | None = None
+    discovery_ns: int | None = None
+    first_sample_ns: int | None = None
+    """From starting the first worker to the beginning of the first measured round trip, warm-up excluded."""
+    clock: Clock | None = None
+    placed: tuple[Placed, ...] = ()
+    version: str | None = None
+    carried_by: str | None = None
+    """shared-memory, udp, tcp, unix-socket, process-memory; None when the evidence does not say."""
+    evidence: Evidence | None = None
+    warnings: tuple[RunWarning, ...] = ()
+    notes: tuple[str, ...] = ()
+    files: tuple[SamplesFile, ...] = ()
+    """Of streams and clients; the ping has ``samples_file``."""
+    publishers: tuple[Sent, ...] = ()
+    subscribers: tuple[Arrived, ...] = ()
+    costs: tuple[WorkerCost, ...] = ()
+    network: NetworkCost | None = None
+    series: tuple[Second, ...] = ()
+    steps: tuple[Step, ...] = ()
+    """In the order tried. The rest of the outcome is that of the step chosen: the highest rate that held, for a curve
+    the saturation."""
+    native_request_reply: bool | None = None
+    """Request and reply were the middleware's own; false: two topics stood in; None: another pattern."""
+    noise: Witnessed | None = None
+    """What the machine did meanwhile; None: nobody looked, or nothing was measured."""
+    imported: Imported | None = None
+    """Set where another tool measured it: then there are no samples, and these are its figures."""
+    stamps: tuple[SamplesFile, ...] = ()
+    """Of the pong or server that every round trip went through: what it stamped of the messages it answered."""
+    starts: tuple[Started, ...] = ()
+    """Of the ping, or of the clients."""
+    stamps_absent: str | None = None
+    """Why stamps of both ends cannot be held against each other."""

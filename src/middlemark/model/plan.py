@@ -1,0 +1,123 @@
+"""A plan: the trials of its cells in order, with what was changed and left out, and how precise it is to become."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.factors import Key, declared
+from middlemark.model.levels import seconds, whole
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a trial goes on. Either ``samples`` or ``duration_s`` is set."""
+
+    samples: Annotated[
+        int | None,
+        Key(
+            kind=whole("number of samples", 1, 1_000_000_000),
+            metavar="N",
+            help="Messages that each sender sends, instead of a duration.",
+            default_text="none",
+        ),
+    ] = None
+    duration_s: Annotated[
+        float | None,
+        Key(kind=seconds(1e-6), metavar="TIME", help="How long a trial measures, as 0.5s or 10m.", default_text="`1s`"),
+    ] = None
+    warmup_s: Annotated[
+        float, Key(kind=seconds(0.0), metavar="TIME", help="Warm-up before the measuring.", default_text="`0.2s`")
+    ] = 0.2
+    reply_timeout_s: Annotated[
+        float,
+        Key(
+            name="timeout",
+            kind=seconds(1e-6),
+            help="How long a ping waits for a reply; 31 ms for each MiB are added.",
+            option=False,
+            default_text="`1s`",
+        ),
+    ] = 1.0
+    match_timeout_s: Annotated[
+        float,
+        Key(
+            kind=seconds(1e-6),
+            help="How long the roles may take to find each other.",
+            option=False,
+            default_text="`10s`",
+        ),
+    ] = 10.0
+    limit_s: Annotated[
+        float,
+        Key(
+            kind=seconds(1e-6),
+            help="The measuring ends here in any case.",
+            option=False,
+            default_text="`120s`, or twice the duration",
+        ),
+    ] = 120.0
+    """The measuring ends here whatever happens; what was measured by then is kept."""
+
+
+LIMITS: Mapping[str, Key] = declared(Limits, Key)
+"""By name."""
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """One measurement of a cell. ``order`` is its place in the run, from 0; ``number`` its round, from 1."""
+
+    order: int
+    cell: int
+    """Index into the plan's cells."""
+    number: int
+    limits: Limits
+    domain: int | None = None
+    """The DDS domain asked for; None: one of its own."""
+    seed: int = 0
+
+
+class Note(msgspec.Struct, frozen=True):
+    """Something the plan changed or left out, and why: a size below 16, a level that an adapter does not have."""
+
+    place: str
+    text: str
+
+
+class Precision(msgspec.Struct, frozen=True, kw_only=True):
+    """How well the cells are to be known: rounds are added until they are, or the time is spent."""
+
+    part: float
+    """The interval of a cell's median lies within this part of it, on either side."""
+    budget_s: float
+    """No round begins that would end later than this, counted from the first trial."""
+    focus: tuple[int, ...]
+    """Indices of the cells that are to be known so well; the others go along."""
+
+
+class Reached(msgspec.Struct, frozen=True, kw_only=True):
+    """How the adding of rounds ended."""
+
+    rounds: int
+    seconds: float
+    """Of all its trials, from the first process to the last."""
+    met: bool
+    """Every cell that was meant is known well enough; false: the time was spent."""
+    wide: tuple[int, ...] = ()
+    """Indices of the cells that are not known well enough."""
+    unmeasured: tuple[int, ...] = ()
+    """Of those whose trials all failed: no further round would tell more."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What will be measured, in order. ``names[i]`` is the suite (and sweep) that cell ``i`` came from."""
+
+    cells: tuple[Cell, ...]
+    trials: tuple[Trial, ...]
+    names: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+    seed: int = 0
+    precision: Precision | None = None
+    """None: the trials are all there will be."""
+    floors: tuple[int, ...] = ()
+    """Cells that nobody asked for and that stand beside the others: what the machine does with no middleware."""

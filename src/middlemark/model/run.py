@@ -1,0 +1,97 @@
+"""A run as a whole: what was asked, of whom, on what machine, and what came of it."""
+
+from pathlib import Path
+
+import msgspec
+
+from middlemark.model.description import Description
+from middlemark.model.imported import Source
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Plan, Reached
+
+SCHEMA = 1
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """What the run was measured on, read when it began."""
+
+    host: str
+    cpu: str
+    processors: int
+    memory_bytes: int
+    kernel: str
+    system: str
+    virtual: bool | None
+    """Whether the processor says that a hypervisor is there; None where it does not say."""
+    clocksource: str | None
+    governor: str | None
+    """The frequency governor of processor 0; None where the kernel offers none."""
+
+
+class RunFile(msgspec.Struct, frozen=True, kw_only=True):
+    """``run.json``."""
+
+    schema: int = SCHEMA
+    middlemark: str
+    suites: tuple[str, ...]
+    suite_texts: dict[str, str] = {}
+    """The suites as written, by name."""
+    command: tuple[str, ...]
+    started: str
+    ended: str | None = None
+    interrupted: bool = False
+    error: str | None = None
+    """What ended the run early, when it was neither complete nor interrupted."""
+    seed: int
+    machine: Machine
+    adapters: tuple[Description, ...]
+    plan: Plan
+    reached: Reached | None = None
+    """How precise it became; None unless that was asked for and it came to an end."""
+    imported: tuple[Source, ...] = ()
+    """The logs of other tools that the run was read from; then ``machine`` is unknown. Empty: it was measured here."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A run as it was kept: what was asked, and every trial that ended."""
+
+    folder: Path
+    file: RunFile
+    outcomes: tuple[TrialOutcome, ...]
+    damaged_lines: int = 0
+    """Lines of ``trials.jsonl`` that were cut off."""
+    running: bool | None = False
+    """Whether the process that measures it lives; None: it has not ended, and the file system has no locks to tell."""
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.resolve().name
+
+    @property
+    def machine(self) -> Machine | None:
+        """What it was measured on; None where other tools measured, whose logs do not tell."""
+        return None if self.file.imported else self.file.machine
+
+    @property
+    def planned_trials(self) -> int:
+        """How many trials there were to be."""
+        return len(self.file.plan.trials)
+
+    @property
+    def failed_trials(self) -> int:
+        """How many of those that ended gave nothing."""
+        return sum(each.failed is not None for each in self.outcomes)
+
+    @property
+    def state(self) -> str:
+        """How it ended, in words: complete, interrupted, running, killed, or what ended it early."""
+        if self.file.error:
+            return f"ended early: {self.file.error}"
+        if self.file.ended:
+            tools = ", ".join(dict.fromkeys(each.tool for each in self.file.imported))
+            whole = f"imported from {tools}" if tools else "complete"
+            return "interrupted" if self.file.interrupted else whole
+        if self.running is None:
+            return "running or killed: its file system has no locks to tell"
+        return "running" if self.running else "killed"

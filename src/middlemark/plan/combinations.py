@@ -1,0 +1,85 @@
+"""The load of a cell (who sends, how many, when): which levels make sense together, and which mean nothing there."""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from middlemark.model.levels import Level
+from middlemark.model.load import LOAD, InvalidCombination, LoadLevels, invalid, meaningless, settled
+from middlemark.model.plan import Note
+from middlemark.problems import Problem
+from middlemark.suite.sweep import Levels
+
+
+class ExpandedLoads(msgspec.Struct, frozen=True):
+    """The loads of a sweep in the order of crossing, each once, and what became of the combinations that are none."""
+
+    rows: tuple[LoadLevels, ...]
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def expand_loads(
+    asked: Mapping[str, Levels], duration_s: float | None, *, lenient: bool, wanted: Callable[[LoadLevels], bool]
+) -> ExpandedLoads:
+    """Cross the factors of the load.
+
+    A combination that makes no sense is left out with a note; but when a named level makes sense in no combination at
+    all it is refused (``lenient``: left out as well). What is not ``wanted`` is neither measured nor told.
+    """
+    loads: list[LoadLevels] = [
+        dict(zip(LOAD, levels, strict=True)) for levels in itertools.product(*(asked[factor].values for factor in LOAD))
+    ]
+    against = [tuple(invalid(load, duration_s)) for load in loads]
+    rows = [load for load, reasons in zip(loads, against, strict=True) if not reasons]
+    excluded = [(load, reasons) for load, reasons in zip(loads, against, strict=True) if reasons]
+    hopeless = _hopeless(asked, loads, rows, excluded)
+    refused: dict[InvalidCombination, None] = {}
+    left_out: dict[InvalidCombination, None] = {}
+    for load, reasons in excluded:
+        if wanted(settled(load)):
+            for why in reasons:
+                (refused if why in hopeless and not lenient else left_out)[why] = None
+    meant = {
+        pair for load in loads for pair in load.items() if pair[0] not in {each.factor for each in meaningless(load)}
+    }
+    for load in loads:
+        for why in meaningless(load):
+            if (why.factor, load[why.factor]) not in meant and asked[why.factor].named and wanted(settled(load)):
+                (left_out if lenient else refused)[why] = None
+    found = (settled(load) for load in rows)
+    return ExpandedLoads(
+        rows=tuple({tuple(row.values()): row for row in found if wanted(row)}.values()),
+        notes=tuple(Note(asked[each.factor].place, f"left out: {each.text}") for each in left_out),
+        problems=tuple(Problem(asked[each.factor].place, each.text) for each in refused),
+    )
+
+
+def _hopeless(
+    asked: Mapping[str, Levels],
+    loads: Sequence[LoadLevels],
+    rows: Sequence[LoadLevels],
+    excluded: Sequence[tuple[LoadLevels, tuple[InvalidCombination, ...]]],
+) -> set[InvalidCombination]:
+    """Return the reasons that leave a named level without any combination: alone, or together with others."""
+    broken = [(load, {each.rule for each in reasons}) for load, reasons in excluded]
+    fine = {
+        rule: {pair for load in rows for pair in load.items()}
+        | {pair for load, rules in broken if rule not in rules for pair in load.items()}
+        for rule in dict.fromkeys(each.rule for _, reasons in excluded for each in reasons)
+    }
+    measured = {pair for load in rows for pair in load.items()}
+    dead = {pair for load in loads for pair in load.items() if pair not in measured and asked[pair[0]].named}
+    hopeless: set[InvalidCombination] = set()
+    explained: set[tuple[str, Level]] = set()
+    for load, reasons in excluded:
+        for why in reasons:
+            alone = {pair for pair in load.items() if pair in dead and pair not in fine[why.rule]}
+            if alone:
+                hopeless.add(why)
+                explained |= alone
+    for load, reasons in excluded:
+        if any(pair in dead and pair not in explained for pair in load.items()):
+            hopeless |= set(reasons)
+    return hopeless

@@ -1,0 +1,365 @@
+"""One sweep in its context → its cells, in the order written, with what was left out and what must be refused."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from middlemark.model.cell import FACTORS, SMALLEST_MESSAGE, Cell, level_of, show_level, with_levels
+from middlemark.model.factors import Honour
+from middlemark.model.levels import Level
+from middlemark.model.load import LOAD, LoadLevels
+from middlemark.model.plan import Note
+from middlemark.model.spelling import listing
+from middlemark.plan.combinations import expand_loads
+from middlemark.plan.floors import copying_alone
+from middlemark.plan.native import check_native, native_of
+from middlemark.plan.pinning import Pinning, count_roles, place
+from middlemark.plan.targets import Context, Target, find_targets, own_depth
+from middlemark.problems import Problem
+from middlemark.suite.sweep import Levels, Sweep
+
+MOST_CELLS = 100_000
+CAPABILITIES: Mapping[str, Honour] = {name: each.honour for name, each in FACTORS.items() if each.honour is not None}
+"""What the transport has to honour. All other factors are the bench's own."""
+_OTHERS = tuple(
+    name for name, each in FACTORS.items() if each.of != "subject" and not each.load and each.honour is None
+)
+"""What neither depends on the transport nor on the load."""
+_SETTLED_LATE = ("pin", *(name for name, each in FACTORS.items() if each.applies))
+"""Factors whose levels are only known once a cell is made."""
+
+
+class Lack(msgspec.Struct, frozen=True):
+    """A level that a target cannot honour, and why."""
+
+    target: Target
+    factor: str
+    level: Level
+    why: str
+
+
+Settled = tuple[Target, dict[str, tuple[Level, ...]]]
+"""A target and the levels of each capability that it will be measured with; empty: it cannot be."""
+
+
+class Expansion(msgspec.Struct, frozen=True):
+    """What came of a sweep."""
+
+    cells: tuple[Cell, ...]
+    notes: tuple[Note, ...]
+    problems: tuple[Problem, ...]
+
+
+def expand(sweep: Sweep, context: Context) -> Expansion:
+    """Cross a sweep's factors over the targets that can honour them. Pure; the order of levels is kept."""
+    notes: list[Note] = []
+    problems: list[Problem] = check_native(sweep, context)
+    targets = find_targets(sweep, context, notes, problems)
+    everything = {each.factor: each for each in sweep.factors if FACTORS[each.factor].of != "subject"}
+    everything["size"] = _at_least_the_header(everything["size"], notes)
+    if any(each.factor in everything and not _narrow(everything[each.factor], context).values for each in context.only):
+        return Expansion((), tuple(notes), tuple(problems))  # --only leaves nothing of this sweep
+    asked = {factor: _narrow(levels, context) for factor, levels in everything.items()}
+
+    if math.prod(len(everything[factor].values) for factor in LOAD) > MOST_CELLS:
+        problems.append(Problem(sweep.place, f"its loads are more than the {MOST_CELLS} cells that can be planned"))
+        return Expansion((), tuple(notes), tuple(problems))
+    loads = expand_loads(
+        everything,
+        sweep.limits.duration_s,
+        lenient=sweep.skip_unsupported,
+        wanted=lambda load: all(context.wants(factor, level) for factor, level in load.items()),
+    )
+    notes += loads.notes
+    problems += loads.problems
+
+    lacks: list[Lack] = []
+    settled = [(target, _settle(target, asked, lacks, notes)) for target in targets]
+    problems += _refused(sweep, asked, settled, lacks)
+    notes += _left_out(asked, settled, lacks)
+    shared = len(loads.rows) * math.prod(len(asked[factor].values) for factor in _OTHERS)
+    count = sum(shared * math.prod(map(len, levels.values())) for _, levels in settled)
+    if count > MOST_CELLS:
+        problems.append(Problem(sweep.place, f"its levels make {count} cells; at most {MOST_CELLS} can be planned"))
+        return Expansion((), tuple(notes), tuple(problems))
+
+    meeting = [(target, levels) for target, levels in settled if not target.transport.alone]
+    placings = _place_roles(sweep, asked, loads.rows, meeting, context, notes, problems)
+    cells: list[Cell] = []
+    for target, levels in settled:
+        if not target.wanted:
+            continue
+        if target.transport.alone:
+            cells += _alone(target, levels, asked, loads.rows, context, (notes, problems))
+        else:
+            native = native_of(sweep, context, target.adapter)
+            cells += _cells(target, levels, asked, loads.rows, placings, native, notes)
+    return Expansion(tuple(each for each in cells if _kept(each, context)), tuple(notes), tuple(problems))
+
+
+def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
+    small = [size for size in sizes.values if isinstance(size, int) and size < SMALLEST_MESSAGE]
+    if not small:
+        return sizes
+    shown = listing(map(str, small))
+    notes.append(Note(sizes.place, f"{shown} B became {SMALLEST_MESSAGE} B, the smallest message: the header is in it"))
+    grown = (max(size, SMALLEST_MESSAGE) if isinstance(size, int) else size for size in sizes.values)
+    return Levels("size", tuple(dict.fromkeys(grown)), sizes.place, sizes.named)
+
+
+def _narrow(levels: Levels, context: Context) -> Levels:
+    """Drop the levels that ``--only`` leaves out. Defaults and some others are only known once a cell is made."""
+    if not levels.named or levels.factor in _SETTLED_LATE:
+        return levels
+    kept = tuple(level for level in levels.values if context.wants(levels.factor, level))
+    return Levels(levels.factor, kept, levels.place, levels.named)
+
+
+def _settle(
+    target: Target, asked: dict[str, Levels], lacks: list[Lack], notes: list[Note]
+) -> dict[str, tuple[Level, ...]]:
+    """Return the levels of each capability that the target will be measured with."""
+    settled: dict[str, tuple[Level, ...]] = {}
+    for factor, honour in CAPABILITIES.items():
+        levels = asked[factor]
+        kept: list[Level] = []
+        lacking: list[Lack] = []
+        for level in levels.values:
+            why = honour.cannot(target.transport, level)
+            if why is None:
+                kept.append(level)
+            else:
+                lacking.append(Lack(target, factor, level, why))
+        follows = target.company and factor == "reliability"
+        if lacking and not kept and (follows or not levels.named):
+            own = honour.own(target.transport)
+            kept.append(own)
+            if not target.adapter.floor and target.wanted:
+                notes.append(
+                    Note(levels.place, f"{target.name}: {factor} {show_level(factor, own)} ({lacking[0].why})")
+                )
+        elif not follows:
+            lacks += lacking
+        settled[factor] = tuple(kept)
+    return settled
+
+
+def _refused(
+    sweep: Sweep,
+    asked: dict[str, Levels],
+    settled: list[Settled],
+    lacks: list[Lack],
+) -> list[Problem]:
+    """Return what was named and cannot be honoured: by a named target, or by all that could stand for it."""
+    if sweep.skip_unsupported:
+        return []
+    problems = [
+        Problem(asked[each.factor].place, f"{each.target.name}: {_asked_size(each)}{each.why}")
+        for each in lacks
+        if each.target.strict and each.target.wanted
+    ]
+    targets = [(target, levels) for target, levels in settled if not target.strict]
+    named = sweep.levels("adapter").values != ("all",)
+    # A named adapter must honour each level somewhere; under "all" one adapter that does is enough.
+    names = (
+        list(dict.fromkeys(target.adapter.name for target, _ in targets if not target.company and target.wanted))
+        if named
+        else [""]
+    )
+    for name in names:
+        group = [(target, levels) for target, levels in targets if name in ("", target.adapter.name)]
+        problems += _uncovered(name, asked, group, lacks, sweep.place)
+    return problems
+
+
+def _uncovered(
+    name: str,
+    asked: dict[str, Levels],
+    group: list[Settled],
+    lacks: list[Lack],
+    place: str,
+) -> list[Problem]:
+    if not any(target.wanted for target, _ in group):
+        return []
+    members = {id(target) for target, _ in group}
+    problems: list[Problem] = []
+    for factor in CAPABILITIES:
+        levels = asked[factor]
+        for level in levels.values:
+            if any(level in own[factor] for _, own in group):
+                continue
+            reasons = [
+                each for each in lacks if id(each.target) in members and (each.factor, each.level) == (factor, level)
+            ]
+            if reasons:
+                shown = f"{factor} {show_level(factor, level)}"
+                problems.append(Problem(levels.place, f"{_who(name)} can honour {shown}: {_why(reasons)}"))
+    if not problems and all(not all(own.values()) for _, own in group):
+        whys = [each for each in lacks if id(each.target) in members]
+        problems.append(Problem(place, f"{_who(name)} can honour all of this at once: {_why(whys)}"))
+    return problems
+
+
+def _who(adapter: str) -> str:
+    return f"no transport of {adapter}" if adapter else "no adapter here"
+
+
+def _why(lacks: list[Lack]) -> str:
+    said: dict[str, list[str]] = {}
+    for each in lacks:
+        said.setdefault(each.why, []).append(each.target.name)
+    return "; ".join(f"{listing(dict.fromkeys(names))}: {why}" for why, names in said.items())
+
+
+def _asked_size(lack: Lack) -> str:
+    return f"{show_level('size', lack.level)} asked, " if lack.factor == "size" else ""
+
+
+def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack]) -> list[Note]:
+    """One note for each factor that a target follows without honouring all of it; of a target that is out, only why."""
+    barred = {id(target): {factor for factor, own in levels.items() if not own} for target, levels in settled}
+    gathered: dict[tuple[str, str, str], list[Level]] = {}
+    for each in lacks:
+        beside = barred[id(each.target)] and each.factor not in barred[id(each.target)]
+        if not each.target.strict and each.target.wanted and not beside:
+            gathered.setdefault((each.factor, each.target.name, each.why), []).append(each.level)
+    return [
+        Note(
+            asked[factor].place,
+            f"{name}: {factor} {listing(show_level(factor, level) for level in levels)} left out ({why})",
+        )
+        for (factor, name, why), levels in gathered.items()
+    ]
+
+
+Placings = dict[tuple[Level, ...], Pinning]
+"""By reception, pin and what of the load says how many roles there are."""
+_CROWD = ("pattern", "publishers", "subscribers")
+
+
+def _place_roles(
+    sweep: Sweep,
+    asked: dict[str, Levels],
+    loads: Sequence[LoadLevels],
+    settled: list[Settled],
+    context: Context,
+    notes: list[Note],
+    problems: list[Problem],
+) -> Placings:
+    """Place each combination of reception, roles and pin once. Those that cannot be are not in the answer."""
+    live = [(target, levels) for target, levels in settled if target.wanted and all(levels.values())]
+    placings: Placings = {}
+    crowded: dict[str, Levels] = {}
+    for receive in dict.fromkeys(level for _, levels in live for level in levels["receive"]):
+        crowds = dict.fromkeys(tuple(load[each] for each in _CROWD) for load in loads)
+        for crowd, pin in itertools.product(crowds, asked["pin"].values):
+            pattern, publishers, subscribers = str(crowd[0]), int(str(crowd[1])), int(str(crowd[2]))
+            found = place(pin, str(receive), pattern, publishers, subscribers, context.cpus)
+            if found.no_such is not None:
+                problems.append(Problem(asked["pin"].place, found.no_such))
+            elif found.crowded is not None:
+                crowded[found.crowded] = asked["receive"]
+            else:
+                placings[receive, pin, *crowd] = found
+            if pin == "auto" and found.pin is None:
+                notes.append(Note(asked["pin"].place, "not pinned: this process may use one processor only"))
+            if receive == "poll" and found.crowded is None:
+                roles = count_roles(pattern, publishers, subscribers)
+                notes += _own_threads(roles, live, asked["receive"].place, context)
+    for why, levels in crowded.items():
+        if levels.named and not sweep.skip_unsupported:
+            problems.append(Problem(levels.place, why))
+        else:
+            notes.append(Note(levels.place, f"left out: {why}"))
+    return placings
+
+
+def _own_threads(roles: int, live: list[Settled], place: str, context: Context) -> list[Note]:
+    names = dict.fromkeys(
+        target.adapter.name for target, levels in live if target.adapter.own_threads and "poll" in levels["receive"]
+    )
+    if not names or len(context.cpus) > roles:
+        return []
+    which = (
+        "receives on threads of its own, which share"
+        if len(names) == 1
+        else "receive on threads of their own, which share"
+    )
+    return [Note(place, f"{listing(names)} {which} the processors with {roles} polling roles")]
+
+
+def _cells(
+    target: Target,
+    levels: dict[str, tuple[Level, ...]],
+    asked: dict[str, Levels],
+    loads: Sequence[LoadLevels],
+    placings: Placings,
+    native: tuple[tuple[str, str], ...],
+    notes: list[Note],
+) -> list[Cell]:
+    cells: list[Cell] = []
+    by_pattern: dict[Level, list[LoadLevels]] = {}
+    for load in loads:
+        by_pattern.setdefault(load["pattern"], []).append(load)
+    names = (*CAPABILITIES, *_OTHERS)
+    others = [asked[factor].values for factor in _OTHERS]
+    for some in by_pattern.values():
+        for outer in itertools.product(*(levels[factor] for factor in CAPABILITIES)):
+            for load, last in itertools.product(some, itertools.product(*others)):
+                values: dict[str, Level] = {**dict(zip(names, (*outer, *last), strict=True)), **load}
+                placing = placings.get((values["receive"], values["pin"], *(load[each] for each in _CROWD)))
+                if placing is None:
+                    continue
+                values["pin"] = placing.pin
+                if not asked["depth"].named:
+                    values["depth"] = _own_depth(target, load, asked["depth"].place, notes)
+                blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0, native=native)
+                cells.append(with_levels(blank, values))
+    return cells
+
+
+def _alone(
+    target: Target,
+    levels: dict[str, tuple[Level, ...]],
+    asked: dict[str, Levels],
+    loads: Sequence[LoadLevels],
+    context: Context,
+    told: tuple[list[Note], list[Problem]],
+) -> list[Cell]:
+    """Return the cells of a transport that was asked for and of which nobody else takes part: only round trips."""
+    rates = dict.fromkeys(
+        (load["rate"], load["arrivals"]) for load in loads if (load["pattern"], load["subscribers"]) == ("ping-pong", 1)
+    )
+    if not rates:
+        text = f"{target.name} copies alone: pattern ping-pong with one subscriber is all it can be measured beside"
+        if target.company:
+            told[0].append(Note(asked["pattern"].place, f"left out: {text}"))
+        else:
+            told[1].append(Problem(asked["pattern"].place, text))
+    cells: list[Cell] = []
+    columns = [levels["size"], *(asked[factor].values for factor in _OTHERS)]
+    for row, (rate, arrivals) in itertools.product(itertools.product(*columns), rates):
+        model = dict(zip(("size", *_OTHERS), row, strict=True))
+        found = place(model["pin"], "block", "ping-pong", 1, 0, context.cpus)
+        if found.no_such is not None:
+            told[1].append(Problem(asked["pin"].place, found.no_such))
+            continue
+        model |= {"pin": found.pin, "rate": rate, "arrivals": arrivals}
+        blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0)
+        alone = copying_alone(target.adapter, target.transport, with_levels(blank, model))
+        cells.append(with_levels(alone, model))
+    return cells
+
+
+def _own_depth(target: Target, load: LoadLevels, place: str, notes: list[Note]) -> Level:
+    publishers = math.ceil(int(str(load["publishers"])) / int(str(load["topics"])))
+    depth = own_depth(target.transport, str(load["pattern"]), publishers)
+    if load["pattern"] == "stream" and depth is not None and not target.adapter.floor:
+        notes.append(Note(place, f"{target.name}: depth {depth} (no keep-all history)"))
+    return depth
+
+
+def _kept(cell: Cell, context: Context) -> bool:
+    return all(context.wants(each.factor, level_of(cell, each.factor)) for each in context.only)

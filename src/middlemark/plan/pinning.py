@@ -1,0 +1,73 @@
+"""On which processors the roles of a cell run, and whether they may spin there."""
+
+import msgspec
+
+from middlemark.model.levels import Level
+from middlemark.model.spelling import listing
+
+
+class Pinning(msgspec.Struct, frozen=True):
+    """Where a cell's roles go: ``pin`` as in ``Cell``."""
+
+    pin: tuple[int, ...] | None
+    no_such: str | None = None
+    """What is wrong when the request names processors that are not there; None: nothing."""
+    crowded: str | None = None
+    """What is wrong when more roles would spin than there are processors for them; None: nothing."""
+
+
+def count_roles(pattern: str, publishers: int, subscribers: int) -> int:
+    """Return how many roles a cell has: a ping and its pongs, clients and a server, publishers and subscribers."""
+    return (1 if pattern == "ping-pong" else publishers) + (1 if pattern == "request-reply" else subscribers)
+
+
+def place(
+    level: Level, receive: str, pattern: str, publishers: int, subscribers: int, cpus: tuple[int, ...]
+) -> Pinning:
+    """Resolve a level of ``pin`` for all roles, senders first. ``cpus``: those this process may use, at least one.
+
+    Roles beyond the last processor begin again at the first. Under ``poll`` every role spins, so each wants one to
+    itself; under ``block`` and ``listen`` none does: a publisher waits for its schedule asleep and spins only briefly.
+    """
+    roles = count_roles(pattern, publishers, subscribers)
+    pin: tuple[int, ...] | None = None
+    if level == "auto":
+        pin = cpus[:roles] if len(cpus) > 1 else None
+    elif isinstance(level, tuple):
+        pin = level[:roles]
+        strangers = [str(each) for each in dict.fromkeys(level) if each not in cpus]
+        if strangers:
+            which = (
+                f"processors {listing(strangers)} are not ones"
+                if len(strangers) > 1
+                else f"processor {strangers[0]} is not one"
+            )
+            return Pinning(pin, f"{which} this process may use ({listing(map(str, cpus))})")
+    if receive != "poll":
+        return Pinning(pin)
+    room = len(set(pin)) if pin is not None else len(cpus)
+    if roles <= room:
+        return Pinning(pin)
+    where = (
+        f"pin {','.join(map(str, pin))} names"
+        if isinstance(level, tuple) and pin
+        else "there is"
+        if room == 1
+        else "there are"
+    )
+    processors = _counted(room, "processor")
+    who = {
+        "ping-pong": _counted(subscribers, "subscriber"),
+        "stream": f"{_counted(publishers, 'publisher')} and {_counted(subscribers, 'subscriber')}",
+        "request-reply": _counted(publishers, "client"),
+    }[pattern]
+    advice = (
+        "block or listen instead"
+        if roles > len(cpus)
+        else f"give pin {roles} of the processors ({listing(map(str, cpus))})"
+    )
+    return Pinning(pin, crowded=f"poll with {who} has {roles} roles spinning, but {where} {processors}; {advice}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"

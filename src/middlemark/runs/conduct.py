@@ -1,0 +1,162 @@
+"""A run from its folder to its exit code: what every verb that measures does."""
+
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import click
+
+from middlemark import __version__, exits
+from middlemark.model.description import Worker
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Plan
+from middlemark.problems import MeasureError
+from middlemark.suite import Suite
+from middlemark.workers.find import find_workers
+
+if TYPE_CHECKING:
+    from middlemark.document import MeasuredRun
+    from middlemark.model.run import RunFile
+    from middlemark.stats.result import CellResult
+    from middlemark.store import RunWriter
+
+DEFAULT_OUT = "runs"
+
+NOT_KEPT = ("disk", "samples")
+"""Failures of trials that were measured and could not be stored, or not be read back."""
+
+
+def built_workers() -> dict[str, Worker]:
+    """Return the workers by name; those that do not answer are told and left out. MeasureError: there are none."""
+    found, broken = find_workers()
+    for each in broken:
+        click.echo(f"middlemark: {each.name} is left out: {each.path} {each.reason}", err=True)
+    if not found:
+        raise MeasureError(
+            "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
+            "in a checkout ./middlemark builds them; `middlemark list adapters` shows what is found",
+        )
+    return {worker.description.name: worker for worker in found}
+
+
+class Shown(NamedTuple):
+    """How a run is measured and shown, whatever is in it."""
+
+    interface: str
+    output_format: str
+    quiet: bool
+    breakdown: bool = False
+
+
+class Show(Protocol):
+    """Prints what came of a run; returns why it could not be printed."""
+
+    def __call__(self, run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
+        """``seconds`` is what the run took."""
+
+
+def run_file(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker]) -> "RunFile":
+    """Return what is kept of a run that begins now."""
+    from middlemark.model.run import RunFile
+    from middlemark.store.machine import read_machine
+    from middlemark.store.run import utc_now
+
+    used = dict.fromkeys(cell.adapter for cell in plan.cells)
+    return RunFile(
+        middlemark=__version__,
+        suites=tuple(suite.name for suite in suites),
+        suite_texts=_texts(suites),
+        command=tuple(word.encode(errors="backslashreplace").decode() for word in sys.argv),
+        started=utc_now(),
+        seed=plan.seed,
+        machine=read_machine(),
+        adapters=tuple(workers[name].description for name in used),
+        plan=plan,
+    )
+
+
+def opened_run(out: Path, file: "RunFile") -> "RunWriter":
+    """Make the run's folder in ``out``. MeasureError where that cannot be."""
+    from middlemark.store import StoreError, open_run
+
+    try:
+        return open_run(out, file)
+    except StoreError as refused:
+        raise MeasureError(str(refused), "choose another folder with --out DIR") from None
+
+
+def measure(
+    opened: "Callable[[], RunWriter]",
+    known: Sequence[TrialOutcome],
+    workers: Mapping[str, Worker],
+    shown: Shown,
+    show: Show,
+) -> int:
+    """Measure all that is not ``known`` of the run that is opened. ``show`` tells what came of it."""
+    # Before interrupts unwind: an exception at any instruction of an import may be swallowed there.
+    from middlemark.runs.measure import measure_trials
+    from middlemark.runs.read import measured
+    from middlemark.store import StoreError
+
+    outcomes: list[TrialOutcome] = [*known]
+    begin = time.monotonic()
+    with interrupts_unwind():
+        writer = opened()
+        ending = measure_trials(writer, outcomes, workers, interface=shown.interface, quiet=shown.quiet)
+        error = ending.error
+        try:
+            writer.close(interrupted=not ending.complete, error=error, reached=ending.reached)
+        except StoreError as failure:
+            error = error or str(failure)
+    plan = writer.file.plan
+    run = measured(writer.run(outcomes))
+    results = run.results
+    seconds = time.monotonic() - begin
+    unwritten = show(run, shown, seconds)
+    if unwritten is not None:
+        click.echo(f"middlemark: {unwritten}; the run is kept in {writer.folder}", err=True)
+    unkept = _unkept(results, len(plan.trials), error)
+    if unkept is not None:
+        click.echo(f"middlemark: {unkept}", err=True)
+        click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
+    return _status(results, ending.complete, unwritten or unkept)
+
+
+@contextlib.contextmanager
+def interrupts_unwind() -> Iterator[None]:
+    """Within, where there is something to clear away, SIGINT is a KeyboardInterrupt; elsewhere it ends the process."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:
+    """Return what the run's folder did not take, with the path; None: all that was measured is there."""
+    if error is not None:
+        return f"the run ended early: {error}; what was measured before is kept"
+    lost = [failure for result in results for failure in result.failures if failure.code in NOT_KEPT]
+    return f"{len(lost)} of {planned} trials could not be kept: {lost[0].text}" if lost else None
+
+
+def _texts(suites: Sequence[Suite]) -> dict[str, str]:
+    texts = {}
+    for suite in suites:
+        path = Path(suite.place)
+        if path.is_file():
+            texts[suite.name] = path.read_text(encoding="utf-8", errors="replace")
+    return texts
+
+
+def _status(results: Sequence["CellResult"], complete: bool, missing: str | None) -> int:
+    if not complete:
+        return exits.INTERRUPTED
+    status = exits.of_cells([result.failed is not None for result in results])
+    return exits.CELL_FAILED if status == exits.OK and missing else status

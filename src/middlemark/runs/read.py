@@ -1,0 +1,78 @@
+"""Reading stored runs, and what their samples come to."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from middlemark.document import MeasuredRun
+from middlemark.model.outcome import SamplesFile, TrialOutcome
+from middlemark.model.run import Run
+from middlemark.problems import MeasureError
+from middlemark.stats.cells import results_of, trials_by_cell
+from middlemark.stats.samples import Kept, Samples, SamplesError, load, load_kept
+from middlemark.stats.trials import KeptOf, SamplesOf
+from middlemark.store import StoreError, list_runs, read_run
+
+
+def read_measured(folder: Path) -> MeasuredRun:
+    """Read a run and every sample it kept. Raises MeasureError."""
+    return measured(stored_run(folder))
+
+
+def measured(run: Run) -> MeasuredRun:
+    """Return what the trials of a run came to: every sample is read, once."""
+    plan = run.file.plan
+    samples, kept = readers(run.folder)
+    trials = trials_by_cell(plan, run.outcomes, samples, kept)
+    return MeasuredRun(
+        **{name: getattr(run, name) for name in Run.__struct_fields__},
+        trials=trials,
+        results=results_of(plan, trials, {each.name: each for each in run.file.adapters}),
+        samples=samples,
+        kept=kept,
+    )
+
+
+def stored_run(folder: Path) -> Run:
+    """Read a run back. Raises MeasureError with the path and the next step."""
+    try:
+        return read_run(folder)
+    except StoreError as error:
+        raise MeasureError(
+            str(error), "name the folder of a run; `middlemark list runs` shows those in runs/"
+        ) from None
+
+
+def trials_of(run: MeasuredRun, index: int, tell: Callable[[str], None]) -> Iterator[tuple[TrialOutcome, list[Kept]]]:
+    """Yield the measured trials of a cell and what was kept of them; what cannot be read is told and left out."""
+    for outcome in (each.outcome for each in run.trials[index] if each.outcome.failed is None):
+        try:
+            if outcome.files:
+                yield outcome, [run.kept(each) for each in outcome.files]
+            else:
+                raw = run.samples(outcome)
+                yield outcome, [] if raw is None else [Kept("ping", 0, raw)]
+        except SamplesError as error:
+            tell(f"left out: {error}")
+
+
+def damaged(folder: Path | str, lines: int) -> tuple[str, ...]:
+    """Return what is to be told of a run's trials that could not be read, where there are any."""
+    return (f"{folder}: {lines} damaged lines of trials.jsonl are left out",) if lines else ()
+
+
+def newest(folder: Path) -> Path:
+    """Return the folder itself where it is a run's, or of a folder of runs the newest."""
+    inside = list_runs(folder) if folder.is_dir() and not (folder / "run.json").exists() else []
+    return inside[-1] if inside else folder
+
+
+def readers(folder: Path) -> tuple[SamplesOf, KeptOf]:
+    """Return how what a run's trials kept is read."""
+
+    def samples(outcome: TrialOutcome) -> Samples | None:
+        return load(folder / outcome.samples_file) if outcome.samples_file else None
+
+    def kept(file: SamplesFile) -> Kept:
+        return load_kept(folder, file)
+
+    return samples, kept

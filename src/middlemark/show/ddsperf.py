@@ -1,0 +1,129 @@
+"""What Cyclone DDS's ddsperf prints each second, from our counts: rate and size, rss, context switches and threads."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from middlemark.document.document import Document
+from middlemark.document.words import plain
+from middlemark.model.outcome import Second
+from middlemark.show import View
+from middlemark.show.lines import log_head, log_title
+from middlemark.stats.quantiles import summarise
+from middlemark.stats.result import CellResult
+from middlemark.stats.samples import Samples
+
+_NS = 1_000_000_000
+_WINDOW = 10
+"""ddsperf's figures in parentheses are over the last ten seconds."""
+_SHOWN = 0.005
+"""A thread that used less than half a per cent of either is among ``others``."""
+
+_ABOUT = (
+    "# As ddsperf 0.10 prints them; the differences, all of them:",
+    "# [N] is the number of a worker here, not its process; times count from when the first worker began to measure.",
+    "# size: the whole payload, header included. rate: intact messages; total, delta: different messages.",
+    "# In parentheses the rate of the last ten seconds, or of as many as there were.",
+    "# lost: known when a trial has ended, so it stands in the last line of each subscriber and is 0 before.",
+    "# rss: at that second, not the peak; in MB of 1048576 bytes, as there. vcsw, ivcsw: a second.",
+    "# name:user%+sys%: a thread's time is measured whole and split as its process's was; 100% is one processor.",
+    "# Round trips: whole ones; ddsperf prints half of them. Quantiles of each second are over all of its samples.",
+    "# ddsperf's histogram of write times has no line here; write_ns is in --format json.",
+)
+
+
+def render(document: Document, view: View) -> str:
+    """Return a section a cell: the seconds of the trial whose figure is the median, as ddsperf prints its own."""
+    lines = [log_head(document.runs[0]), *_ABOUT]
+    for row in document.rows:
+        lines += ["", *_section(row.result, partial(view.samples_of, row.index))]
+    return "\n".join(lines) + "\n"
+
+
+def _section(result: CellResult, trials: Callable[[], Iterable[Samples]]) -> Iterator[str]:
+    yield log_title(result)
+    if result.failed is not None:
+        yield f"# failed: {plain(result.failed.text)}"
+        return
+    numbers = {who: number for number, who in enumerate(dict.fromkeys(each.who for each in result.series), start=1)}
+    if numbers:
+        who = "; ".join(f"[{number}] {plain(who)}" for who, number in numbers.items())
+        yield f"# trial {result.series_trial} of {result.trials}: {who}"
+    else:
+        yield "# no series was kept"
+    if result.cell.pattern == "ping-pong":
+        yield from _round_trips(result, trials())
+    yield from _of_workers(result, numbers)
+    yield from (f"# {each.code}: {plain(each.text)}" for each in result.warnings)
+
+
+def _of_workers(result: CellResult, numbers: dict[str, int]) -> Iterator[str]:
+    history: dict[str, list[Second]] = {who: [] for who in numbers}
+    last = {each.who: each for each in sorted(result.series, key=lambda each: each.at_s)}
+    for second in sorted(result.series, key=lambda each: each.at_s):
+        past = history[second.who]
+        past.append(second)
+        prefix = f"[{numbers[second.who]}] {second.at_s:.3f} "
+        if result.cell.pattern == "stream" and second.received is not None:
+            ended = last[second.who] is second
+            yield f"{prefix} {_rate(result, past, _lost_at(result, second.who) if ended else 0)}"
+        yield f"{prefix} {_cost(second)}"
+
+
+def _rate(result: CellResult, past: Sequence[Second], lost: int) -> str:
+    second = past[-1]
+    size = result.cell.size
+    window = past[-_WINDOW:]
+    total = sum(each.received or 0 for each in past)
+    rates = []
+    for part in ((second,), window):
+        intact = sum((each.received or 0) - (each.damaged or 0) for each in part)
+        seconds = sum(each.seconds for each in part)
+        hz = intact / seconds if seconds > 0 else 0.0
+        rates.append(f"{hz / 1e3:.2f} kS/s {hz * size * 8 / 1e6:.2f} Mb/s")
+    return (
+        f"size {size} total {total} lost {lost} delta {second.received or 0} lost {lost} rate {rates[0]} ({rates[1]})"
+    )
+
+
+def _lost_at(result: CellResult, who: str) -> int:
+    """Return what the subscribers of a worker lost in that trial; ``who`` names all its roles."""
+    return sum(each.lost for each in result.series_subscribers if f"subscriber {each.index}" in who.split(" and "))
+
+
+def _cost(second: Second) -> str:
+    if second.rss_bytes > 1 << 20:
+        rss = f"rss:{second.rss_bytes / (1 << 20):.1f}MB "
+    else:
+        rss = f"rss:{second.rss_bytes / 1024:.0f}kB " if second.rss_bytes else ""
+    seconds = max(second.seconds, 1e-9)
+    switches = [round(each / seconds) for each in (second.voluntary_switches, second.involuntary_switches)]
+    return f"{rss}vcsw:{switches[0]} ivcsw:{switches[1]}{''.join(_threads(second, seconds))}"
+
+
+def _threads(second: Second, seconds: float) -> Iterator[str]:
+    used = second.user_ns + second.system_ns
+    user = second.user_ns / used if used else 1.0
+    larger = max(user, 1 - user)
+    shares = [(each.name, each.cpu_ns / (seconds * _NS)) for each in second.threads]
+    shown = [(name, share) for name, share in shares if share * larger >= _SHOWN]
+    rest = sum(share for _, share in shares if share * larger < _SHOWN)
+    for name, share in [*shown, *([("others", rest)] if rest * larger >= _SHOWN else [])]:
+        word = plain(name).replace(" ", "_") or "?"
+        yield f" {word}:{100 * share * user:.0f}%+{100 * share * (1 - user):.0f}%"
+
+
+def _round_trips(result: CellResult, trials: Iterable[Samples]) -> Iterator[str]:
+    for number, samples in enumerate(trials, start=1):
+        if result.trials > 1:
+            yield f"# round trips of trial {number}"
+        seconds = samples["begin_ns"] // _NS
+        for second in sorted(set(seconds.tolist())):
+            values = samples["round_trip_ns"][seconds == second]
+            told = summarise(values)
+            figures = {"mean": told.mean, "min": told.min, "50%": told.p50, "90%": told.p90, "99%": told.p99}
+            text = " ".join(f"{name} {_us(figure)}" for name, figure in (*figures.items(), ("max", told.max)))
+            yield f"[1] {second + 1:.3f}  ping:1 size {result.cell.size} {text} cnt {len(values)}"
+
+
+def _us(nanoseconds: float | None) -> str:
+    return "-us" if nanoseconds is None else f"{nanoseconds / 1000:.3f}us"

@@ -1,0 +1,127 @@
+"""Google Benchmark's JSON: an iteration a trial, and the aggregates over trials, as with ``--benchmark_repetitions``.
+
+``real_time`` is the figure a trial that stands for it: p50 of the latency, and of a stream as fast as possible the time
+a message takes (1e9 over the received rate), always in ns. ``cpu_time`` is the processor time of all workers a message.
+The format: docs/user_guide.md of github.com/google/benchmark, "Output Formats", and its tools/gbench/report.py, which
+reads ``name``, ``run_type``, ``real_time``, ``cpu_time``, ``time_unit``, ``repetitions`` and ``aggregate_name``.
+"""
+
+import json
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from middlemark.document.document import Document
+from middlemark.document.runs import clock_of
+from middlemark.model.cell import Cell
+from middlemark.model.run import Run
+from middlemark.show import View
+from middlemark.show.naming import cell_name
+from middlemark.stats.costs import trial_cpu_ns_per_message
+from middlemark.stats.floors import by_rate
+from middlemark.stats.result import CellResult
+from middlemark.stats.trials import TrialSummary, figures
+from middlemark.stats.warnings.cells import NOT_MEASURED
+
+_AGGREGATES: dict[str, tuple[Callable[[Sequence[float]], float], str]] = {
+    "mean": (statistics.fmean, "time"),
+    "median": (statistics.median, "time"),
+    "stddev": (lambda values: statistics.stdev(values) if len(values) > 1 else 0.0, "time"),
+    "cv": (
+        lambda values: statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else 0.0,
+        "percentage",
+    ),
+}
+
+
+def render(document: Document, _view: View) -> str:
+    """Return the document. A failed cell is an entry with ``error_occurred``; one that was not come to is left out."""
+    entries: list[dict[str, Any]] = []
+    for row in document.rows:
+        name = cell_name(row.result.cell)
+        common = {
+            "family_index": row.index,
+            "per_family_instance_index": 0,
+            "run_name": name,
+            "threads": 1,
+        }
+        entries += _of_cell(name, common, row.result, row.trials)
+    found = {"context": _context(document.runs[0]), "benchmarks": entries}
+    return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _context(run: Run) -> dict[str, Any]:
+    file, machine, clock = run.file, run.machine, clock_of(run)
+    return {
+        "date": file.started,
+        "host_name": machine.host if machine else "unknown",
+        "executable": "middlemark",
+        "num_cpus": machine and machine.processors,
+        "mhz_per_cpu": round(clock.ticks_per_second / 1e6) if clock else 0,
+        "caches": [],
+        "load_avg": [],
+        "library_build_type": "release",
+        "middlemark_version": file.middlemark,
+        "suites": ", ".join(file.suites),
+        "kernel": machine and machine.kernel,
+        "cpu_model": machine.cpu if machine else "unknown",
+        "adapters": ", ".join(f"{each.name} {each.version}" for each in file.adapters),
+    }
+
+
+def _of_cell(
+    name: str, common: dict[str, Any], result: CellResult, trials: Sequence[TrialSummary]
+) -> Iterator[dict[str, Any]]:
+    cell = result.cell
+    measured = [
+        (trial, time, trial_cpu_ns_per_message(trial.outcome))
+        for trial, figure in zip(trials, figures(cell, trials), strict=True)
+        if figure and (time := 1e9 / figure if by_rate(cell) else figure)
+    ]
+    if not measured:
+        if result.failed is not None and result.failed.code != NOT_MEASURED:
+            yield {
+                "name": name, **common,
+                "run_type": "iteration", "repetitions": 0, "repetition_index": 0, "iterations": 0,
+                "real_time": 0.0, "cpu_time": 0.0, "time_unit": "ns",
+                "error_occurred": True, "error_message": result.failed.text,
+            }  # fmt: skip
+        return
+    common = {**common, "repetitions": len(measured)}
+    for index, (trial, time, cpu) in enumerate(measured):
+        yield {
+            "name": name,
+            **common,
+            "run_type": "iteration",
+            "repetition_index": index,
+            "iterations": trial.samples,
+            "real_time": time,
+            "cpu_time": cpu or 0.0,
+            "time_unit": "ns",
+            **_counters(cell, trial),
+        }
+    for aggregate, (over, unit) in _AGGREGATES.items():
+        yield {
+            "name": f"{name}_{aggregate}",
+            **common,
+            "run_type": "aggregate",
+            "aggregate_name": aggregate,
+            "aggregate_unit": unit,
+            "iterations": len(measured),
+            "real_time": over([time for _, time, _ in measured]),
+            "cpu_time": over(cpus) if (cpus := [cpu for _, _, cpu in measured if cpu]) else 0.0,
+            "time_unit": "ns",
+        }
+
+
+def _counters(cell: Cell, trial: TrialSummary) -> dict[str, float]:
+    """Return what Google Benchmark calls counters, those that were measured: rates, and the other quantiles in ns."""
+    rate = trial.rates.rate_hz if trial.rates else trial.replies_hz
+    times = trial.times.latency_of(cell)
+    found = {
+        "items_per_second": rate,
+        "bytes_per_second": rate * cell.size if rate else None,
+        "p99_ns": times.p99 if times else None,
+        "max_ns": times.max if times else None,
+    }
+    return {key: value for key, value in found.items() if value is not None}

@@ -1,0 +1,267 @@
+"""The document as the page's script reads it: one JSON value (docs/reading-a-report.md).
+
+What was not measured is left out. Times are ns, sizes bytes, rates a second; figures have four significant digits.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.document.document import Compared, Distribution, Document, Row
+from middlemark.document.numbers import rounded
+from middlemark.document.rows import latency_of, loss_of
+from middlemark.document.runs import (
+    MOST_ORDER,
+    clock_line,
+    command_of,
+    machine_line,
+    notes_of,
+    read_as,
+    seconds_of,
+    state,
+)
+from middlemark.document.words import plain
+from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.outcome import Failure, RunWarning
+from middlemark.show.json import readable
+from middlemark.stats.comparisons import METRICS
+from middlemark.stats.floors import by_rate
+from middlemark.stats.result import CurveStep, Noise
+
+Json = dict[str, Any]
+
+SCHEMA = 1
+DATA_BYTES = 4_200_000
+"""Heat maps are kept for as many cells as fit into that with all else: the page, script and all, is to stay under
+5 MB."""
+MOST_STEPS = 40
+MOST_DISTURBED = 30
+"""Of a map of 24 bins more marks would hide it."""
+
+_LATENCY = ("min", "mean", "p50", "p90", "p99", "p99_9", "p99_99", "max")
+_RATES = ("times_floor", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
+_COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
+_ALWAYS = ("adapter", "transport")
+_FIRST = ("adapter", "transport", "size", "pattern", "rate", "receive")
+"""Offered before the others."""
+
+_OFFERED: Sequence[tuple[str, str, Callable[[Any], str], str | None]] = (
+    *(
+        (each.field, each.title or each.name, each.show, each.unit)
+        for each in sorted(FACTORS.values(), key=lambda each: (*_FIRST, each.name).index(each.name))
+    ),
+    ("native", "own settings", str, None),
+    ("label", "label", str, None),
+)
+"""Field, label, how a level is shown, and unit, in the order they are offered."""
+
+
+def data_of(document: Document) -> Json:
+    """Return what the page holds, with as many heat maps as fit."""
+    levels = [levels_of(row.result.cell) for row in document.rows]
+    distributions = document.distributions or (Distribution(),) * len(document.rows)
+    data = {
+        "schema": SCHEMA,
+        "title": document.title,
+        "generated": document.generated,
+        "middlemark": document.middlemark,
+        "margin": document.margin,
+        "runs": [_run(document, at) for at in range(len(document.runs))],
+        "factors": _factors(levels, [run.name for run in document.runs]),
+        "cells": [_cell(*each) for each in zip(document.rows, levels, distributions, strict=True)],
+        "comparisons": [*map(_comparison, document.comparisons)],
+        "comparisons_left_out": document.comparisons_left_out,
+        "answers": msgspec.to_builtins(document.answers),
+        "warnings_summary": msgspec.to_builtins(document.warnings),
+        "commands": list(document.commands),
+    }
+    try:
+        return _fitting(data)
+    except UnicodeEncodeError:  # text that is no Unicode: a folder's name, say
+        return _fitting(readable(data))
+
+
+def levels_of(cell: Cell) -> Json:
+    """Return every factor's level as a scalar: absent levels as the command line writes them, settings as one text.
+
+    What another tool's log does not tell is ``unknown``, an unknown size None.
+    """
+    levels: Json = {}
+    for each in FACTORS.values():
+        level = getattr(cell, each.field)
+        levels[each.field] = each.kind.show(level) if level is None or isinstance(level, tuple) else level
+    levels["native"] = plain(" ".join(f"{key}={value}" for key, value in cell.native)) or "defaults"
+    levels["label"] = plain(cell.label or "")
+    return levels | {factor: None if factor == "size" else "unknown" for factor in cell.unknown if factor in levels}
+
+
+def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Json]:
+    """Return the factors with more than one level, adapter and transport always; of several runs their ``names``."""
+    found = []
+    for field, title, show, unit in _OFFERED:
+        ordered = _ordered(each[field] for each in levels)
+        if len(ordered) > 1 or (ordered and field in _ALWAYS):
+            shown = [plain(level if isinstance(level, str) else show(level)) for level in ordered]
+            found.append({"name": field, "label": title, "levels": ordered, "shown": shown, "unit": unit})
+    if len(names) > 1 and levels:
+        runs = [f"r{at}" for at in range(len(names))]
+        found.append({"name": "run", "label": "run", "levels": runs, "shown": [*map(plain, names)], "unit": None})
+    return [*map(_present, found)]
+
+
+def _ordered(levels: Iterable[Any]) -> list[Any]:
+    """Return different levels: numbers ascending, then words as they came."""
+    known = list(dict.fromkeys(levels))
+    numbers = sorted(each for each in known if isinstance(each, int | float) and not isinstance(each, bool))
+    return [*numbers, *(each for each in known if isinstance(each, bool | str))]
+
+
+def _run(document: Document, at: int) -> Json:
+    run = document.runs[at]
+    file, machine, clock = run.file, run.file.machine, clock_line(run)
+    first = next((row.index for row in document.rows if row.run == at), 0)
+    order = [first + each.cell for each in sorted(run.outcomes, key=lambda each: each.order)]
+    facts = {"clock": clock, "clock of the kernel": machine.clocksource, "governor": machine.governor}
+    return _present(
+        {
+            "id": f"r{at}",
+            "name": run.name,
+            "folder": str(run.folder),
+            **{
+                each: getattr(file, each) for each in ("started", "ended", "interrupted", "error", "middlemark", "seed")
+            },
+            "running": bool(run.running),
+            "damaged_lines": run.damaged_lines,
+            "suites": [_present({"name": each, "text": file.suite_texts.get(each)}) for each in file.suites],
+            "command": list(command_of(run)),
+            "state": state(run),
+            "machine": msgspec.to_builtins(machine),
+            "machine_line": machine_line(run),
+            "machine_facts": [each for each in facts.items() if each[1]],
+            "adapters": [
+                {name: getattr(each, name) for name in ("name", "title", "version", "licence", "floor")}
+                for each in file.adapters
+            ],
+            "notes": [*map(read_as, file.imported), *notes_of(run)],
+            "planned_trials": run.planned_trials,
+            "trials": len(run.outcomes),
+            "failed_trials": run.failed_trials,
+            "seconds": rounded(seconds_of(run)),
+            "order": order[:MOST_ORDER],
+            "order_cut": len(order) > MOST_ORDER,
+        }
+    )
+
+
+def _cell(row: Row, levels: Json, found: Distribution) -> Json:
+    result = row.result
+    latency, costs = latency_of(result), result.resources
+    quantiles = {each.replace("_", "."): rounded(getattr(latency, each)) for each in _LATENCY if latency}
+    return _present(
+        {
+            "i": row.index,
+            "run": f"r{row.run}",
+            "suite": result.name,
+            "label": row.label,
+            "series": row.series,
+            "floor": row.floor,
+            "f": levels,
+            "version": result.version,
+            "carried_by": result.carried_by,
+            "trials": result.trials,
+            "failed_trials": result.failed_trials,
+            "failed": _said(result.failed) if result.failed else None,
+            "samples": result.samples,
+            "kind": "one_way" if result.cell.pattern == "stream" else "round_trip",
+            "latency": _present(quantiles) if latency else None,
+            "interval": [*map(rounded, result.interval)] if result.interval else None,
+            "trial_values": [*map(rounded, result.trial_values)],
+            "by_rate": by_rate(result.cell),
+            "floor_label": result.floor,
+            "floor_cell": row.floor_row,
+            **{each: rounded(getattr(result, each)) for each in _RATES},
+            "loss": rounded(loss_of(result)),
+            "cpu_ns_per_message": rounded(costs.ns_per_message) if costs else None,
+            **{each: rounded(getattr(costs, each)) for each in _COSTS if costs},
+            "sustainable_hz": rounded(result.sustainable.rate_hz) if result.sustainable else None,
+            "steps": [*map(_step, result.steps[:MOST_STEPS])],
+            "breakdown": [{"part": each.part, "ns": rounded(each.ns)} for each in result.breakdown or ()] or None,
+            "best": _compact(msgspec.to_builtins(result.best)),
+            "noise": _compact(msgspec.to_builtins(result.noise)),
+            "warnings": [*map(_said, result.warnings)],
+            "curve": found.curve,
+            "heat": _heat(found, result.noise),
+        }
+    )
+
+
+def _step(step: CurveStep) -> Json:
+    rates = {each: rounded(getattr(step, each)) for each in ("sent_hz", "received_hz") if step.trials}
+    further = {each: rounded(getattr(step, each)) for each in ("offered_hz", "lost", "p50_ns", "p99_ns")}
+    return _present({**rates, **further, "knee": step.knee, "held": step.held})
+
+
+def _said(warning: RunWarning | Failure) -> Json:
+    return {"code": warning.code, "text": warning.text, "advice": warning.advice}
+
+
+def _heat(found: Distribution, noise: Noise | None) -> Json | None:
+    """Mark when the machine was disturbed, where a witness saw it in the very trial that is shown."""
+    if found.heat is None:
+        return None
+    seen = noise.disturbed if noise is not None and noise.disturbed_trial == found.trial else ()
+    longest = sorted(seen, key=lambda each: each[0] - each[1])[:MOST_DISTURBED]
+    heat: Json = msgspec.to_builtins(found.heat)
+    return heat | {"disturbed": [[rounded(begin), rounded(end)] for begin, end in sorted(longest)]}
+
+
+def _compact(value: Any) -> Any:
+    """Return the figures and words of a mapping; its lists and its reasons are in the JSON of the run."""
+    if not isinstance(value, dict):
+        return None
+    kept = {name: _compact(each) if isinstance(each, dict) else each for name, each in value.items()}
+    return {
+        name: rounded(each) if isinstance(each, float) else each
+        for name, each in kept.items()
+        if each is not None and not isinstance(each, list | tuple) and name != "absent"
+    }
+
+
+def _comparison(each: Compared) -> Json:
+    comparison, judged = each.comparison, each.comparison.judged
+    return _present(
+        {
+            "a": each.a,
+            "b": each.b,
+            "factor": each.factor,
+            "what": each.what,
+            "names": comparison.pairing.names,
+            "metric": comparison.metric,
+            "unit": METRICS[comparison.metric].unit,
+            "medians": [*map(rounded, comparison.medians)],
+            **{name: rounded(getattr(judged, name)) for name in ("shift", "low", "high", "p", "p_family")},
+            "pairs": judged.pairs,
+            "verdict": comparison.word,
+            "trials_needed": each.trials_needed,
+            "marks": comparison.pairing.marks,
+        }
+    )
+
+
+def _present(value: Json) -> Json:
+    """Leave out what is absent: a thousand cells are to stay small."""
+    return {name: each for name, each in value.items() if each is not None}
+
+
+def _fitting(data: Any) -> Json:
+    """Return the data with as many heat maps as fit: of rows with warnings first, of floors last."""
+    cells: list[Json] = data["cells"]
+    sizes = [len(msgspec.json.encode(each["heat"])) if "heat" in each else 0 for each in cells]
+    room = DATA_BYTES - (len(msgspec.json.encode(data)) - sum(sizes))
+    for cell in sorted(cells, key=lambda each: (each["floor"], not each["warnings"], each["i"])):
+        if sizes[cell["i"]] <= room:
+            room -= sizes[cell["i"]]
+        else:
+            del cell["heat"]
+    return dict(data)

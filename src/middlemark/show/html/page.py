@@ -1,0 +1,69 @@
+"""Fills the template: what is text goes through Jinja's escaping, data into a JSON block that no text can end."""
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from middlemark.document.document import Document
+from middlemark.problems import MeasureError
+from middlemark.show.html.data import data_of
+
+SCRIPT = "report.js"
+"""The modules in ``scripts``, D3 and Observable Plot with their licences, bundled by ``web/build``."""
+
+_HERE = Path(__file__).parent
+
+_ENDS_A_SCRIPT = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+def render_html(document: Document) -> str:
+    """Return the page of a report's document. Raises MeasureError where its script is not there."""
+    return page_of(data_of(document))
+
+
+def page_of(data: Mapping[str, Any]) -> str:
+    """Return the page of a document's data."""
+    from jinja2 import Environment, FileSystemLoader, select_autoescape
+
+    environment = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html").render(
+        document=data,
+        failures=[cell for cell in data["cells"] if cell.get("failed")],
+        data=data_block(data),
+        script=script(),
+        styles=(_HERE / "report.css").read_text(encoding="utf-8"),
+    )
+
+
+def data_block(data: Mapping[str, Any]) -> str:
+    """Return the data as JSON in which no text can end the element around it, nor a line of a script."""
+    return msgspec.json.encode(data).decode().translate(_ENDS_A_SCRIPT)
+
+
+@cache
+def script() -> str:
+    """Return the report's script. Raises MeasureError where it was not bundled."""
+    for folder in _places():
+        file = folder / SCRIPT
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    raise MeasureError(
+        "an HTML report needs D3 and Observable Plot, and they are not there",
+        "in a checkout: packaging/setup/setup.sh again web; else install the package anew where npm is reached",
+    )
+
+
+def _places() -> list[Path]:
+    """Where the script may lie: where MIDDLEMARK_WEB says, in the package, or built in the checkout around it."""
+    named = [Path(each) for each in os.environ.get("MIDDLEMARK_WEB", "").split(os.pathsep) if each]
+    package = _HERE.parents[1]
+    return [*named, package / "web", package.parents[1] / "build" / "web"]

@@ -1,0 +1,169 @@
+// The reader's need, and which of the measured configurations hold it.
+import * as Plot from "@observablehq/plot";
+import { decide } from "./choice.mjs";
+import { KINDS, lineName } from "./labels.mjs";
+import { AS_GIVEN, fitted, logAxis, tip } from "./style.mjs";
+import { element } from "./table.mjs";
+import { bytes, plain, rate, readNumber, readRate, readSize, readTime, share, text, time } from "./words.mjs";
+
+const MOST = 30;
+const FIELDS = [
+  { key: "size", label: "Message size", hint: "1 KiB", read: readSize, wrong: "a size like 64, 4k or 1 MiB" },
+  { key: "rate", label: "Messages a second", hint: "e.g. 1000", read: readRate, wrong: "a rate like 100 or 10k" },
+  { key: "subscribers", label: "Subscribers", hint: "1", read: readNumber, wrong: "a whole number" },
+  { key: "deadline", label: "Deadline", hint: "e.g. 500 µs", read: readTime, wrong: "a time like 500 µs or 2 ms" },
+  { key: "budget", label: "Processors", hint: "e.g. 0.5", read: readNumber, wrong: "a number like 0.5" },
+];
+
+const QUANTILES = ["p50", "p90", "p99", "p99.9", "p99.99", "max"];
+const STATUS = { holds: "holds", fails: "does not hold", unmeasured: "never measured near there" };
+const SYMBOLS = { holds: "circle", fails: "cross", unmeasured: "square" };
+
+// The form over the figure; what is typed is kept with the selection.
+export function decisionForm(place, selection, usualSize, changed) {
+  const inputs = FIELDS.map(({ key, label, hint, read, wrong }) => {
+    const id = `decide-${key}`;
+    const problem = element("span", { class: "problem", id: `${id}-problem`, "aria-live": "polite" });
+    const input = element("input", { id, type: "text", autocomplete: "off", placeholder: key === "size" ? bytes(usualSize) : hint, "aria-describedby": `${id}-problem` });
+    input.addEventListener("input", () => {
+      selection.options.set(`decide.${key}`, input.value);
+      validate();
+      changed();
+    });
+    const validate = () => {
+      const isWrong = read(input.value) === null;
+      input.setAttribute("aria-invalid", String(isWrong));
+      problem.textContent = isWrong ? wrong : "";
+    };
+    return { node: element("div", {}, element("label", { for: id }, label), input, problem), show: () => { input.value = selection.options.get(`decide.${key}`) ?? ""; validate(); } };
+  });
+  place.addEventListener("submit", (event) => event.preventDefault());
+  place.replaceChildren(...inputs.map((each) => each.node));
+  return { show: () => inputs.forEach((each) => each.show()) };
+}
+
+export function usualSize(data) {
+  const sizes = [...new Set(data.cells.map((each) => each.f.size))].sort((a, b) => a - b);
+  return data.answers.map((each) => each.size).find((each) => sizes.includes(each)) ?? sizes[Math.floor(sizes.length / 2)];
+}
+
+function wishOf(context) {
+  const typed = (key, read) => read(context.selection.options.get(`decide.${key}`) ?? "") ?? undefined;
+  const wish = Object.fromEntries(FIELDS.map(({ key, read }) => [key, typed(key, read)]));
+  return { ...wish, size: wish.size ?? usualSize(context.data), subscribers: Math.round(wish.subscribers ?? 1), quantile: context.option("quantile") };
+}
+
+// The rarest that most cells have: with few samples there is no p99.
+function usualQuantile(cells) {
+  const measured = cells.filter((each) => !each.floor && !each.failed);
+  return ["p99", "p90"].find((name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length) ?? "p50";
+}
+
+// A reason in words.
+function reason(each) {
+  if (typeof each === "string") return each;
+  if (each.measured === "size") return `measured at ${each.levels.map(bytes).join(", ")}`;
+  if (each.measured === "rate") return `measured at ${each.levels.length ? each.levels.map(rate).join(", ") : "no known rate"}`;
+  if (each.measured === "subscribers") return `measured with ${each.levels.join(", ")} subscribers`;
+  if (each.loses !== undefined) return `loses ${share(each.loses)}`;
+  if (each.late !== undefined) return `${share(each.late)} over the deadline`;
+  if (each.most !== undefined) return `received at most ${rate(each.most)}`;
+  return `takes ${plain(each.processors)} processors`;
+}
+
+function explained(row, wish) {
+  const parts = row.reasons.map(reason);
+  if (row.status === "holds" && row.margin !== null) parts.push(`${share(row.margin)} of the deadline to spare`);
+  if (row.status === "holds" && wish.budget !== undefined) parts.push(`${plain(wish.budget - row.cpu)} processors to spare`);
+  if (row.between) parts.push(`interpolated between ${bytes(row.between[0])} and ${bytes(row.between[1])}`);
+  return parts.join("; ");
+}
+
+export const decision = {
+  id: "decision",
+  title: "Configurations that hold it",
+  says:
+    "A full mark was measured at that size; a hollow one is interpolated between two measured sizes, straight on logarithmic axes. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
+  options(context) {
+    const kinds = [...new Set(context.cells.map((each) => each.kind))];
+    const known = QUANTILES.filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
+    return [
+      { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: usualQuantile(context.cells) },
+      { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
+      { key: "floors", label: "Machine alone", values: [["", "left out"], ["shown", "shown"]], initial: context.cells.every((each) => each.floor) ? "shown" : "" },
+    ];
+  },
+  rows(context) {
+    const wish = wishOf(context);
+    const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("floors") || !each.floor));
+    const decided = decide(cells, wish);
+    const told = toldFactors(decided.map((row) => row.first), context.data.factors, wish);
+    const rows = decided.map((row) => ({
+      ...row,
+      label: configurationName(row, told),
+      verdict: STATUS[row.status],
+      latency_ns: row.value,
+      processors: row.cpu,
+      how: row.value === null ? "" : row.between ? "interpolated" : "measured",
+      why: explained(row, wish),
+      wish,
+    }));
+    const count = (status) => rows.filter((row) => row.status === status).length;
+    const columns = [
+      { name: "label", title: "configuration" },
+      { name: "verdict", title: "verdict" },
+      { name: "latency_ns", title: wish.quantile, show: time },
+      { name: "processors", title: "processors", show: plain },
+      { name: "how", title: "how known", show: text },
+      { name: "why", title: "why", show: text },
+    ];
+    const asked = [bytes(wish.size), wish.rate && rate(wish.rate), `${wish.subscribers} subscriber${wish.subscribers === 1 ? "" : "s"}`, wish.deadline && `${wish.quantile} within ${time(wish.deadline)}`, wish.budget && `${plain(wish.budget)} processors`];
+    const notes = [`${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ${count("unmeasured")} were never measured near there (in the table, with the reason).`];
+    return { rows, columns, notes };
+  },
+  draw(rows, context, width) {
+    const drawn = rows.filter((row) => row.value > 0).slice(0, MOST);
+    if (drawn.length === 0) return null;
+    const { deadline } = rows[0].wish;
+    const left = Math.min(260, width * 0.48);
+    const names = new Map(drawn.map((row, index) => [index, row.label]));
+    const points = drawn.map((row, index) => ({ ...row, index }));
+    const values = [...points.map((row) => row.value), deadline];
+    const x = logAxis(values.filter(Boolean), time, null, { most: Math.max(3, Math.floor((width - left - 210) / 60)) });
+    const right = width > 620 ? 210 : 24;
+    const spare = (row) => fitted([time(row.value), row.status !== "holds" ? row.why || row.verdict : row.margin === null ? "" : `${share(row.margin)} to spare`].filter(Boolean).join(", "), right);
+    const svg = Plot.plot({
+      ...AS_GIVEN,
+      width,
+      height: points.length * 24 + 66,
+      marginLeft: left,
+      marginRight: right,
+      marginTop: 26,
+      x: x.scale,
+      y: { type: "band", domain: points.map((row) => row.index), label: null, tickSize: 0, tickFormat: (index) => fitted(names.get(index), left - 14) },
+      marks: [
+        ...x.marks("x"),
+        deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
+        deadline ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" }) : null,
+        Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "value", stroke: "var(--line)" }),
+        Plot.dot(points, { x: "value", y: "index", symbol: (row) => SYMBOLS[row.status], stroke: (row) => colourOf(row), fill: (row) => (row.between ? "var(--surface)" : colourOf(row)), r: 5, strokeWidth: 1.6 }),
+        right > 100 ? Plot.text(points, { y: "index", frameAnchor: "right", dx: right - 6, textAnchor: "end", text: spare, fill: "var(--ink)" }) : null,
+        tip({ data: points, at: { x: "value", y: "index" }, title: (row) => `${row.label}\n${row.verdict}: ${time(row.value)}${row.why ? `\n${row.why}` : ""}` }),
+      ],
+    });
+    const legend = [...new Set(points.map((row) => row.status))].map((status) => ({ name: STATUS[status], symbol: SYMBOLS[status], colour: colourOf({ status }) }));
+    return { svg, legend, notes: rows.length > MOST ? [`${MOST} of ${rows.length} are drawn.`] : [] };
+  },
+};
+
+const colourOf = ({ status }) => ({ holds: "var(--good)", fails: "var(--bad)", unmeasured: "var(--quiet)" })[status];
+
+// Adapter and transport, and those other factors in which the configurations differ; what the reader asks for is not one of them.
+function toldFactors(cells, factors, wish) {
+  const free = new Set(["size", "subscribers", ...(wish.rate === undefined ? [] : ["rate"])]);
+  const always = new Set(["adapter", "transport"]);
+  const varies = ({ name }) => new Set(cells.map((cell) => JSON.stringify(cell.f[name]))).size > 1;
+  return factors.filter((each) => !free.has(each.name) && (always.has(each.name) || varies(each)));
+}
+
+const configurationName = (row, factors) => (row.series.length === 1 ? row.series[0] : lineName(row.first, factors, null));

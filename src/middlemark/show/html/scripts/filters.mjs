@@ -1,0 +1,49 @@
+// The filters over all figures: a list of levels a factor, all of them to be reached by keyboard.
+import { element } from "./table.mjs";
+
+export function filters(place, factors, selection, changed) {
+  const panels = factors.filter((each) => each.levels.length > 1).map((factor) => panel(factor, selection, changed));
+  const reset = element("button", { type: "button", onclick: () => { selection.reset(); changed(); } }, "Show all");
+  const told = element("output", { class: "told", "aria-live": "polite" });
+  place.replaceChildren(...panels.map((each) => each.node), reset, told);
+  return {
+    show(number, all) {
+      panels.forEach((each) => each.show());
+      reset.disabled = selection.levels.size === 0;
+      told.textContent = number === all ? `all ${all} configurations` : `${number} of ${all} configurations`;
+    },
+  };
+}
+
+function panel(factor, selection, changed) {
+  const summary = element("summary");
+  const boxes = factor.shown.map((name, index) => {
+    const box = element("input", { type: "checkbox", value: index });
+    box.addEventListener("change", () => {
+      const chosen = new Set(boxes.filter((each) => each.box.checked).map((each) => Number(each.box.value)));
+      selection.choose(factor.name, chosen); // none is no filter, and so are all
+      changed();
+    });
+    return { box, node: element("label", {}, box, ` ${name}`) };
+  });
+  const list = element("fieldset", {}, element("legend", { class: "unseen" }, factor.label), ...boxes.map((each) => each.node));
+  const node = element("details", { class: "filter" }, summary, list);
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !node.open) return;
+    node.open = false;
+    summary.focus();
+  });
+  document.addEventListener("click", (event) => {
+    if (!node.contains(event.target)) node.open = false;
+  });
+  return {
+    node,
+    show() {
+      const chosen = selection.levels.get(factor.name);
+      boxes.forEach(({ box }, index) => { box.checked = chosen?.has(index) ?? false; });
+      const names = chosen ? [...chosen].map((index) => factor.shown[index]) : [];
+      summary.textContent = `${factor.label}: ${names.length === 0 ? "all" : names.length > 2 ? `${names.length} of ${factor.levels.length}` : names.join(", ")}`;
+      node.classList.toggle("is-set", names.length > 0);
+    },
+  };
+}

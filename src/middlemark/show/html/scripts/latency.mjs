@@ -1,0 +1,27 @@
+// Latency by size.
+import { bySize } from "./by_size.mjs";
+
+const quantile = (key) => ({ key, name: `${key.replace(".", "_")}_ns`, title: key, scale: "time", value: (cell) => cell.latency?.[key] ?? null });
+
+// The interval is that of the figure that stands for a trial; where that is a rate, it says nothing of a latency.
+const p50 = { ...quantile("p50"), low: (cell) => (cell.by_rate ? null : cell.interval?.[0] ?? null), high: (cell) => (cell.by_rate ? null : cell.interval?.[1] ?? null) };
+const METRICS = [p50, ...["p90", "p99", "p99.9", "p99.99", "mean", "min", "max"].map(quantile)];
+
+export const latencyBySize = (kind, words) =>
+  bySize({
+    id: `latency-by-size${kind === "one_way" ? "-one-way" : ""}`,
+    title: `Latency by size: ${words}`,
+    says:
+      "Both axes are logarithmic. A point is the median over the trials of a configuration, a band the 95 % interval of that median (six trials or more have one); dashed grey lines are the machine alone, what this machine " +
+      "does without any middleware. A percentile with too few samples behind it is left out.",
+    metrics: METRICS,
+    together: ["p50", "p99", "p99.9"],
+    only: (cell) => cell.kind === kind,
+  });
+
+export const timesFloor = bySize({
+  id: "times-floor",
+  title: "How many times the machine alone",
+  says: "The p50 of a configuration over that of the machine alone that carries data the same way, at the same size and with the same way of receiving. One is the machine alone itself; the scale is logarithmic.",
+  metrics: [{ key: "times", name: "times_floor", title: "times the machine alone", scale: "ratio", value: (cell) => (cell.floor ? null : cell.times_floor ?? null) }],
+});

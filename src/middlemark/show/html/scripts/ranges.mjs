@@ -1,0 +1,83 @@
+// Cells side by side at one size: p50, p99 and p99.9 of each on one line, fastest first.
+import * as Plot from "@observablehq/plot";
+import { KINDS, lineName } from "./labels.mjs";
+import { AS_GIVEN, fitted, logAxis, tip } from "./style.mjs";
+import { bytes, plain, time } from "./words.mjs";
+
+const MOST = 40;
+const MARKS = [["p50", "circle"], ["p99", "triangle"], ["p99.9", "square"]];
+
+// The options that choose a size, and what latency means there, for every figure that looks at cells of one size.
+export function atOneSize(context, has) {
+  const cells = context.cells.filter((cell) => !cell.failed && has(cell));
+  const kinds = [...new Set(cells.map((each) => each.kind))];
+  const sizes = [...new Set(cells.map((each) => each.f.size))].sort((a, b) => a - b);
+  const named = context.data.answers.map((each) => each.size).find((each) => sizes.includes(each));
+  return [
+    { key: "kind", label: "Latency", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
+    { key: "size", label: "At", values: sizes.map((size) => [String(size), bytes(size)]), initial: String(named ?? sizes[Math.floor((sizes.length - 1) / 2)]) },
+  ];
+}
+
+export const ofOneSize = (context, has) =>
+  context.cells.filter((cell) => !cell.failed && has(cell) && String(cell.f.size) === context.option("size") && cell.kind === context.option("kind"));
+
+const has = (cell) => cell.latency?.p50 > 0;
+
+export const ranges = {
+  id: "latency-at-a-size",
+  title: "Latency at one size",
+  says: "Each line is a configuration, from its p50 (circle) over p99 (triangle) to p99.9 (square), fastest first; grey lines are the machine alone. Left is better.",
+  has: (data) => data.cells.some(has),
+  options: (context) => atOneSize(context, has),
+  rows(context) {
+    const cells = ofOneSize(context, has).sort((a, b) => a.latency.p50 - b.latency.p50);
+    const rows = cells.map((cell) => ({
+      cell,
+      label: lineName(cell, context.data.factors, "size"),
+      ...Object.fromEntries(MARKS.map(([name]) => [`${name.replace(".", "_")}_ns`, cell.latency[name] ?? null])),
+      max_ns: cell.latency.max ?? null,
+      times_floor: cell.times_floor ?? null,
+      floor: cell.floor_label ?? null,
+      times_best: cell.best?.times ?? null,
+      best: cell.best?.floor ?? null,
+      samples: cell.samples,
+      warnings: cell.warnings?.length ?? 0,
+    }));
+    const columns = [
+      { name: "label", title: "what" },
+      ...["p50_ns", "p99_ns", "p99_9_ns", "max_ns"].map((name) => ({ name, title: name.slice(0, -3).replace("9_9", "9.9"), show: time })),
+      { name: "times_floor", title: "× machine alone", show: plain },
+      { name: "floor", title: "machine alone" },
+      { name: "times_best", title: "× best of the machine", show: plain },
+      { name: "best", title: "best of the machine" },
+      { name: "samples", title: "samples" },
+      { name: "warnings", title: "warnings" },
+    ];
+    return { rows, columns, notes: rows.length > MOST ? [`The ${MOST} fastest of ${rows.length} are drawn; the table has all.`] : [] };
+  },
+  draw(rows, context, width) {
+    const drawn = rows.slice(0, MOST);
+    const room = Math.min(260, width * 0.48);
+    const points = drawn.flatMap((row) => MARKS.map(([name, symbol]) => ({ row, name, symbol, value: row[`${name.replace(".", "_")}_ns`], colour: context.styles.of(row.cell.series).colour }))).filter((each) => each.value > 0);
+    const key = (row) => row.cell.i;
+    const names = new Map(drawn.map((row) => [key(row), row.label]));
+    const x = logAxis(points.map((each) => each.value), time, null, { most: Math.max(3, Math.floor((width - room) / 60)) });
+    const svg = Plot.plot({
+      ...AS_GIVEN,
+      width,
+      height: drawn.length * 20 + 60,
+      marginLeft: room,
+      marginRight: 20,
+      x: x.scale,
+      y: { type: "band", domain: drawn.map(key), tickFormat: (index) => fitted(names.get(index), room - 14), label: null, tickSize: 0 },
+      marks: [
+        ...x.marks("x"),
+        Plot.ruleY(drawn, { y: key, x1: "p50_ns", x2: (row) => row.p99_9_ns ?? row.p99_ns ?? row.p50_ns, stroke: (row) => context.styles.of(row.cell.series).colour, strokeWidth: 2, strokeOpacity: 0.5 }),
+        Plot.dot(points, { x: "value", y: (each) => key(each.row), fill: "colour", symbol: "symbol", r: 4 }),
+        tip({ data: points, at: { x: "value", y: (each) => key(each.row) }, title: (each) => `${each.row.cell.label}\n${each.name}: ${time(each.value)}` }),
+      ],
+    });
+    return { svg, legend: MARKS.map(([name, symbol]) => ({ name, symbol, colour: "var(--ink)" })) };
+  },
+};

@@ -1,0 +1,110 @@
+// How a series looks, the same in every figure and under every filter: colour by its adapter, symbol by its place among all, so that
+// nothing is told by colour alone. Colours are names of the style sheet's, which has them for light, dark and paper.
+import * as Plot from "@observablehq/plot";
+import * as d3 from "d3";
+import { bytes, bytesRate, plain, rate, time } from "./words.mjs";
+
+const COLOURS = 10;
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"];
+
+export class Styles {
+  constructor(cells) {
+    const adapters = [...new Set(cells.filter((each) => !each.floor).map((each) => each.f.adapter))];
+    // A single adapter's series are told apart by colour, too.
+    const coloured = adapters.length > 1 ? (cell) => cell.f.adapter : (cell) => cell.series;
+    const colours = new Map();
+    this.known = new Map();
+    this.byColour = [{ name: "machine alone", colour: "var(--floor)", dash: "5 4" }];
+    for (const cell of cells) {
+      if (this.known.has(cell.series)) continue;
+      const key = coloured(cell);
+      if (!cell.floor && !colours.has(key)) colours.set(key, colours.size % COLOURS);
+      if (!cell.floor && this.byColour.every((each) => each.name !== key)) this.byColour.push({ name: key, colour: `var(--c${colours.get(key)})` });
+      const colour = cell.floor ? "var(--floor)" : `var(--c${colours.get(key)})`;
+      this.known.set(cell.series, { colour, symbol: SYMBOLS[this.known.size % SYMBOLS.length], dash: cell.floor ? "5 4" : "" });
+    }
+  }
+
+  // The colours alone, by adapter.
+  adapters() {
+    return this.byColour;
+  }
+
+  of(series) {
+    return this.known.get(series) ?? { colour: "var(--floor)", symbol: "circle", dash: "" };
+  }
+}
+
+export const NARROW = 620;
+
+// Marks are given their colour, not a value that a scale would make one of.
+export const AS_GIVEN = { color: { type: "identity" }, symbol: { type: "identity" } };
+
+const TIP = { fill: "var(--surface)", stroke: "var(--line)" };
+
+// What a pointer near a mark is shown; `title` is text.
+export const tip = (options) => Plot.tip(options.data, Plot.pointer({ ...TIP, ...options.at, title: options.title }));
+
+export const SCALES = {
+  time: { show: time },
+  bytes: { show: bytes, binary: true },
+  bytesRate: { show: bytesRate },
+  rate: { show: rate },
+  ratio: { show: plain },
+};
+
+// Axes are {scale, marks(which)}. Plot's own axis of a logarithmic scale would leave out the names of ticks that D3 finds too many.
+const axis = (scale, ticks, show, label, grid) => ({
+  scale: { ...scale, axis: null, label },
+  marks: (which) => [
+    grid ? (which === "x" ? Plot.gridX : Plot.gridY)(ticks) : null,
+    (which === "x" ? Plot.axisX : Plot.axisY)(ticks, { text: (tick) => show(tick), label }),
+  ],
+});
+
+// Values that were measured (sizes, numbers of subscribers), where there is room for their names.
+export function sizeAxis(sizes, width, label = "message size", show = bytes) {
+  const known = [...new Set(sizes)].sort((a, b) => a - b);
+  const room = Math.max(2, Math.floor(width / 64));
+  const step = Math.ceil(known.length / room);
+  const ticks = known.filter((_, index) => index % step === 0);
+  return axis({ type: "log", base: 2, domain: padded(known, 1.25) }, ticks, show, label, false);
+}
+
+// Powers of ten and, where there are few of them, their twos and fives.
+export function logAxis(values, show, label, options = {}) {
+  const known = values.filter((each) => each > 0 && Number.isFinite(each));
+  const [low, high] = known.length ? padded(known, 1.12) : [1, 10];
+  const ticks = logTicks(low, high, options.binary ?? false);
+  const kept = options.most ? thinned(ticks, options.most) : ticks;
+  return axis({ type: "log", domain: options.domain ?? [low, high] }, kept, show, label, options.grid ?? true);
+}
+
+function logTicks(low, high, binary) {
+  const base = binary ? 2 : 10;
+  const decades = Math.log10(high / low);
+  const steps = binary || decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  const ticks = [];
+  for (let power = Math.floor(Math.log(low) / Math.log(base)); base ** power <= high; power++)
+    for (const step of steps) {
+      const tick = step * base ** power;
+      if (tick >= low && tick <= high) ticks.push(tick);
+    }
+  if (ticks.length > 2) return ticks;
+  const unit = binary ? 1024 ** Math.floor(Math.log(low) / Math.log(1024)) : 1;
+  return d3.ticks(low / unit, high / unit, 5).map((each) => each * unit);
+}
+
+const thinned = (ticks, most) => ticks.filter((_, index) => index % Math.ceil(ticks.length / most) === 0);
+
+function padded(values, by) {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  return [low / by, high * by];
+}
+
+// A name that fits into that many pixels; the whole of it is in the table.
+export function fitted(name, pixels) {
+  const most = Math.max(6, Math.floor(pixels / 6.4));
+  return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
+}

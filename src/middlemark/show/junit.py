@@ -1,0 +1,104 @@
+"""JUnit XML, as continuous integration reads it: a test case a comparison, or without comparisons one a cell.
+
+There is no schema by JUnit itself; this keeps to what the Ant task writes and the reporters of Jenkins and GitLab read:
+``testsuites/testsuite/testcase`` with ``failure``, ``error``, ``skipped`` and ``system-out``.
+"""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Collection, Sequence
+
+from middlemark.document.document import Document, Row
+from middlemark.document.judged import what
+from middlemark.document.numbers import part
+from middlemark.document.words import plain
+from middlemark.show import View
+from middlemark.show.naming import cell_name
+from middlemark.stats.comparisons import METRICS, Comparison
+from middlemark.stats.verdict import Verdict
+from middlemark.stats.warnings.cells import NOT_MEASURED
+
+
+def render(document: Document, _view: View) -> str:
+    """Return a case a cell: an error where it failed, its warnings in the output."""
+    suite = _suite(document)
+    for row in document.rows:
+        case, failed = _case(suite, row), row.result.failed
+        if failed is not None and failed.code == NOT_MEASURED:
+            ET.SubElement(case, "skipped", message=_text(failed.text))
+        elif failed is not None:
+            ET.SubElement(case, "error", type=failed.code, message=_text(failed.text)).text = _text(failed.advice)
+        told = [f"{each.code}: {each.text} → {each.advice}" for each in row.result.warnings]
+        if told:
+            ET.SubElement(case, "system-out").text = "\n".join(map(_text, told))
+    return _written(suite)
+
+
+def of_comparisons(
+    document: Document, comparisons: Sequence[Comparison], missed: Collection[int] | None, margin: float
+) -> str:
+    """Return a case a comparison: a failure where B is worse, skipped where that cannot be told; and failed cells.
+
+    ``missed``: the comparisons (by place) that miss a gate of their own; None: there is no gate, worse is a failure.
+    """
+    suite = _suite(document)
+    for place, each in enumerate(comparisons):
+        judged = each.judged
+        a, b = each.pairing.names
+        name = f"{what(each.pairing)}: {b} beside {a}"
+        case = ET.SubElement(suite, "testcase", classname=f"middlemark.{each.metric}", name=_text(name))
+        told = _told(each, margin)
+        worse = judged.verdict is Verdict.WORSE if missed is None else place in missed
+        if worse:
+            ET.SubElement(case, "failure", type=METRICS[each.metric].worse, message=_text(told))
+        elif judged.verdict is Verdict.CANNOT_TELL:
+            ET.SubElement(case, "skipped", message=_text(told))
+        ET.SubElement(case, "system-out").text = "\n".join(map(_text, (told, *each.pairing.marks)))
+    for row in document.rows:
+        failed = row.result.failed
+        if failed is not None and failed.code != NOT_MEASURED:
+            ET.SubElement(_case(suite, row), "error", type=failed.code, message=_text(failed.text))
+    return _written(suite)
+
+
+def _case(suite: ET.Element, row: Row) -> ET.Element:
+    result = row.result
+    return ET.SubElement(
+        suite, "testcase", classname=_text(f"middlemark.{result.name}"), name=_text(cell_name(result.cell))
+    )
+
+
+def _told(each: Comparison, margin: float) -> str:
+    judged, unit = each.judged, METRICS[each.metric].unit
+    a, b = each.medians
+    interval = (
+        f"95 % interval {100 * judged.low:+.1f} to {100 * judged.high:+.1f} %"
+        if judged.low is not None and judged.high is not None
+        else "no interval: fewer than six pairs"
+    )
+    needed = f"; about {judged.trials_needed} trials of each would tell" if judged.trials_needed else ""
+    shift = f"{part(judged.shift)} ({interval}, {judged.pairs} pairs, margin {100 * margin:g} %)"
+    return f"{each.metric} {each.word}: {shift}; {a:.4g} → {b:.4g} {unit}{needed}"
+
+
+def _suite(document: Document) -> ET.Element:
+    run = document.runs[0]
+    suite = ET.Element("testsuite", name=_text(f"middlemark {', '.join(run.file.suites)}"), tests="0")
+    suite.set("timestamp", run.file.started[:19])
+    suite.set("hostname", _text(run.machine.host if run.machine else "unknown"))
+    suite.set("time", f"{document.took:.3f}")
+    return suite
+
+
+def _written(suite: ET.Element) -> str:
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    suites = ET.Element("testsuites")
+    suites.append(suite)
+    ET.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, encoding="unicode") + "\n"
+
+
+def _text(text: str) -> str:
+    """Return what XML 1.0 can hold of a text: a crashed program's last words may be anything."""
+    return plain(text).encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,69 @@
+"""Lines of text: broken by the width they take on a terminal, aligned in columns, and the heads of logs."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from middlemark.document.words import WORDS, plain, subject, words
+from middlemark.model.run import Run
+from middlemark.stats.result import CellResult
+
+_UNIT = re.compile(r"([0-9]) (%|µs|ms|s|B|KiB|MiB)(?![a-zA-Z])")
+"""A number and its unit stay on one line."""
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return the text in lines of at most ``width`` columns, at least one, broken at blanks where there are any."""
+    lines: list[str] = []
+    line = ""
+    for word in _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text).split(" "):
+        candidate = f"{line} {word}" if line else word
+        if cell_len(candidate) <= width:
+            line = candidate
+            continue
+        if line:
+            lines.append(line)
+        line = word
+        while cell_len(line) > width:
+            head = _fitting(line, width)
+            lines.append(head)
+            line = line[len(head) :]
+    broken = [*lines, line] if line or not lines else lines
+    return [each.replace("\N{NO-BREAK SPACE}", " ") for each in broken]
+
+
+def _fitting(word: str, width: int) -> str:
+    taken = 0
+    for at, character in enumerate(word):
+        taken += cell_len(character)
+        if taken > width:
+            return word[: max(at, 1)]
+    return word
+
+
+def hanging(first: str, text: str, width: int) -> list[str]:
+    """Return the text wrapped behind ``first``, later lines indented to where it ends."""
+    indent = cell_len(first)
+    lines = wrapped(text, max(width - indent, 20))
+    return [first + lines[0], *(" " * indent + line for line in lines[1:])]
+
+
+def aligned(rows: Sequence[Sequence[str]], *, right: bool) -> Iterator[str]:
+    """Yield the rows in columns, all but the first to the ``right`` or to the left."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for first, *others in rows:
+        cells = [text.rjust(each) if right else text.ljust(each) for text, each in zip(others, widths[1:], strict=True)]
+        yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()
+
+
+def log_head(run: Run) -> str:
+    """Return the first line of a log as other tools print it: what was run, and how far it came."""
+    cut = f", interrupted after {len(run.outcomes)} of {run.planned_trials} trials" if run.file.interrupted else ""
+    return f"# {plain(', '.join(run.file.suites))}, {run.file.started}{cut}"
+
+
+def log_title(result: CellResult) -> str:
+    """Return what a log says above a cell: what is measured, in which version, and how."""
+    version = f" {result.version}" if result.version else ""
+    return f"# {plain(subject(result.cell) + version)}: {plain(words(result.cell, WORDS))}"

@@ -1,0 +1,46 @@
+"""Names of cells for other tools: stable from run to run, unique within one, without blanks."""
+
+from middlemark.model.cell import FACTORS, FIELDS, Cell
+
+_DEFAULT = Cell(adapter="", transport="", size=0)
+_NONE = {each.field: each.none or "none" for each in FACTORS.values()}
+_FIRST = ("pattern", "adapter", "transport", "size", "receive")
+"""Factors that are in every name, so that a name does not change when a run has other cells beside it."""
+
+
+def cell_name(cell: Cell) -> str:
+    """Return ``ping-pong/adapter:shm/transport:shm/size:64/receive:block``, further factors where not the default.
+
+    The name depends on the cell alone. Two cells of one name would be one cell.
+    """
+    parts: list[str] = [cell.pattern]
+    for factor in FIELDS:
+        known = factor not in cell.unknown
+        if not (known or factor in _FIRST):  # an imported cell is named by what is known of it
+            continue
+        level = getattr(cell, factor) if known else "unknown"
+        if factor == "pattern" or (factor not in _FIRST and level == getattr(_DEFAULT, factor)):
+            continue
+        parts.append(f"{factor}:{_NONE.get(factor) if level is None else _level(level)}")
+    return "/".join("".join("_" if char.isspace() or char == "/" else char for char in part) for part in parts)
+
+
+def file_name(index: int, cell: Cell) -> str:
+    """Return a name for the file of the cell at that place: ``0003-ping-pong-shm-shm-64-block``."""
+    receive = "unknown" if "receive" in cell.unknown else cell.receive
+    name = f"{cell.pattern}-{cell.adapter}-{cell.transport}-{cell.size}-{receive}"
+    safe = "".join(char if char.isascii() and (char.isalnum() or char in "-_.") else "_" for char in name)
+    return f"{index:04d}-{safe[:120]}"
+
+
+def _level(level: object) -> str:
+    """Return a level as a suite would write it."""
+    match level:
+        case bool():
+            return str(level).lower()
+        case tuple():
+            return "+".join("=".join(map(str, each)) if isinstance(each, tuple) else str(each) for each in level)
+        case float() if level.is_integer():
+            return str(int(level))
+        case _:
+            return str(level)

@@ -1,0 +1,339 @@
+"""What is being measured, how the last trial did, the noise of the machine and the time left.
+
+``State`` makes the words and figures; ``progress`` shows them: live on a terminal, in plain lines elsewhere.
+"""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from middlemark.document.numbers import ratio
+from middlemark.document.words import plain
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.outcome import TrialOutcome, Underway
+from middlemark.model.plan import Plan, Trial
+from middlemark.model.units import format_percent, format_rate, format_seconds, format_size, format_us
+from middlemark.plan import estimate_trial
+
+LINE_EVERY_S = 10.0
+PRESSURE = Path("/proc/pressure/cpu")
+_BAR = 20
+_LEAST_FOR_BAR = 60
+"""In a narrower terminal words are worth more than a bar."""
+_NOISY = 0.005
+"""A smaller share of waiting is not worth a word."""
+
+
+def describe(cell: Cell) -> str:
+    """Return the cell in a few words: ``fastdds shm, 64 KiB, block``."""
+    name = cell.adapter if cell.adapter == cell.transport else f"{cell.adapter} {cell.transport}"
+    extras = [
+        format_size(cell.size),
+        cell.receive,
+        *(["loan"] if cell.loan else []),
+        *(["best effort"] if cell.reliability == "best-effort" else []),
+        *(["one process"] if cell.processes == 1 else []),
+        *([f"{cell.subscribers} subscribers"] if cell.subscribers > 1 else []),
+        *([cell.label] if cell.label else []),
+    ]
+    return plain(f"{name}, {', '.join(extras)}")
+
+
+class Last(msgspec.Struct, frozen=True):
+    """The last trial that was measured. ``per_message_ns``: p50, or where its rate counts the time a message takes."""
+
+    cell: int
+    name: str
+    figure: str
+    per_message_ns: float
+
+
+class State:
+    """How far a run is. Reads what a trial kept only between trials."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path | None,
+        adapters: Sequence[Description],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        waited_us: Callable[[], int | None] | None = None,
+    ) -> None:
+        """``clock`` in s; ``waited_us``: how long tasks have waited for a processor since the machine started."""
+        self._plan = plan
+        self._folder = folder
+        self._descriptions = {each.name: each for each in adapters}
+        self._clock = clock
+        self._waited_us = waited_us or _waited_us
+        self._estimates = [(trial.cell, estimate_trial(plan.cells[trial.cell], trial)) for trial in plan.trials]
+        self._floors: list[tuple[int, str] | None] | None = None
+        self._figures: dict[int, float] = {}
+        self._took: dict[int, list[float]] = {}
+        self._last: Last | None = None
+        self._now = "starting"
+        self._samples = ""
+        self._began = (clock(), self._waited_us())
+        self._noise = ""
+        self.done = 0
+        self.total = len(plan.trials)
+
+    def more(self, plan: Plan) -> None:
+        """Count the trials of a further round."""
+        self._estimates += [(trial.cell, estimate_trial(plan.cells[trial.cell], trial)) for trial in plan.trials]
+        self.total += len(plan.trials)
+
+    def begins(self, cell: Cell) -> None:
+        """Take up the next trial."""
+        self._now, self._samples = describe(cell), ""
+        self._began = (self._clock(), self._waited_us())
+
+    def ticked(self, event: Underway) -> None:
+        """Take up what a trial says once a second."""
+        self._samples = f"{_step(event)}{event.samples:,} samples ({event.phase})"
+
+    def ended(self, cell: Cell, outcome: TrialOutcome) -> None:
+        """Take up what a trial came to."""
+        self.done += 1
+        begin, waited = self._began
+        self._took.setdefault(outcome.cell, []).append(self._clock() - begin)
+        self._noise = self._noise_of(outcome, begin, waited)
+        if outcome.failed is None and self._folder is not None:
+            found = _figure(cell, outcome, self._folder)
+            if found is not None:
+                self._last = Last(outcome.cell, describe(cell), found[1], found[0])
+                self._figures[outcome.cell] = found[0]
+
+    def left_s(self) -> float:
+        """Return the seconds left: a cell's own trials so far, else the estimate as well as it held for others."""
+        took = [(cell, seconds) for cell, each in self._took.items() for seconds in each]
+        estimates = dict(reversed(self._estimates))
+        expected = sum(estimates[cell] for cell, _ in took)
+        pace = sum(seconds for _, seconds in took) / expected if expected > 0 else 1.0
+        means = {cell: sum(each) / len(each) for cell, each in self._took.items()}
+        return sum(means.get(cell, estimate * pace) for cell, estimate in self._estimates[self.done :])
+
+    def line(self) -> str:
+        """Return all of it in one line, for a log."""
+        parts = [f"{self._count()}, {self._left()}; next: {self._now}", self._result(), self._noise]
+        return "; ".join(each for each in parts if each)
+
+    def lines(self, width: int) -> list[str]:
+        """Return at most three lines of at most ``width`` columns."""
+        head = f"{self._bar()} {self._count()}, {self._left()}" if width >= _LEAST_FOR_BAR else self._short()
+        now = f"{self._now}: {self._samples}" if self._samples else self._now
+        last = "; ".join(each for each in (self._result(), self._noise) if each)
+        return [_cut(each, width) for each in (head, now, last) if each]
+
+    def _count(self) -> str:
+        return f"{self.done:,} of {self.total:,} trials"
+
+    def _short(self) -> str:
+        return f"{self.done}/{self.total}, {self._left()}"
+
+    def _left(self) -> str:
+        return f"{format_seconds(max(1.0, float(round(self.left_s()))))} left"
+
+    def _bar(self) -> str:
+        filled = round(_BAR * self.done / self.total) if self.total else _BAR
+        return f"[{'#' * filled}{'-' * (_BAR - filled)}]"
+
+    def _result(self) -> str:
+        if self._last is None:
+            return ""
+        # The figure first: in a narrow terminal it is the name that is cut.
+        against = self._against_floor(self._last)
+        return f"last: {self._last.figure}" + (f", {against}" if against else "") + f" ({self._last.name})"
+
+    def _against_floor(self, last: Last) -> str:
+        """Return how many times its floor's last trial it took; nothing while that is not known, and of a floor."""
+        floor = self._floor_of(last.cell)
+        if floor is None or floor[0] == last.cell or floor[0] not in self._figures:
+            return ""
+        return f"{ratio(last.per_message_ns / self._figures[floor[0]])} × {floor[1]}"
+
+    def _floor_of(self, cell: int) -> tuple[int, str] | None:
+        """Which floor a cell is held against is known before it is measured: all of them count as equally fast."""
+        from middlemark.stats.floors import floors
+
+        if self._floors is None:
+            cells = self._plan.cells
+            found = floors(cells, [1.0] * len(cells), self._descriptions) if self._descriptions else ()
+            self._floors = [None if each is None else (each.cell, each.label) for each in found]
+        return self._floors[cell] if cell < len(self._floors) else None
+
+    def _noise_of(self, outcome: TrialOutcome, begin: float, waited: int | None) -> str:
+        """Return what the machine did meanwhile, by the kernel's pressure, else by switches that nobody asked for."""
+        now, seconds = self._waited_us(), self._clock() - begin
+        if waited is not None and now is not None and seconds > 0:
+            share = min(1.0, (now - waited) / (seconds * 1e6))
+            return f"tasks waited for a processor {format_percent(share)} of the time" if share >= _NOISY else ""
+        switches = sum(each.involuntary_switches for each in outcome.costs)
+        measured = max((each.seconds for each in outcome.costs), default=0.0)
+        return f"made to give way {switches / measured:,.0f} times/s" if switches and measured > 0 else ""
+
+
+def _waited_us() -> int | None:
+    """Return the µs in which some task waited for a processor; None where the kernel keeps no pressure (PSI)."""
+    try:
+        first = PRESSURE.read_text(encoding="ascii").split("\n", 1)[0]
+    except (OSError, ValueError):
+        return None
+    name, _, total = first.rpartition("total=")
+    return int(total) if name.startswith("some") and total.isdigit() else None
+
+
+def _figure(cell: Cell, outcome: TrialOutcome, folder: Path) -> tuple[float, str] | None:
+    """Return a trial's time a message in ns, and its figure in words; None where it has none."""
+    import numpy as np
+
+    from middlemark.stats.floors import by_rate
+    from middlemark.stats.rates import rates
+    from middlemark.stats.samples import SamplesError, load, load_kept
+
+    if by_rate(cell):
+        hz = rates(outcome).rate_hz
+        return (1e9 / hz, f"{format_rate(float(f'{hz:.3g}'))}") if hz else None
+    try:
+        if cell.pattern == "stream":
+            parts = [load_kept(folder, each).raw["one_way_ns"] for each in outcome.files if each.role == "subscriber"]
+        elif outcome.samples_file:
+            parts = [load(folder / outcome.samples_file)["round_trip_ns"]]
+        else:
+            parts = [load_kept(folder, each).raw["round_trip_ns"] for each in outcome.files if each.role == "client"]
+    except SamplesError:
+        return None  # the result tells it
+    values = np.concatenate(parts) if parts else np.empty(0)
+    if not len(values):
+        return None
+    median = float(np.median(values))
+    return median, f"p50 {format_us(median)} µs"
+
+
+def _step(event: Underway) -> str:
+    """Return which step of a search a tick belongs to: ``step 3 at 12.5 kHz, ``; nothing outside of searches."""
+    if event.step is None:
+        return ""
+    rate = event.rate_hz
+    return f"step {event.step} at {'rate max' if rate is None else format_rate(float(f'{rate:.3g}'))}, "
+
+
+def _cut(text: str, width: int) -> str:
+    """Return the text in at most ``width`` columns, the end of it given up for three dots."""
+    from rich.cells import cell_len
+
+    if cell_len(text) <= width:
+        return text
+    if width <= 3:
+        return text[: max(width, 0)] if cell_len(text[: max(width, 0)]) <= width else ""
+    while cell_len(text) > width - 3:
+        text = text[:-1]
+    return text + "..."
+
+
+@contextlib.contextmanager
+def progress(
+    plan: Plan, *, quiet: bool, folder: Path | None = None, adapters: Sequence[Description] = ()
+) -> "Iterator[_Silent]":
+    """Yield a watcher that shows progress on stderr; one that shows nothing when ``quiet``.
+
+    ``folder``: where trials keep their samples, and ``adapters``: who knows which of them are floors. Without them the
+    last result is not shown.
+    """
+    state = State(plan, folder, adapters)
+    if quiet:
+        yield _Silent()
+    elif sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown"):
+        with _live(state) as watcher:
+            yield watcher
+    else:
+        yield _Lines(state)
+
+
+class _Silent:
+    """A watcher of a run (``launch.run.Watcher``) that shows nothing."""
+
+    def trial_begins(self, cell: Cell, trial: Trial) -> None:
+        pass
+
+    def tick(self, event: Underway) -> None:
+        pass
+
+    def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
+        pass
+
+    def more(self, plan: Plan) -> None:
+        pass
+
+
+class _Lines(_Silent):
+    """For logs, pipes and terminals that cannot move the cursor: failures at once, else a line every ten seconds."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._said = 0.0
+
+    def trial_begins(self, cell: Cell, trial: Trial) -> None:
+        self._state.begins(cell)
+        now = time.monotonic()
+        if self._state.done == 0 or now - self._said >= LINE_EVERY_S:
+            self._said = now
+            self._say(self._state.line())
+
+    def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
+        self._state.ended(cell, outcome)
+        if outcome.failed is not None:
+            self._say(f"failed: {describe(cell)}: {outcome.failed.text}")
+
+    def more(self, plan: Plan) -> None:
+        self._state.more(plan)
+
+    def _say(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _live(state: State) -> "Iterator[_Silent]":
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(stderr=True)
+
+    class Shown:
+        """The lines as they are now, for the width the terminal has now."""
+
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            for line in state.lines(options.max_width):
+                yield Text(line, no_wrap=True, overflow="crop")
+
+    # Not redrawn by a clock: ten times a second would be a disturbance of what is measured.
+    live = Live(Shown(), console=console, transient=True, auto_refresh=False)
+
+    class Watching(_Silent):
+        def trial_begins(self, cell: Cell, trial: Trial) -> None:
+            state.begins(cell)
+            live.refresh()
+
+        def tick(self, event: Underway) -> None:
+            state.ticked(event)
+            live.refresh()
+
+        def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
+            state.ended(cell, outcome)
+            if outcome.failed is not None:
+                console.print(Text(f"failed: {describe(cell)}: {outcome.failed.text}"))
+            live.refresh()
+
+        def more(self, plan: Plan) -> None:
+            state.more(plan)
+
+    with live:
+        yield Watching()

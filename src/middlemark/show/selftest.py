@@ -1,0 +1,258 @@
+"""What came of the check on ourselves: in plain words under two tables, or for programs."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.document.document import Document
+from middlemark.document.numbers import ABSENT, exact, part, share, us, whole
+from middlemark.document.words import plain, subject
+from middlemark.model.cell import Cell
+from middlemark.model.units import format_percent, format_size
+from middlemark.show.compare import json_row
+from middlemark.show.json import run_document
+from middlemark.show.lines import aligned, hanging
+from middlemark.show.table import heading
+from middlemark.stats.quantiles import QUANTILES, samples_needed
+from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject, VerdictCounts
+from middlemark.stats.verdict import MARGIN
+
+SCHEMA = 1
+FEWEST = 6
+"""Trials of which a verdict can come."""
+
+_SAME = (
+    "A against itself",
+    "metric",
+    "median µs",
+    "trials scatter by",
+    "comparisons",
+    "false",
+    "alone",
+    "equivalent",
+    "cannot tell",
+)
+_PLANTED = ("A against A with a delay", "planted", "it was", "measured", "found", "equivalent", "cannot tell", "faster")
+
+
+def render_json(test: SelfTest, document: Document) -> str:
+    """Return one object; parts are of one (0.1 is a tenth), times in ns, what was not measured is null."""
+    found = {
+        "schema": SCHEMA,
+        "run": run_document(document),
+        "trials": test.rounds,
+        "margin": MARGIN,
+        "false_verdicts": {
+            "false": test.false,
+            "together": test.false_together,
+            "comparisons": test.of,
+            "rate": test.rate,
+            "allowed": ALLOWED,
+            "at_most": test.at_most,
+            "worth": test.worth,
+            "chance": test.chance,
+            "holds": test.holds,
+        },
+        "settings": [_setting(test, each) for each in _settings(test)],
+        "comparisons": [json_row(each) for each in test.comparisons],
+    }
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
+
+def _settings(test: SelfTest) -> Sequence[Subject]:
+    return list({each.setting.cell: each.setting for each in test.same}.values())
+
+
+def _setting(test: SelfTest, setting: Subject) -> dict[str, Any]:
+    smallest = test.smallest_found(setting)
+    return {
+        "adapter": setting.cell.adapter,
+        "transport": setting.cell.transport,
+        "size": setting.cell.size,
+        "receive": setting.cell.receive,
+        "pilot_p50_ns": exact(setting.pilot_ns),
+        "same": [
+            {
+                "metric": each.metric,
+                "median_ns": exact(each.typical),
+                "scatter": each.scatter,
+                **_counts(each.tally),
+                "together": each.together,
+            }
+            for each in test.same
+            if each.setting == setting
+        ],
+        "planted": [
+            {
+                "label": each.planted.label,
+                "part": each.planted.part,
+                "delay_ns": exact(each.planted.delay_ns),
+                "part_in_run": each.part,
+                "measured": each.measured,
+                **_counts(each.tally),
+                "found": each.is_found,
+            }
+            for each in test.power
+            if each.setting == setting
+        ],
+        "smallest_found": None if smallest is None else smallest.part,
+    }
+
+
+def _counts(tally: VerdictCounts) -> dict[str, Any]:
+    return {"comparisons": tally.comparisons, **msgspec.to_builtins(tally)}
+
+
+def render_table(test: SelfTest, document: Document, width: int) -> str:
+    """Return the tables and what they mean, in lines of about ``width``, and what failed."""
+    lines = [each.plain for each in heading(document, (), width)]
+    lines += ["", *aligned([_SAME, *(_same_row(each) for each in test.same)], right=True)]
+    lines += ["", *aligned([_PLANTED, *(_power_row(each) for each in test.power)], right=True), ""]
+    for sentence in (*_failures(document), *conclusions(test)):
+        lines += hanging("", plain(sentence), width)
+    lines.append("")
+    for name, text in _LEGEND:
+        lines += hanging(f"  {name:<18}", text, width)
+    return "\n".join(lines) + "\n"
+
+
+_LEGEND = (
+    ("false", "called faster or slower, of the same setting under two labels, all of a line judged together"),
+    ("alone", "the same, and the two after it, each comparison judged alone"),
+    ("found", "called slower"),
+    ("it was, measured", "the delay, and by how much p50 was longer, as parts of A's p50 in this run"),
+    ("trials scatter by", "half the span of the middle 68 % of all trials"),
+    ("comparisons", "every two labels; together as `compare` judges a table, alone as it judges two settings"),
+)
+
+
+def _failures(document: Document) -> Iterator[str]:
+    failures = [each for row in document.rows for each in row.result.failures]
+    if failures:
+        trials = "1 trial" if len(failures) == 1 else f"{len(failures):,} trials"
+        advice = f" ({failures[0].advice})" if failures[0].advice else ""
+        yield f"{trials} failed and are in no comparison. The first: {failures[0].text}{advice}."
+
+
+def _name(cell: Cell) -> str:
+    return f"{subject(cell)}, {format_size(cell.size)}, {cell.receive}"
+
+
+def _same_row(each: Same) -> tuple[str, ...]:
+    tally = each.tally
+    alone = (tally.different, tally.equivalent, tally.cannot_tell)
+    counts = _shown(tally, tally.comparisons, each.together, *alone)
+    return (_name(each.setting.cell), each.metric, us(each.typical), _scatter(each.scatter), *counts)
+
+
+def _scatter(part: float | None) -> str:
+    if part is None:
+        return ABSENT
+    return f"±{100 * part:.1f} %" if part < 1 else f"a factor {1 + part:.1f}"
+
+
+def _power_row(each: Power) -> tuple[str, ...]:
+    tally = each.tally
+    return (
+        _name(each.setting.cell),
+        format_percent(each.planted.part),
+        f"{us(each.planted.delay_ns)} µs, {part(each.part)}",
+        part(each.measured),
+        _found(each) if tally.comparisons else ABSENT,
+        *_shown(tally, tally.equivalent, tally.cannot_tell, tally.faster),
+    )
+
+
+def _shown(tally: VerdictCounts, *counts: int) -> Iterator[str]:
+    return (whole(each) if tally.comparisons else ABSENT for each in counts)
+
+
+def conclusions(test: SelfTest) -> Iterator[str]:
+    """Yield what it means, a sentence or two each."""
+    trials = test.rounds >= FEWEST
+    short = [each for each in test.same if each.typical is None or (trials and not each.tally.comparisons)]
+    for metric in dict.fromkeys(each.metric for each in short):
+        names = " and ".join(_name(each.setting.cell) for each in short if each.metric == metric)
+        needed = samples_needed(QUANTILES[metric])
+        yield f"No {metric} to compare of {names}: a trial needs {needed:,} samples for it; give a longer --duration."
+    if test.rounds < FEWEST:
+        yield f"This says nothing: a verdict wants {FEWEST} trials of each, and no two have more than {test.rounds}."
+        return
+    yield _false_verdicts(test)
+    yield from _wrong(test)
+    for setting in _settings(test):
+        if any(each.setting == setting and each.tally.comparisons for each in test.power):
+            yield _hope(test, setting)
+
+
+def _false_verdicts(test: SelfTest) -> str:
+    if test.rate is None or test.at_most is None:
+        return "Nothing could be compared with itself."
+    were = "was" if test.false_together == 1 else "were"
+    told = (
+        f"With {test.rounds} trials each, {test.false_together} of {test.of} comparisons of a setting with itself "
+        f"{were} called different, judged as `compare` judges a table of them: "
+        f"{format_percent(test.false_together / test.of)} are false; up to {format_percent(ALLOWED)} may be. "
+        f"Each judged alone, as when only two settings are compared, it is {test.false} of {test.of}: "
+        f"{format_percent(test.rate)}. "
+    )
+    if test.rate <= ALLOWED:
+        return told + (
+            f"Comparisons that share labels hang together: these are worth about {test.worth} independent ones, "
+            f"which leaves a rate of up to {format_percent(float(f'{test.at_most:.2g}'))} possible (95 %)."
+        )
+    chance = f"Noise alone, of which 5 % is called different, gives so many in {share(test.chance)} of such runs"
+    if test.holds:
+        return told + f"{chance}: chance may be all of it. Run it again, with more --trials."
+    return told + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and tell us of it."
+
+
+def _wrong(test: SelfTest) -> Iterator[str]:
+    """Yield what was called the opposite of the truth, or no difference although it was one beyond the margin."""
+    faster = sum(each.tally.faster for each in test.power)
+    if faster:
+        yield f"{_times(faster)} A with a delay was called faster than A: that is false as well."
+    missed = sum(each.tally.equivalent for each in test.power if each.part is not None and each.part > MARGIN)
+    if missed:
+        margin = format_percent(MARGIN)
+        yield f"{_times(missed)} a delay beyond the margin of {margin} was called equivalent: that is false as well."
+
+
+def _times(number: int) -> str:
+    return "Once" if number == 1 else f"{number} times"
+
+
+def _hope(test: SelfTest, setting: Subject) -> str:
+    mine = sorted((each for each in test.power if each.setting == setting), key=lambda each: each.planted.part)
+    smallest = test.smallest_found(setting)
+    if smallest is None:
+        told = (
+            f"{_name(setting.cell)}: do not hope to see a difference at p50: "
+            f"even {_size(mine[-1])} was found in only {_found(mine[-1])}."
+        )
+    else:
+        at = next(each for each in mine if each.planted == smallest)
+        told = f"{_name(setting.cell)}: hope to see differences of {_size(at)} and more at p50 (found in {_found(at)})."
+    missed = [each for each in mine if not each.is_found]
+    return " ".join([told, *(_further(each) for each in missed)])
+
+
+def _size(each: Power) -> str:
+    """Return the delay as a part of what A took in this run: the pilot may have seen another machine."""
+    part = each.planted.part if each.part is None else each.part
+    return format_percent(float(f"{part:.2g}"))
+
+
+def _found(each: Power) -> str:
+    return f"{each.tally.slower} of {each.tally.comparisons}"
+
+
+def _further(each: Power) -> str:
+    found = f"{_size(each)} was found in {_found(each)}"
+    if each.tally.cannot_tell == 0:
+        return f"{found}."
+    if each.tally.trials_needed is None:
+        return f"{found}; more than 10,000 trials would be needed to tell."
+    return f"{found}; to tell it, measure about {each.tally.trials_needed:,} trials."

@@ -1,0 +1,127 @@
+"""What is doubtful about a cell beside others of its run: sizes that cost nothing, and more than memcpy could move."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.outcome import RunWarning
+from middlemark.model.units import format_size
+from middlemark.stats.floors import by_rate, carrier_of
+from middlemark.stats.result import CellResult
+
+FASTEST_COPY = 200e9
+"""Bytes a second that no core copies: eight times what a memory channel brings, twice what a cache does.
+
+Where memcpy was measured, twice its figure takes the place of this bound: what is in a cache is copied faster.
+"""
+
+SEEN = 0.2
+"""A copy is missed only where it would have added this part to the smaller message's time: less may hide in noise."""
+
+MemcpyOf = Callable[[Sequence[CellResult], int], float | None]
+"""Bytes a second of memcpy at a size, on this machine, in this run; None where it was not measured."""
+
+
+def not_measured(_results: Sequence[CellResult], _size: int) -> float | None:
+    """Stand in where a run has no memcpy."""
+    return None
+
+
+def with_warnings_between(
+    results: Sequence[CellResult], descriptions: Mapping[str, Description], memcpy: MemcpyOf = not_measured
+) -> tuple[CellResult, ...]:
+    """Return the results, each with what the others make doubtful about it."""
+    smallest: dict[Cell, CellResult] = {}
+    for each in sorted(results, key=lambda result: result.cell.size):
+        smallest.setdefault(_but_size(each.cell), each)
+    copied = {size: memcpy(results, size) for size in {each.cell.size for each in results}}
+    warned = []
+    for each in results:
+        copies = copied[each.cell.size]
+        small = smallest[_but_size(each.cell)]
+        found = (
+            above_memcpy(each.cell, bandwidth(each, descriptions), copies),
+            None if handed_over(each.cell, descriptions) else size_costs_nothing(small, each, copies),
+        )
+        warnings = (*each.warnings, *(warning for warning in found if warning))
+        warned.append(msgspec.structs.replace(each, warnings=warnings))
+    return tuple(warned)
+
+
+def _but_size(cell: Cell) -> Cell:
+    return msgspec.structs.replace(cell, size=0)
+
+
+def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> float | None:
+    """Return the bytes a second that a row says arrived; of a ping-pong, both ways over the median round trip.
+
+    None of a ping-pong that declares to hand over: nobody reads a bandwidth out of that.
+    """
+    if result.cell.pattern != "ping-pong":
+        return result.bytes_per_s
+    trip = result.round_trip_ns
+    if trip is None or not trip.p50 or _declared(result.cell, descriptions):
+        return None
+    return 2 * result.cell.size * 1e9 / trip.p50
+
+
+def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: float | None) -> RunWarning | None:
+    """Return the warning about a bandwidth above that of memcpy at the same size: the bytes were not moved.
+
+    Each publisher may copy on a processor of its own, so several may move as many times what one does.
+    """
+    if bytes_per_s is None or memcpy_bytes_per_s is None or bytes_per_s <= cell.publishers * memcpy_bytes_per_s:
+        return None
+    return RunWarning(
+        "above-memcpy",
+        f"{bytes_per_s / 1e9:.3g} GB/s, and this machine's memcpy moves {memcpy_bytes_per_s / 1e9:.3g} at "
+        f"{format_size(cell.size)}: a pointer was passed, or the receiver never saw the bytes",
+        "quote its messages a second and its latency, never its bytes a second"
+        if cell.payload == "untouched"
+        else "a filled payload is written and read outside of this time: quote messages a second, or hold it against "
+        "--payload untouched to see what is handed over",
+    )
+
+
+def handed_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
+    """Say whether a cell declares that what is timed need not move its payload.
+
+    A loan, or memory of one process, is handed over. But a pong copies a filled payload into its reply within the round
+    trip, and a stream's publisher fills each message within the time that its rate is made of: then there is a copy, or
+    a write of every byte, whatever the middleware does.
+    """
+    timed_with_payload = cell.pattern == "ping-pong" or by_rate(cell)
+    return _declared(cell, descriptions) and not (cell.payload == "filled" and timed_with_payload)
+
+
+def _declared(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
+    return cell.loan or carrier_of(cell, descriptions) == "process-memory"
+
+
+def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s: float | None) -> RunWarning | None:
+    """Return the warning about a larger message that takes the time of a small one, though its bytes must be copied.
+
+    Held against each other are the slowest trial of the large and the fastest of the small: trials vary.
+    """
+    small_ns, large_ns = min(_times(small), default=0.0), max(_times(large), default=0.0)
+    if not small_ns or not large_ns:
+        return None
+    fastest = 2 * memcpy_bytes_per_s if memcpy_bytes_per_s else FASTEST_COPY
+    copy_ns = 1e9 * (large.cell.size - small.cell.size) / fastest
+    if copy_ns < SEEN * small_ns or large_ns >= small_ns + copy_ns:
+        return None
+    return RunWarning(
+        "size-costs-nothing",
+        f"{format_size(large.cell.size)} took {large_ns / 1000:.3g} µs and {format_size(small.cell.size)} took "
+        f"{small_ns / 1000:.3g}: to copy the difference takes {copy_ns / 1000:.3g} µs at the very least, so a pointer "
+        "was passed, and neither a loan nor one process was asked for",
+        "ask for what was done (--loan, --processes 1), or see in the adapter's README what it hands over",
+    )
+
+
+def _times(result: CellResult) -> list[float]:
+    """ns, a trial: the time a message takes by its rate, else its median latency."""
+    rate = by_rate(result.cell)
+    return [1e9 / each if rate else each for each in result.trial_values if each > 0]

@@ -1,0 +1,211 @@
+"""What is doubtful about all trials of a cell together, and how what was said of each is said once."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import RunWarning, TrialCounts, TrialOutcome
+from middlemark.model.times import Summary
+from middlemark.stats.rates import counts as counts_of
+
+NOT_MEASURED = "not-measured"
+"""The code of the failure of a cell that the run did not come to."""
+
+DISAGREE = 1.5
+"""Medians of a cell's trials that lie further apart than this factor belong to more than one state of the system."""
+
+FASTER = 0.9
+"""A cell that takes less than this part of its floor's time does less than the floor does, or was placed better."""
+
+
+def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
+    """Return one warning a code, in the words of the first, with the number of trials it occurred in."""
+    first: dict[str, RunWarning] = {}
+    times: dict[str, int] = {}
+    for warnings in trials:
+        for warning in {each.code: each for each in reversed(warnings)}.values():
+            first.setdefault(warning.code, warning)
+            times[warning.code] = times.get(warning.code, 0) + 1
+    return tuple(
+        RunWarning(code, warning.text + in_trials(times[code], len(trials)), warning.advice)
+        for code, warning in first.items()
+    )
+
+
+def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tuple[RunWarning, ...]:
+    """Return one warning a code, the trials' first; where both have it, the cell's total is told before their words."""
+    total = {each.code: each for each in of_cell}
+    known = [
+        RunWarning(each.code, f"{total[each.code].text}; {each.text}", total[each.code].advice or each.advice)
+        if each.code in total
+        else each
+        for each in of_trials
+    ]
+    codes = {each.code for each in known}
+    return (*known, *(each for each in of_cell if each.code not in codes))
+
+
+def in_trials(occurred: int, trials: int) -> str:
+    """Return `` (in 2 of 3 trials)``; nothing when there was only one."""
+    return f" (in {occurred} of {trials} trials)" if trials > 1 else ""
+
+
+def cell_warnings(
+    cell: Cell,
+    outcomes: Sequence[TrialOutcome],
+    summaries: Sequence[Summary | None],
+    rates: Sequence[float | None] = (),
+) -> tuple[RunWarning, ...]:
+    """Return the warnings about all trials together. The sequences hold one item a trial, failed ones included.
+
+    ``summaries`` are of the latency that stands for the cell, ``rates`` its rates where those stand for it.
+    """
+    measured = [each for each in outcomes if each.failed is None]
+    found = (
+        *(warning for code in _COUNTED if (warning := _counted(code, cell, measured))),
+        _few_samples(measured, summaries),
+        _trials_failed(outcomes),
+        _rates_disagree(cell, rates) if rates else _trials_disagree(cell, summaries),
+        _carried_by_varies(measured),
+    )
+    return tuple(each for each in found if each)
+
+
+_COUNTED = {
+    "loss": ("lost", "of {of:,} replies never arrived ({part}); the latency is that of the others"),
+    "late": ("late", "of {of:,} replies arrived after their timeout ({part}) and are no samples"),
+    "publish-failed": ("publish_failed", "of {of:,} messages were not taken by the middleware ({part})"),
+    "damaged": ("damaged", "of {of:,} messages arrived with wrong content ({part}); what the ping found is no sample"),
+    "duplicated": ("duplicated", "of {of:,} messages arrived more than once ({part})"),
+    "reordered": ("reordered", "of {of:,} messages arrived out of order ({part})"),
+}
+"""Warnings that are a count above zero: the field of TrialCounts, and the words after the number."""
+
+_COUNTED_IN_STREAMS = {
+    "loss": "of {of:,} messages never arrived ({part}); rate and latency are those of the others",
+    "damaged": "of {of:,} messages arrived with wrong content ({part}); they are in no rate and no latency",
+}
+"""Words that differ there."""
+
+
+def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
+    field, words = _COUNTED[code]
+    stream = cell.pattern == "stream"
+    words = _COUNTED_IN_STREAMS.get(code, words) if stream else words
+    counts = [counts_of(each) or TrialCounts() for each in outcomes]
+    if stream and code == "publish-failed":  # there it counts those that timed out too, which back-pressure tells
+        counts = [
+            msgspec.structs.replace(each, publish_failed=_refused(of))
+            for each, of in zip(counts, outcomes, strict=True)
+        ]
+    number = sum(getattr(each, field) for each in counts)
+    if number == 0:
+        return None
+    if code == "publish-failed":
+        of = sum(each.sent for each in counts)
+    elif code == "damaged" and not stream:  # pongs that do not echo find damage too
+        of = cell.subscribers * sum(each.sent for each in counts)
+    else:
+        of = sum(each.received + each.lost for each in counts)
+    occurred = sum(getattr(each, field) > 0 for each in counts)
+    text = f"{number:,} " + words.format(of=of, part=_part(number, of)) + in_trials(occurred, len(counts))
+    return RunWarning(code, text, _advice(code, cell))
+
+
+def _refused(outcome: TrialOutcome) -> int:
+    return sum(each.publish_failed for each in outcome.publishers)
+
+
+def _advice(code: str, cell: Cell) -> str:
+    if code == "loss":
+        if cell.reliability == "best-effort":
+            return "--reliability reliable asks the middleware to send again what was lost"
+        return "give the history more room (--depth all) and the kernel's socket buffers too (sysctl net.core.rmem_max)"
+    if code == "late":
+        return "raise the suite's timeout to keep them, or look for what stalls: --priority fifo:80, --pin 0,1"
+    if code == "publish-failed":
+        return "the middleware has no room for another message: --depth all, or fewer subscribers"
+    if code == "damaged":
+        return "the content is not what was sent: report it to the middleware's authors, with this run's folder"
+    if code == "duplicated":
+        return "see whether another run shares the domain: leave --domain out"
+    if cell.pattern == "stream":
+        return "an application would see the order: a single publisher a topic, or the middleware's own ordering"
+    return "a round trip is matched by its number and stays right; an application would see the order"
+
+
+def _few_samples(outcomes: Sequence[TrialOutcome], summaries: Sequence[Summary | None]) -> RunWarning | None:
+    if any(each.imported for each in outcomes):  # what its tool does not tell is not for want of samples
+        return None
+    if not outcomes or any(each and each.p50 is not None for each in summaries):
+        return None
+    most = max(each.samples for each in outcomes)
+    trials = f"no trial has more than {most}" if len(outcomes) > 1 else f"there are {most}"
+    return RunWarning(
+        "few-samples", f"a median needs 20 samples and {trials}", "measure longer: --duration 2s or --samples 1000"
+    )
+
+
+def _trials_failed(outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
+    failures = [each.failed for each in outcomes if each.failed]
+    if not failures or len(failures) == len(outcomes):
+        return None
+    first = failures[0]
+    return RunWarning(
+        "trials-failed", f"{len(failures)} of {len(outcomes)} trials failed; the first: {first.text}", first.advice
+    )
+
+
+def _trials_disagree(cell: Cell, summaries: Sequence[Summary | None]) -> RunWarning | None:
+    medians = [each.p50 for each in summaries if each and each.p50 is not None]
+    if not medians or max(medians) <= DISAGREE * min(medians):
+        return None
+    text = f"the medians of its {len(medians)} trials go from {_us(min(medians))} to {_us(max(medians))} µs"
+    return RunWarning("trials-disagree", text, _quiet(cell))
+
+
+def _quiet(cell: Cell) -> str:
+    if cell.pin is None and "pin" not in cell.unknown:
+        return "pin the roles (--pin 0,1): unpinned, each start may land elsewhere"
+    return "quiet the machine, or measure more trials (--trials 10) and quote the spread with the median"
+
+
+def _rates_disagree(cell: Cell, rates: Sequence[float | None]) -> RunWarning | None:
+    known = [each for each in rates if each is not None]
+    if not known or max(known) <= DISAGREE * min(known):
+        return None
+    text = f"the rates of its {len(known)} trials go from {min(known):,.0f} to {max(known):,.0f} messages/s"
+    return RunWarning("trials-disagree", text, _quiet(cell))
+
+
+def _us(ns: float) -> str:
+    return f"{ns / 1000:.3g}" if ns < 999_500 else f"{ns / 1000:,.0f}"
+
+
+def _carried_by_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
+    carriers = sorted({each.carried_by for each in outcomes if each.carried_by})
+    if len(carriers) <= 1:
+        return None
+    return RunWarning(
+        "carried-by-varies",
+        f"carried by {' in some trials and '.join(carriers)} in others",
+        "the trials are not of one kind: fix the transport in the middleware's own settings and measure again",
+    )
+
+
+def faster_than_floor(times_floor: float | None, label: str | None, *, rate: bool = False) -> RunWarning | None:
+    """Return the warning about a cell that does clearly better than its floor: in latency, or by ``rate``."""
+    if times_floor is None or times_floor >= FASTER:
+        return None
+    return RunWarning(
+        "faster-than-floor",
+        f"receives {1 / times_floor:.2g} times what the machine alone does ({label})"
+        if rate
+        else f"takes {times_floor:.2g} of the time of the machine alone ({label})",
+        "either the machine alone was disturbed or less was moved than was asked: measure both again with --trials 10",
+    )
+
+
+def _part(number: int, of: int) -> str:
+    return "no total" if of == 0 else f"{100 * number / of:.2g} %" if number * 2 < of else f"{100 * number / of:.3g} %"

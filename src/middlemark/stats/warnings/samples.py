@@ -1,0 +1,164 @@
+"""What is doubtful about one trial, seen in its raw samples."""
+
+from collections.abc import Sequence
+
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import RunWarning, TrialOutcome
+from middlemark.model.times import Summary
+from middlemark.stats.quantiles import SAMPLES_BEYOND, Numbers
+from middlemark.stats.shape import drift, incidents, modes, slow_start, thinned
+
+OF_TRIALS = 0.5
+"""A cell's figure is the median of its trials': what fewer than half of them did has not moved it, and is not told."""
+
+FEWEST_INCIDENTS = 5
+"""Half of the samples that a quantile needs beyond it: with fewer incidents, one of them is a good part of the tail."""
+
+FEWEST_BEYOND_P99 = 30
+"""Samples beyond p99, of all trials: a share of 1 % is then known to within a third of itself (30 ± √30, two sigma)."""
+
+P99_DISAGREE = 3.0
+"""Twice the factor for medians: p99 takes far more trials to pin down, and still one that triples is not one figure."""
+
+_TIME_SLICE_NS = 500_000
+"""A mode beyond this, ten times the other, is a wait for a processor: the scheduler gives it away for about 1 ms."""
+
+WHERE_MOST = (
+    *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
+    *("time-unaccounted", "reception-not-in-force"),
+)
+"""The codes that are told of a cell only where at least half of its trials have them."""
+
+
+def sample_warnings(
+    cell: Cell, outcome: TrialOutcome, series: Sequence[Numbers], latency: Summary | None
+) -> tuple[RunWarning, ...]:
+    """Return the warnings about a measured trial. ``series``: the latency in order of time, ns, of each who measured.
+
+    A stream that is sent as fast as possible, or in bursts, is left out: its latency is the state of its queues, which
+    rise and fall as they must, and another warning says so.
+    """
+    if cell.pattern == "stream" and (cell.rate in ("max", "curve") or cell.burst is not None):
+        return ()
+    found: list[RunWarning | None] = []
+    for each in series:
+        looked_at = thinned(each)
+        found += (_bimodal(cell, looked_at), _drift(looked_at), _warm_up_short(cell, looked_at, outcome))
+    found.append(_few_incidents(series, latency))
+    return tuple({each.code: each for each in reversed(found) if each}.values())[::-1]
+
+
+def of_most(of_trials: Sequence[tuple[RunWarning, ...]]) -> list[tuple[RunWarning, ...]]:
+    """Return the trials' warnings without those of ``WHERE_MOST`` that fewer than half of the trials have."""
+    times: dict[str, int] = {}
+    for warnings in of_trials:
+        for code in {each.code for each in warnings}:
+            times[code] = times.get(code, 0) + 1
+    return [
+        tuple(
+            each for each in warnings if each.code not in WHERE_MOST or times[each.code] >= OF_TRIALS * len(of_trials)
+        )
+        for warnings in of_trials
+    ]
+
+
+def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -> tuple[RunWarning, ...]:
+    """Return the warnings about the p99 of a cell; the sequences hold one item a trial.
+
+    None where most trials have no p99: then the cell has none either.
+    """
+    present = [(count, each.p99) for count, each in zip(samples, summaries, strict=True) if each]
+    known = [(count, p99) for count, p99 in present if p99 is not None]
+    if 2 * len(known) <= len(present):
+        return ()
+    found: list[RunWarning] = []
+    beyond = sum(count // 100 for count, _ in known)
+    if beyond < FEWEST_BEYOND_P99:
+        trials = "one trial" if len(known) == 1 else f"{len(known)} trials"
+        found.append(
+            RunWarning(
+                "p99-few-samples",
+                f"its p99 rests on the {beyond} slowest samples of {trials}: one stall of the machine makes as many",
+                "measure longer or more often: --duration 2s, --samples 10k, --trials 10",
+            )
+        )
+    least, most = min(p99 for _, p99 in known), max(p99 for _, p99 in known)
+    if most > P99_DISAGREE * least:
+        found.append(
+            RunWarning(
+                "p99-disagrees",
+                f"the p99s of its {len(known)} trials go from {_us(least)} to {_us(most)} µs",
+                "something happens in some trials only: quiet the machine, and quote the range (--trials 10)",
+            )
+        )
+    return tuple(found)
+
+
+def _bimodal(cell: Cell, values: Numbers) -> RunWarning | None:
+    found = modes(values)
+    if found is None:
+        return None
+    low, high = _us(found.low_ns), _us(found.high_ns)
+    first = "pin the roles (--pin 0,1); then " if cell.pin is None else ""
+    switches = (
+        "see who else wants the processors (top), and take them from him: --priority fifo:80"
+        if found.high_ns > max(_TIME_SLICE_NS, 10 * found.low_ns)
+        else "find what switches (idle states, frequency, a thread of the middleware's own): --receive poll and "
+        "--priority fifo:80 keep processors awake; else quote both"
+    )
+    return RunWarning(
+        "bimodal",
+        f"{100 * found.share:.0f} % of its samples lie around {low} µs and the others around {high}: it has two "
+        "states, and one median is the figure of one of them at best",
+        first + switches,
+    )
+
+
+def _drift(values: Numbers) -> RunWarning | None:
+    found = drift(values)
+    if found is None:
+        return None
+    rose = found.part > 0
+    return RunWarning(
+        "drift",
+        f"its latency {'rose' if rose else 'fell'} to {1 + found.part:.2g} times what the trial began with: the median "
+        "depends on how long it was measured",
+        "a queue or memory grows, or a processor throttles: measure longer and see where it ends (--duration 10s)"
+        if rose
+        else "it has not settled: let it warm up for longer (--warmup 2s)",
+    )
+
+
+def _warm_up_short(cell: Cell, values: Numbers, outcome: TrialOutcome) -> RunWarning | None:
+    found = slow_start(values)
+    if found is None:
+        return None
+    first, later = found.part * found.first_ns, (1 - found.part) * found.later_ns
+    part = first / (first + later) if cell.rate == "max" else found.part  # of the time: a closed loop waits for each
+    lasted = f", {part * outcome.measured_s:.2g} s" if outcome.measured_s else ""
+    return RunWarning(
+        "warm-up-short",
+        f"the first {100 * found.part:.2g} % of its samples{lasted}, took {_us(found.first_ns)} µs (median) and those "
+        f"after them {_us(found.later_ns)}: it was still warming up",
+        "let that pass before the measuring begins: --warmup 2s",
+    )
+
+
+def _few_incidents(series: Sequence[Numbers], latency: Summary | None) -> RunWarning | None:
+    if latency is None or latency.p99 is None:
+        return None
+    found = [incidents(each, latency.p99) for each in series]
+    beyond, clusters = (sum(each) for each in zip(*found, strict=True))
+    if clusters >= FEWEST_INCIDENTS or beyond < SAMPLES_BEYOND:
+        return None
+    times = {1: "once", 2: "twice"}.get(clusters, f"{clusters} times")
+    return RunWarning(
+        "p99-few-incidents",
+        f"the {beyond:,} samples beyond its p99 came in {clusters} {'cluster' if clusters == 1 else 'clusters'}: "
+        f"something happened {times}, and p99 says how long it lasted rather than how often it happens",
+        "measure longer (--duration 10s), so that it happens more often; or quote the median and the maximum",
+    )
+
+
+def _us(ns: float) -> str:
+    return f"{ns / 1000:.3g}" if ns < 999_500 else f"{ns / 1000:,.0f}"

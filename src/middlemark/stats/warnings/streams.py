@@ -1,0 +1,89 @@
+"""What is doubtful about a stream, seen in its figures."""
+
+from collections.abc import Sequence
+
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import RunWarning, TrialCounts, TrialOutcome
+from middlemark.model.times import Summary
+from middlemark.stats.rates import falls, rates, received_by_second, varies
+from middlemark.stats.warnings.cells import DISAGREE
+
+LOSS = 0.01
+"""A latency with more than this share lost behind it is that of the messages that got through."""
+
+
+def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning, ...]:
+    """Return the warnings about one measured trial of a stream."""
+    by_second = received_by_second(outcome.series)
+    found = (
+        _rate_falls(by_second) if cell.burst is None else None,
+        _rate_varies(by_second) if cell.burst is None else None,
+        _subscribers_differ(outcome),
+    )
+    return tuple(each for each in found if each)
+
+
+def stream_cell_warnings(cell: Cell, counts: TrialCounts, latency: Summary | None) -> tuple[RunWarning, ...]:
+    """Return the warnings about all measured trials of a stream together; ``latency`` is its one-way latency.
+
+    What the roles themselves reported (missed instants, back-pressure, the histogram) is told by ``launch``.
+    """
+    found = (_flooded(cell, latency), _loss_behind_latency(counts, latency))
+    return tuple(each for each in found if each)
+
+
+def _flooded(cell: Cell, latency: Summary | None) -> RunWarning | None:
+    if cell.rate != "max" or cell.burst is not None or latency is None:
+        return None
+    return RunWarning(
+        "flooded",
+        "it was sent as fast as possible: its one-way latency is mostly time in queues, not what a message takes",
+        "for latency under a load of your own --rate 1k; for latency against load --rate curve",
+    )
+
+
+def _loss_behind_latency(counts: TrialCounts, latency: Summary | None) -> RunWarning | None:
+    expected = counts.received + counts.lost
+    if latency is None or not expected or counts.lost <= LOSS * expected:
+        return None
+    arrived = 100 * counts.received / expected
+    return RunWarning(
+        "loss-behind-latency",
+        f"its latency is that of the {arrived:.3g} % that arrived",
+        "quote it with its loss, or find what loses nothing: --rate sustainable",
+    )
+
+
+def _rate_falls(by_second: Sequence[float]) -> RunWarning | None:
+    found = falls(by_second)
+    if found is None:
+        return None
+    return RunWarning(
+        "rate-falls",
+        f"received {found[0]:,.0f} messages/s in the first third of its seconds and {found[1]:,.0f} in the last",
+        "a queue fills or a processor throttles: measure longer, and look at the series in --format json",
+    )
+
+
+def _rate_varies(by_second: Sequence[float]) -> RunWarning | None:
+    found = varies(by_second)
+    if found is None:
+        return None
+    return RunWarning(
+        "rate-varies",
+        f"received between {found[0]:,.0f} and {found[1]:,.0f} messages in a second",
+        "quote the range with the rate; look at the series in --format json for what else moved then",
+    )
+
+
+def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
+    """Subscribers that receive different numbers of messages make their mean nobody's."""
+    expected = {each.expected for each in outcome.subscribers}
+    each = [rate for rate in rates(outcome).by_subscriber if rate is not None]
+    if len(expected) != 1 or len(each) < 2 or max(each) <= DISAGREE * min(each):
+        return None
+    return RunWarning(
+        "subscribers-differ",
+        f"its {len(each)} subscribers received from {min(each):,.0f} to {max(each):,.0f} messages/s",
+        "the rate is their mean; each one's is under per_subscriber in --format json",
+    )

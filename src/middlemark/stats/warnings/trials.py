@@ -1,0 +1,148 @@
+"""What is doubtful about one trial: it ended early, went or was placed otherwise, or does not add up."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.outcome import Placed, RunWarning, TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits
+from middlemark.stats.floors import carrier_of
+from middlemark.stats.rates import counts as counts_of
+
+_ENDED_SHORT = 0.98
+"""A duration counts as kept from this part of it on: the last round trip may end a little before the time does."""
+
+
+def trial_warnings(
+    cell: Cell, limits: Limits, outcome: TrialOutcome, descriptions: Mapping[str, Description]
+) -> tuple[RunWarning, ...]:
+    """Return the warnings about one measured trial: the launcher's own first, then what its outcome gives away."""
+    found = (
+        _transport_contradicted(cell, outcome, descriptions),
+        _ended_early(cell, limits, outcome),
+        _not_in_force(cell, outcome.placed),
+    )
+    return (*outcome.warnings, *(each for each in found if each))
+
+
+def _transport_contradicted(
+    cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]
+) -> RunWarning | None:
+    due = carrier_of(cell, descriptions)
+    if due is None or outcome.carried_by in (None, due):
+        return None
+    should = "" if due == cell.transport else f" (which is {due})"
+    # Where the reason is known (a segment too small, a type that does not fit), the adapter has noted it.
+    known = f"; its adapter says: {'; '.join(outcome.notes)}" if outcome.notes else ""
+    return RunWarning(
+        "transport-contradicted",
+        f"asked for {cell.transport}{should}, carried by {outcome.carried_by}{known}",
+        "do not quote it as the transport in its name: the middleware took another way, or a neighbour's traffic was "
+        "counted; quiet the machine, and see in the adapter's README what rules a transport out",
+    )
+
+
+def _ended_early(cell: Cell, limits: Limits, outcome: TrialOutcome) -> RunWarning | None:
+    if cell.rate in ("sustainable", "curve"):  # a step lasts as long as the search gives it
+        return None
+    due = limits.samples * cell.publishers if limits.samples is not None else None
+    counts = counts_of(outcome)
+    if due is not None and counts is not None and _attempted(outcome, counts) < due:
+        text = f"ended after {counts.sent:,} of {due:,} messages"
+    elif limits.duration_s is not None and (outcome.measured_s or 0.0) < limits.duration_s * _ENDED_SHORT:
+        text = f"ended after {outcome.measured_s or 0.0:.3g} of {limits.duration_s:.3g} s"
+    else:
+        return None
+    return RunWarning(
+        "ended-early",
+        text,
+        f"what was measured by then is kept; measure fewer samples, or raise the limit of {limits.limit_s:g} s",
+    )
+
+
+def _attempted(outcome: TrialOutcome, counts: TrialCounts) -> int:
+    """Messages that were sent or could not be: of a stream each attempt counts towards its number of samples."""
+    return counts.sent + sum(each.timed_out + each.publish_failed for each in outcome.publishers)
+
+
+def _not_in_force(cell: Cell, placed: Iterable[Placed]) -> RunWarning | None:
+    policy, _, priority = cell.priority.partition(":")
+    found: list[str] = []
+    advice: list[str] = []
+    for each in placed:
+        if cell.pin is not None and not set(each.cpus) <= set(cell.pin):
+            found.append(f"the {each.role} was on processors {_list(each.cpus)} instead of {_list(cell.pin)}")
+            advice.append("see which processors this process may use: taskset -pc $$")
+        if policy != "other" and (each.policy, each.priority) != (policy, int(priority)):
+            real = each.policy if each.policy == "other" else f"{each.policy}:{each.priority}"
+            found.append(f"the {each.role} ran under {real} instead of {cell.priority}")
+            advice.append(f"allow real-time priorities (ulimit -r {priority}, or run as root)")
+        if cell.mlock and not each.mlocked:
+            found.append(f"the memory of the {each.role} was not locked")
+            advice.append("allow locked memory (ulimit -l unlimited, or run as root)")
+    if not found:
+        return None
+    return RunWarning("placement-not-in-force", "; ".join(dict.fromkeys(found)), "; ".join(dict.fromkeys(advice)))
+
+
+def _list(processors: Sequence[int]) -> str:
+    return ",".join(map(str, processors))
+
+
+UNACCOUNTED = 0.20
+"""Of a closed loop's time, what may lie between its round trips: some 10 % is seen where a machine is overbooked."""
+
+OWN_NS = 500
+"""A message, of the bench's own time between two round trips: six stamps, a record and the counters (100 to 400 ns)."""
+
+SLEPT = 0.1
+"""Times that all workers together slept for each message, which is twice where both ends wait in the kernel."""
+
+_FEWEST = 100
+
+
+def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples: int) -> RunWarning | None:
+    """Return the warning about a closed loop whose round trips do not make up its time.
+
+    ``spent_ns``: all round trips of the trial, with obtaining, filling and checking their messages. Only where every
+    message is a sample: what was lost or damaged took its time as well, and other warnings tell of it.
+    """
+    if not _closed(cell) or outcome.counts is None or not outcome.measured_s or samples < _FEWEST:
+        return None
+    measured_ns = outcome.measured_s * 1e9 * cell.publishers
+    left = measured_ns - spent_ns - samples * OWN_NS
+    if outcome.counts.sent != samples or left <= UNACCOUNTED * measured_ns:
+        return None
+    return RunWarning(
+        "time-unaccounted",
+        f"its {samples:,} round trips, with writing and checking the payloads, make up {spent_ns / 1e9:.3g} of the "
+        f"{measured_ns / 1e9:.3g} s measured: {100 * left / measured_ns:.0f} % of the time passed between them",
+        "an application would wait for that too: quote messages a second beside the latency, and see what the "
+        "middleware does before a message and after it: perf record -g -p PID",
+    )
+
+
+def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
+    """Return the warning about a blocking round trip in which nobody slept: it polled, and stands beside polling."""
+    if (
+        not _closed(cell)
+        or cell.receive != "block"
+        or cell.subscribers == 0
+        or not outcome.costs
+        or outcome.counts is None
+    ):
+        return None
+    slept = sum(each.voluntary_switches for each in outcome.costs)
+    messages = outcome.counts.received
+    if messages < _FEWEST or slept >= SLEPT * messages:
+        return None
+    return RunWarning(
+        "reception-not-in-force",
+        f"asked to block, but its roles slept {slept:,} times in {messages:,} round trips: what waits here spins, as "
+        "under --receive poll",
+        "hold it against rows that poll, not against rows that block; see in the adapter's README how it waits",
+    )
+
+
+def _closed(cell: Cell) -> bool:
+    return cell.pattern != "stream" and cell.rate == "max"

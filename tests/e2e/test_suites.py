@@ -1,0 +1,71 @@
+"""The suites that come with Middlemark, shortened."""
+
+import os
+import resource
+
+import pytest
+from product import Bench
+
+from middlemark.suite import Suite, load, raw_options
+from middlemark.suite.request import suite_files
+from middlemark.workers.find import find_workers
+
+ADAPTERS = {each.description.name for each in find_workers()[0]}
+
+
+def first_sizes(suite: Suite) -> str:
+    """Return one size of each sweep for --only, not the smallest, which may be below the header."""
+    sizes = [sweep.levels("size").values for sweep in suite.sweeps]
+    return ",".join(sorted({str(each[min(1, len(each) - 1)]) for each in sizes}))
+
+
+SHORTER = {
+    "fan-out": ("subscribers=2", "depth=1,100,all"),
+    "fastdds-throughput": ("burst=100,1000", "recovery=5ms,90ms"),
+    "idle-to-flood": ("rate=100,max,curve", "transport=udp"),
+    # UDPROS delivers nothing of the chosen size: that trial fails.
+    "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet", "subscribers=1,2", "depth=1,100"),
+}
+"""By suite: further ``--only``, so that every kind of cell is measured within half a minute."""
+
+
+def may_run_in_real_time() -> bool:
+    return os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[1] >= 80
+
+
+@pytest.mark.parametrize("name", [each for each in suite_files() if each != "first-look"])
+def test_every_other_suite_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
+    [suite] = load([name], raw_options())
+    named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
+    if missing := named - ADAPTERS:
+        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
+    priority = [] if may_run_in_real_time() else ["--priority", "other"]
+    only = [f"--only={each}" for each in (f"size={first_sizes(suite)}", *SHORTER.get(name, ()))]
+    short = ["--samples", "50", "--warmup", "10ms", "--trials", "1", *only, *priority]
+    ended = bench.run("run", name, *short, "--format", "json", "--quiet", timeout_s=180)
+    assert ended.code == 0, ended.err
+    cells = ended.document["cells"]
+    assert cells
+    for cell in cells:
+        assert cell["failed"] is None
+        which = (cell["adapter"], cell["transport"], cell["pattern"], cell["warnings"])
+        if cell["pattern"] == "stream":
+            assert cell["sent"] > 0
+            assert cell["sent"] == 50 * cell["publishers"] or cell["rate"] == "curve", which
+            keeps_all = cell["reliability"] == "reliable" and cell["depth"] == "all"
+            assert cell["lost"] == 0 or cell["rate"] == "curve" or not keeps_all, which
+        else:
+            assert cell["sent"] == 50
+            assert cell["samples"] == 50 or cell["reliability"] != "reliable", which
+
+
+@pytest.mark.parametrize("name", suite_files())
+def test_every_suite_that_comes_along_can_be_planned_without_measuring(bench: Bench, name: str) -> None:
+    [suite] = load([name], raw_options())
+    named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}
+    if missing := named - ADAPTERS:
+        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
+    ended = bench.run("run", name, "--dry-run")
+    assert ended.code == 0
+    assert "trials" in ended.out
+    assert not bench.out.exists()

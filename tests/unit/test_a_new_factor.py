@@ -1,0 +1,130 @@
+"""A factor that nobody knows yet is declared in a copy of the package, and is everywhere."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+DECLARATION = """
+    zeal_s: Annotated[
+        float,
+        Factor(kind=seconds(0.0), default=(0.5,), metavar="TIME,…", help="How keen it is.", title="keenness", unit="s",
+               request="zeal"),
+    ] = 0.5
+"""
+FIELD = "    native: dict[str, str] = {}\n"
+"""The last of the worker's request; a factor whose key is there is told to the worker."""
+LAST = "    native: tuple[tuple[str, str], ...] = ()\n"
+SEEN = r"""
+import csv, io, json, subprocess, sys
+from pathlib import Path
+
+from click.testing import CliRunner
+from planning import plan_of
+from report_runs import cell, run_of
+
+from middlemark.commands.run import command
+from middlemark.document import document_of
+from middlemark.document.words import WORDS, words
+from middlemark.launch.worker_request import settings_of
+from middlemark.model.cell import EXPERIMENT
+from middlemark.plan import estimate_seconds
+from middlemark.runs.sides import ComparisonRequest
+from middlemark.show import View, csv as table, dry_run, long_csv, naming
+from middlemark.show.html.data import data_of
+from middlemark.show.json import cell_document
+from middlemark.suite import load, raw_options
+from middlemark.suite.read import read_suite
+
+seen = set()
+def see(where, what):
+    if what:
+        seen.add(where)
+
+see("option", "--zeal TIME" in CliRunner().invoke(command, ["--help"]).output)
+asked = load([], raw_options(zeal="10ms,2s"))[0].sweeps[0].levels("zeal")
+see("typed", asked.values == (0.01, 2.0))
+
+SUITE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\n"
+plan = plan_of(SUITE + "zeal=['10ms','2s']")
+see("TOML", [each.zeal_s for each in plan.cells] == [0.01, 2.0])
+[problem] = read_suite({"sweep": [{"zeal": "7"}]}, "lan", "lan.toml", Path(), {})[1]
+see("problem", str(problem).startswith("lan.toml: sweep 1: zeal: '7' has no unit"))
+see("default", [each.zeal_s for each in plan_of(SUITE).cells] == [0.5])
+see("--only", [each.zeal_s for each in plan_of(SUITE + "zeal=['10ms','2s']", only=["zeal=2s"]).cells] == [2.0])
+see("dry run", "zeal 10 ms" in dry_run.render(plan, estimate_seconds(plan)))
+
+lively, calm = cell(zeal_s=0.01), cell(zeal_s=2.0)
+run = run_of({lively: [1000.0] * 6, calm: [2000.0] * 6})
+see("JSON", [cell_document(each)["zeal_s"] for each in run.results] == [0.01, 2.0])
+rows = list(csv.DictReader(io.StringIO(table.render(document_of([run]), View()))))
+see("CSV", [each["zeal_s"] for each in rows] == ["0.01", "2.0"])
+see("long CSV", "zeal_s" in long_csv.COLUMNS)
+see("name", "zeal_s:0.01" in naming.cell_name(lively))
+see("label", words(lively, WORDS).count("zeal 10 ms") == 1)
+[factor] = [each for each in data_of(document_of([run]))["factors"] if each["name"] == "zeal_s"]
+see("report", (factor["label"], factor["shown"], factor["unit"]) == ("keenness", ["10 ms", "2 s"], "s"))
+see("experiment", "zeal_s" in EXPERIMENT)
+see("worker", settings_of(lively, domain=1, scope="s", scratch="/", interface="lo").zeal == 0.01)
+
+asked = ComparisonRequest(["runs/a:zeal=10ms", "runs/b:zeal=2s"], None, None, "p50", "5%", (), "table")
+see("selection", [dict(each.levels) for each in asked.selections] == [{"zeal_s": 0.01}, {"zeal_s": 2.0}])
+asked = ComparisonRequest(["runs/a"], "zeal", "2s", "p50", "5%", (), "table")
+see("--by", (asked.by, asked.baseline) == ("zeal_s", 2.0))
+
+subprocess.run([sys.executable, "scripts/factors"], check=True)
+see("manual", "| `zeal` | `TIME` | How keen it is. | `0.5 s` |" in Path("docs/suites.md").read_text())
+print(json.dumps(sorted(seen)))
+"""
+EVERYWHERE = (
+    *(
+        "--by",
+        "--only",
+        "CSV",
+        "JSON",
+        "TOML",
+        "default",
+        "dry run",
+        "experiment",
+        "label",
+        "long CSV",
+        "manual",
+        "name",
+    ),
+    *("option", "problem", "report", "selection", "typed", "worker"),
+)
+
+
+def test_the_manual_says_what_is_declared() -> None:
+    argv = [sys.executable, ROOT / "scripts/factors", "--check"]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "bin", "web"))
+    for name in ("docs/suites.md", "scripts/factors"):
+        (tmp_path / name).parent.mkdir()
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def test_a_factor_that_is_declared_is_everywhere(copy: Path) -> None:
+    cells = copy / "src/middlemark/model/cell.py"
+    before, after = cells.read_text().split(LAST)
+    cells.write_text(before + DECLARATION + LAST + after)
+    request = copy / "src/middlemark/model/protocol.py"
+    request.write_text(request.read_text().replace(FIELD, f"    zeal: float = 0.0\n{FIELD}"))
+    environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}:{HERE}", "COLUMNS": "200"}
+    ran = subprocess.run(
+        [sys.executable, "-c", SEEN], cwd=copy, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == list(EVERYWHERE)

@@ -1,0 +1,54 @@
+"""What the roles counted, added up: no message's damage counts twice."""
+
+from typing import Any
+
+import pytest
+import worker_words
+
+from middlemark.launch.round_trips import counted
+from middlemark.launch.warnings import of_ping_pong
+from middlemark.model.cell import Cell
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import PingResult, PongResult
+
+SENT = 100
+LIMITS = Limits(samples=SENT)
+
+
+def ping(**given: Any) -> PingResult:
+    return worker_words.ping(SENT, **given)
+
+
+def pong(index: int = 0, **given: Any) -> PongResult:
+    return worker_words.pong(SENT, index, **given)
+
+
+SHARED = "at least: the ping found {} and the pongs {}, and {} of these may be the same, echoed as they came"
+
+
+@pytest.mark.parametrize(
+    ("at_ping", "pongs", "damaged", "says"),
+    [
+        pytest.param(0, [pong(), pong(1)], 0, None, id="nothing"),
+        pytest.param(2, [pong(), pong(1)], 2, None, id="on the way back, found by the ping"),
+        pytest.param(1, [pong(damaged=1), pong(1)], 1, (1, 1, 1), id="on the way to one pong, which replied last"),
+        pytest.param(0, [pong(damaged=1), pong(1)], 1, None, id="on the way to one pong, which did not reply last"),
+        pytest.param(1, [pong(damaged=1), pong(1, damaged=1)], 2, (1, 2, 1), id="on the way to both"),
+        pytest.param(3, [pong(damaged=1), pong(1)], 3, (3, 1, 1), id="more came back than had gone out"),
+        pytest.param(
+            1,
+            [pong(damaged=1), pong(1, damaged=1, echoed=0), pong(2, damaged=1, echoed=0)],
+            3,
+            (1, 3, 1),
+            id="what a pong that does not echo found cannot come back",
+        ),
+        pytest.param(1, [pong(damaged=2, echoed=0)], 3, None, id="too short to be echoed on the way out, and one back"),
+    ],
+)
+def test_a_message_damaged_on_its_way_to_one_pong_counts_once_wherever_it_was_found(
+    at_ping: int, pongs: list[PongResult], damaged: int, says: tuple[int, int, int] | None
+) -> None:
+    cell = Cell(adapter="null", transport="memory", size=64, subscribers=len(pongs))
+    assert counted([ping(damaged=at_ping)], pongs).damaged == damaged
+    told = [each.text for each in of_ping_pong(cell, LIMITS, ping(damaged=at_ping), pongs) if each.code == "damaged"]
+    assert told == ([SHARED.format(*says)] if says else []), "a number that is a least says so"

@@ -1,0 +1,36 @@
+"""The planted faults of ./check mutants keep up with the code: each applies to it as it is now."""
+
+import re
+
+import pytest
+
+from mutants import ROOT, CannotBeTriedError, Mutant, mutants
+
+ALL = mutants()
+
+
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
+def test_each_applies_to_the_code_as_it_is(mutant: Mutant) -> None:
+    whole = (ROOT / mutant.file).read_text()
+    assert mutant.planted_in(whole) != whole
+
+
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
+def test_each_names_steps_that_there_are(mutant: Mutant) -> None:
+    subjects = re.findall(r"^core_test\((\w+)", (ROOT / "core/tests/CMakeLists.txt").read_text(), re.MULTILINE)
+    assert mutant.steps
+    assert set(mutant.tests) <= {*subjects, "rust"}
+    assert mutant.worker is None or (ROOT / "adapters" / mutant.worker / "CMakeLists.txt").is_file()
+
+
+def test_there_are_sixty_and_no_two_of_one_name() -> None:
+    assert len(ALL) >= 60
+    assert len({mutant.name for mutant in ALL}) == len(ALL)
+
+
+def test_a_text_that_moved_or_occurs_twice_is_told() -> None:
+    mutant = Mutant("name", "fault", "file", old="here", new="there")
+    assert mutant.planted_in("it is here") == "it is there"
+    for text in ("it is gone", "here and here"):
+        with pytest.raises(CannotBeTriedError, match="does not apply"):
+            mutant.planted_in(text)

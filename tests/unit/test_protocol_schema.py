@@ -1,0 +1,67 @@
+"""One schema: what is generated from it is checked in as the generator writes it, and a new field reaches all of it."""
+
+import re
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import msgspec
+import pytest
+
+from middlemark.model import protocol, samples
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    loader = SourceFileLoader("generator", str(ROOT / "scripts/protocol"))
+    spec = spec_from_loader("generator", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def test_the_generated_files_are_what_the_generator_writes(generator: ModuleType) -> None:
+    for path, text in generator.written():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run scripts/protocol"
+
+
+def test_every_message_and_record_is_in_the_document(generator: ModuleType) -> None:
+    marked = " ".join(re.findall(r"<!-- scripts/protocol: ([\w ]+) -->", (ROOT / "docs/protocol.md").read_text()))
+    for module in (protocol, samples):
+        declared = generator.Schema(module).declared
+        structs = {
+            name for name, each in declared.items() if isinstance(each, type) and issubclass(each, msgspec.Struct)
+        }
+        assert structs - set(marked.split()) <= {"Message", "CompanionsRequest"}
+
+
+def test_a_field_that_is_added_to_the_schema_alone_reaches_the_core_and_the_document(generator: ModuleType) -> None:
+    class StopCommand(protocol.StopCommand, frozen=True, kw_only=True, tag_field="command", tag="stop"):
+        """The roles end."""
+
+        within_s: Annotated[protocol.Seconds, msgspec.Meta(examples=[3.0])]
+
+    schema = generator.Schema(protocol)
+    schema.docs |= {"StopCommand.within_s": "They have so long."}
+    struct = "\n".join(generator.cpp_struct(schema, StopCommand))
+    assert "  /// They have so long.\n  double within_s = 3;" in struct
+    assert 'Field{"within_s", &StopCommand::within_s, Presence::required, {.above = 0, .most = 1e+09}}' in struct
+    assert "| `within_s` | number, > 0, ≤ 1e+09 | They have so long. |" in generator.table(schema, StopCommand)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        protocol.StopCommand(expected=7),
+        protocol.Load(kind="rate", rate_hz=5.0),
+        protocol.PongRequest(index=1, payload="filled", echoes=False, echoing=2),
+        protocol.SeenEvent(scope="workers", spells=((1, 2, 3),)),
+    ],
+)
+def test_what_is_written_is_read_again(message: protocol.Message) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(message), type=type(message)) == message

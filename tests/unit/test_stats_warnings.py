@@ -1,0 +1,167 @@
+"""Every warning: when it is raised, when it is not, and what it says."""
+
+import pytest
+from stats_cases import DESCRIPTIONS, cell, outcome, plan
+
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Failure, Placed, RunWarning, TrialCounts, TrialOutcome
+from middlemark.model.plan import Limits
+from middlemark.model.times import Summary
+from middlemark.stats.warnings.cells import cell_warnings, faster_than_floor, merged
+from middlemark.stats.warnings.trials import trial_warnings
+
+TRIALS = plan(cell()).trials
+
+
+def _outcomes(*given: dict[str, object]) -> list[TrialOutcome]:
+    return [outcome(trial, **figures) for trial, figures in zip(TRIALS, given, strict=False)]
+
+
+def _of_trial(asked: Cell, limits: Limits, **given: object) -> dict[str, RunWarning]:
+    return {each.code: each for each in trial_warnings(asked, limits, outcome(TRIALS[0], **given), DESCRIPTIONS)}
+
+
+def _of_cell(asked: Cell, outcomes: list[TrialOutcome], *p50s: float | None) -> dict[str, RunWarning]:
+    summaries = [Summary(p50=p50) for p50 in p50s or (1.0,) * len(outcomes)]
+    return {each.code: each for each in cell_warnings(asked, outcomes, summaries)}
+
+
+def test_a_clean_trial_and_a_clean_cell_raise_no_warning() -> None:
+    assert _of_trial(cell(), Limits(samples=1000), carried_by="udp") == {}
+    assert _of_cell(cell(), _outcomes({}, {})) == {}
+
+
+def test_a_transport_that_the_evidence_contradicts_is_named_with_what_carried_it() -> None:
+    warnings = _of_trial(cell(transport="shm"), Limits(samples=1000), carried_by="udp")
+    assert warnings["transport-contradicted"].text == "asked for shm (which is shared-memory), carried by udp"
+    assert _of_trial(cell(), Limits(samples=1000), carried_by="tcp")["transport-contradicted"].text == (
+        "asked for udp, carried by tcp"
+    )
+    known = _of_trial(cell(), Limits(samples=1000), carried_by="tcp", notes=("the segment is too small",))
+    assert known["transport-contradicted"].text.endswith("carried by tcp; its adapter says: the segment is too small")
+
+
+def test_without_evidence_nothing_is_contradicted() -> None:
+    assert _of_trial(cell(transport="shm"), Limits(samples=1000), carried_by=None) == {}
+    assert _of_trial(cell("gone", "shm"), Limits(samples=1000), carried_by="udp") == {}
+
+
+@pytest.mark.parametrize(
+    ("limits", "given", "text"),
+    [
+        (Limits(samples=1000), {"counts": TrialCounts(sent=400, received=400)}, "ended after 400 of 1,000 messages"),
+        (Limits(duration_s=2.0), {"measured_s": 0.5}, "ended after 0.5 of 2 s"),
+        (Limits(samples=1000), {"counts": TrialCounts(sent=1000, received=990, lost=10)}, None),
+        (Limits(duration_s=2.0), {"measured_s": 1.999}, None),
+        (Limits(duration_s=2.0), {"measured_s": 2.0001}, None),
+    ],
+)
+def test_a_trial_that_ended_before_its_end_says_how_far_it_came(
+    limits: Limits, given: dict[str, object], text: str | None
+) -> None:
+    warnings = _of_trial(cell(), limits, **given)
+    assert (warnings["ended-early"].text if warnings else None) == text
+
+
+def _placed(role: str, **real: object) -> Placed:
+    figures = {"pid": 1, "cpus": (0,), "policy": "other", "priority": 0, "mlocked": False} | real
+    return Placed(role=role, **figures)  # type: ignore[arg-type]
+
+
+def test_a_placement_that_is_not_in_force_names_each_role_and_what_would_help() -> None:
+    asked = cell(pin=(0, 1), priority="fifo:80", mlock=True)
+    placed = (
+        _placed("ping", policy="fifo", priority=80, mlocked=True),
+        _placed("pong", cpus=(0, 1, 2, 3)),
+    )
+    warning = _of_trial(asked, Limits(samples=1000), placed=placed)["placement-not-in-force"]
+    assert warning.text == (
+        "the pong was on processors 0,1,2,3 instead of 0,1; the pong ran under other instead of fifo:80; "
+        "the memory of the pong was not locked"
+    )
+    assert "ulimit -r 80" in warning.advice
+    assert "ulimit -l" in warning.advice
+
+
+def test_a_placement_in_force_or_never_asked_for_raises_no_warning() -> None:
+    asked = cell(pin=(0, 1), priority="fifo:80", mlock=True)
+    real = {"policy": "fifo", "priority": 80, "mlocked": True}
+    in_force = (_placed("ping", **real), _placed("pong", cpus=(1,), **real))
+    assert _of_trial(asked, Limits(samples=1000), placed=in_force) == {}
+    assert _of_trial(cell(), Limits(samples=1000), placed=(_placed("ping", cpus=(0, 1, 2)),)) == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "code"),
+    [
+        ("lost", "loss"),
+        ("late", "late"),
+        ("publish_failed", "publish-failed"),
+        ("damaged", "damaged"),
+        ("duplicated", "duplicated"),
+        ("reordered", "reordered"),
+    ],
+)
+def test_each_count_above_zero_is_a_warning_with_its_share_and_its_trials(field: str, code: str) -> None:
+    received = 997 if field == "lost" else 1000
+    bad = TrialCounts(**{"sent": 1000, "received": received, field: 3})
+    warnings = _of_cell(cell(), _outcomes({"counts": bad}, {}, {"counts": bad}))
+    assert list(warnings) == [code]
+    assert warnings[code].text.startswith("6 of 3,000 ")
+    assert "(0.2 %)" in warnings[code].text
+    assert warnings[code].text.endswith("(in 2 of 3 trials)")
+    assert warnings[code].advice
+
+
+def test_a_lossy_best_effort_cell_is_told_to_be_reliable_and_a_reliable_one_is_not() -> None:
+    lossy = _outcomes({"counts": TrialCounts(sent=10, received=9, lost=1)})
+    assert "--reliability reliable" in _of_cell(cell(reliability="best-effort"), lossy)["loss"].advice
+    assert "--reliability" not in _of_cell(cell(), lossy)["loss"].advice
+
+
+def test_a_lost_message_in_a_failed_trial_is_not_counted() -> None:
+    failed = {"failed": Failure("hung", "the pong hung"), "counts": TrialCounts(sent=10, lost=10)}
+    assert list(_of_cell(cell(), _outcomes(failed, {}))) == ["trials-failed"]
+
+
+def test_no_median_at_all_is_a_warning_but_one_trial_with_one_is_enough() -> None:
+    outcomes = _outcomes({"samples": 12}, {"samples": 19})
+    assert _of_cell(cell(), outcomes, None, None)["few-samples"].text == (
+        "a median needs 20 samples and no trial has more than 19"
+    )
+    assert _of_cell(cell(), outcomes, None, 1.0) == {}
+
+
+def test_failed_trials_beside_measured_ones_are_counted_with_the_first_reason() -> None:
+    hung = Failure("hung", "the pong did not answer", "see its log")
+    warnings = _of_cell(cell(), _outcomes({}, {"failed": hung}, {"failed": Failure("crashed", "SIGSEGV")}))
+    assert warnings["trials-failed"] == RunWarning(
+        "trials-failed", "2 of 3 trials failed; the first: the pong did not answer", "see its log"
+    )
+
+
+def test_trials_that_disagree_are_warned_about_and_the_advice_knows_whether_they_were_pinned() -> None:
+    outcomes = _outcomes({}, {}, {})
+    assert _of_cell(cell(), outcomes, 1000.0, 1500.0, 1200.0) == {}
+    free = _of_cell(cell(), outcomes, 1000.0, 1501.0, 1200.0)["trials-disagree"]
+    assert free.text == "the medians of its 3 trials go from 1 to 1.5 µs"
+    assert "--pin" in free.advice
+    assert "--pin" not in _of_cell(cell(pin=(0, 1)), outcomes, 1000.0, 1501.0, 1200.0)["trials-disagree"].advice
+
+
+def test_faster_than_its_floor_means_by_a_tenth() -> None:
+    assert faster_than_floor(0.9, "udp") is None
+    assert faster_than_floor(None, None) is None
+    warning = faster_than_floor(0.5, "udp")
+    assert warning is not None
+    assert "(udp)" in warning.text
+
+
+def test_merging_keeps_the_first_words_and_counts_a_code_once_a_trial() -> None:
+    a, other, b = RunWarning("a", "first", "do"), RunWarning("a", "second"), RunWarning("b", "b")
+    assert merged([(a, other), (b,), (other,)]) == (
+        RunWarning("a", "first (in 2 of 3 trials)", "do"),
+        RunWarning("b", "b (in 1 of 3 trials)"),
+    )
+    assert merged([(a,)]) == (a,)
+    assert merged([]) == ()

@@ -1,0 +1,40 @@
+"""What workers say while they measure and at their end, made by hand."""
+
+from typing import Any
+
+from middlemark.model.protocol import (
+    Account,
+    Counts,
+    DoneEvent,
+    MeasuringEvent,
+    PingResult,
+    PongResult,
+    Resources,
+    TickEvent,
+)
+
+_EVENTS: dict[str, type[Account]] = {"tick": TickEvent, "measuring": MeasuringEvent, "done": DoneEvent}
+_MORE: dict[str, dict[str, Any]] = {
+    "tick": {"role": "publisher", "phase": "measuring", "samples": 0, "elapsed_s": 1.0},
+    "measuring": {},
+    "done": {"role": "publisher"},
+}
+
+
+def event(name: str, at_ns: int, *, roles: tuple[Counts, ...] = (), **used: Any) -> Account:
+    """Return a ``tick``, ``measuring`` or ``done``; ``used`` are fields of its resources, 0 otherwise."""
+    resources = Resources(**{**dict.fromkeys(Resources.__struct_fields__, 0), "threads": (), **used})
+    return _EVENTS[name](at_ns=at_ns, roles=roles, resources=resources, **_MORE[name])
+
+
+def ping(sent: int, **given: Any) -> PingResult:
+    """Return what a ping says of ``sent`` messages that all came back."""
+    told = dict.fromkeys(PingResult.__struct_fields__, 0) | {"scheduled": None, "late_sends": None, "unsent": None}
+    told |= {"samples": sent, "sent": sent, "received": sent, "measured_s": 1.0, "ticks_per_second": 1e9}
+    return PingResult(**{**told, "event": "result", "ended": "samples", "last_error": "", **given})
+
+
+def pong(received: int, index: int = 0, **given: Any) -> PongResult:
+    """Return what a pong says that echoed all it received."""
+    told = dict.fromkeys(PongResult.__struct_fields__, 0) | {"received": received, "echoed": received, "index": index}
+    return PongResult(**{**told, "event": "result", "ended": "stopped", "last_error": "", **given})
