@@ -58,7 +58,7 @@ struct Native : kit::NativeKeys {
   bool tcp_crc = key("tcp_crc", true, {.help = "a checksum over every byte, made and checked", .transports = {"tcp"}});
   std::optional<U32> heartbeat_period_ms = key<U32>("heartbeat_period_ms",
       {.help = "period of a reliable writer's heartbeats", .least = 1, .most = hour_ms,
-       .otherwise = "100; of streams 10, but over UDP not of fragments"});
+       .otherwise = "100; of streams 10, but not of fragments over UDP, nor of calls over TCP"});
   std::optional<bool> heartbeat_piggyback = key<bool>("heartbeat_piggyback",
       {.help = "heartbeats ride on data", .otherwise = "true, but over TCP only with messages that fit in one packet"});
   U32 nack_response_delay_ms = key("nack_response_delay_ms", 5U,
@@ -96,6 +96,8 @@ struct Options : Native {
   const std::uint64_t sample;           ///< bytes of a message with its headers
   std::uint32_t publishers = 1;         ///< of the topic that has most of them
   std::uint32_t subscribers = 1;        ///< likewise
+  bool sends = false;                   ///< this process does
+  bool receives = false;                ///< likewise
   std::uint32_t segment = 512 * kib;    ///< at least Fast DDS's default
   std::uint32_t queue = 512;            ///< likewise
   std::uint32_t socket_buffer = 0;      ///< 0: the system's
@@ -112,6 +114,8 @@ struct Options : Native {
     for (const Topic& topic : settings.endpoints) {
       publishers = std::max(publishers, topic.publishers);
       subscribers = std::max(subscribers, topic.subscribers);
+      sends = sends || topic.publishers_here > 0;
+      receives = receives || topic.subscribers_here > 0;
     }
     refuse();
     size_histories();
@@ -119,9 +123,10 @@ struct Options : Native {
     check_shared_memory();
     const bool fragmented = sample > max_message_size;
     if (!heartbeat_piggyback) heartbeat_piggyback = !over("tcp") || !fragmented;
-    // Over UDP the fragments that a heartbeat has asked for may still be on their way when the next one asks again.
-    const bool asks_in_vain = over("udp") && fragmented;
-    if (!heartbeat_period_ms) heartbeat_period_ms = streams && !asks_in_vain ? 10 : 100;
+    // Over UDP the fragments that a heartbeat has asked for may still be on their way when the next one asks again. Over TCP
+    // each answer to a heartbeat may be the one that stops two processes which are sending to each other (README.md, Known traps).
+    const bool rarely = fragmented && (over("udp") || (over("tcp") && sends && receives));
+    if (!heartbeat_period_ms) heartbeat_period_ms = streams && !rarely ? 10 : 100;
     // A writer of 2.9 can deadlock when a reader goes while it resends to it; what is acknowledged is not resent.
     if (streams && settings.reliability == Reliability::reliable) {
       linger = std::chrono::milliseconds(std::min(2 * *heartbeat_period_ms + heartbeat_response_delay_ms + 10, 300U));
