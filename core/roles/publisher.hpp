@@ -63,7 +63,7 @@ class StreamPublisher {
       progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
       progress_.begin_to_measure();
       measure();
-      count_blocked(before, thread_times());
+      count_blocked(before);
     }
     conclude();
   }
@@ -283,10 +283,12 @@ class StreamPublisher {
     return true;
   }
 
-  /// Neither on a processor nor waiting for one, and not because it waited for an instant.
-  void count_blocked(const std::optional<ThreadTimes>& before, const std::optional<ThreadTimes>& after) noexcept {
-    if (!before || !after) return;
+  /// Neither on a processor nor waiting for one, and not because it waited for an instant. The clock is read before the thread's
+  /// times: who loses the processor in between is not taken for blocked.
+  void count_blocked(const std::optional<ThreadTimes>& before) noexcept {
     const std::uint64_t wall = clock_.to_ns(clock_.ticks() - start_);
+    const std::optional<ThreadTimes> after = thread_times();
+    if (!before || !after) return;
     const std::uint64_t accounted = (after->on_cpu_ns - before->on_cpu_ns) + (after->waiting_ns - before->waiting_ns) +
                                     clock_.to_ns(pacer_.sleeping_ticks());
     blocked_ns_ = wall - std::min(wall, accounted);
