@@ -29,11 +29,11 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def user() -> Iterator[Callable[[Path, str], None]]:
+def user() -> Iterator[Callable[[Path, str], subprocess.Popen[bytes]]]:
     """Start a process that has a file mapped, or open, until the test ends."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def use(path: Path, how: str) -> None:
+    def use(path: Path, how: str) -> subprocess.Popen[bytes]:
         script = (
             "import mmap, sys; path, how = sys.argv[1:]; file = open(path, 'r+b')\n"
             "if how == 'mapped': memory = mmap.mmap(file.fileno(), 0); file.close()\n"
@@ -45,10 +45,12 @@ def user() -> Iterator[Callable[[Path, str], None]]:
         started.append(process)
         assert process.stdout is not None
         assert process.stdout.readline() == b"\n"
+        return process
 
     yield use
     for process in started:
-        process.communicate(timeout=30)
+        if process.returncode is None:
+            process.communicate(timeout=30)
 
 
 def made(folder: Path, *names: str) -> list[Path]:
@@ -60,7 +62,7 @@ def made(folder: Path, *names: str) -> list[Path]:
 
 def test_what_a_trial_left_is_removed(tmp_path: Path) -> None:
     pattern = f"{tmp_path}/seg.{{scope}}_*"
-    before = residue.snapshot([pattern], SCOPE)
+    before = residue.left_before([pattern], SCOPE)
     mine, other = made(tmp_path, f"seg.{SCOPE}_a", "seg.mm_other_1_a")
     assert residue.clear([pattern], SCOPE, before) == (str(mine),)
     assert not mine.exists()
@@ -69,15 +71,28 @@ def test_what_a_trial_left_is_removed(tmp_path: Path) -> None:
 
 def test_what_was_there_before_stays(tmp_path: Path) -> None:
     [old] = made(tmp_path, "seg_old")
-    before = residue.snapshot([f"{tmp_path}/seg_*"], SCOPE)
+    before = residue.left_before([f"{tmp_path}/seg_*"], SCOPE)
     [new] = made(tmp_path, "seg_new")
     assert residue.clear([f"{tmp_path}/seg_*"], SCOPE, before) == (str(new),)
     assert old.exists()
 
 
+def test_two_runs_that_share_a_file_leave_it_to_whoever_ends_last(
+    tmp_path: Path, user: Callable[[Path, str], subprocess.Popen[bytes]]
+) -> None:
+    patterns = [f"{tmp_path}/port_*"]
+    first = residue.left_before(patterns, "mm_first_1")
+    [shared] = made(tmp_path, "port_7413")
+    worker = user(shared, "mapped")
+    second = residue.left_before(patterns, "mm_second_1")
+    assert residue.clear(patterns, "mm_first_1", first) == ()
+    worker.communicate(timeout=30)
+    assert residue.clear(patterns, "mm_second_1", second) == (str(shared),)
+
+
 @pytest.mark.parametrize("how", ["mapped", "open"])
 def test_what_a_living_process_uses_is_never_removed(
-    tmp_path: Path, user: Callable[[Path, str], None], how: str
+    tmp_path: Path, user: Callable[[Path, str], subprocess.Popen[bytes]], how: str
 ) -> None:
     used, unused = made(tmp_path, "seg_used", "seg_unused")
     user(used, how)
@@ -177,7 +192,7 @@ def test_a_living_launchers_scratch_stays(tmp_path: Path) -> None:
 
 
 def test_what_a_dead_launcher_left_and_a_living_process_uses_stays(
-    tmp_path: Path, user: Callable[[Path, str], None]
+    tmp_path: Path, user: Callable[[Path, str], subprocess.Popen[bytes]]
 ) -> None:
     claim(tmp_path)
     [used] = made(tmp_path, "seg_used")

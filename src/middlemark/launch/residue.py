@@ -32,9 +32,18 @@ class _Claim(msgspec.Struct, frozen=True):
 
 
 def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
-    """Return the paths that match now; what is among them later was not made by the trial."""
+    """Return the paths that match now."""
     paths = frozenset(path for pattern in patterns for path in glob.glob(pattern.replace("{scope}", scope)))
     return paths | _abandoned_segments() if SYSTEM_V in patterns else paths
+
+
+def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
+    """Return the paths that match now and that nobody uses: they were left by others, and stay.
+
+    What somebody uses may belong to another run of the same domain, which leaves it to us if it ends before us.
+    """
+    found = snapshot(patterns, scope)
+    return found - mapped_or_open(found) if found else found
 
 
 def _abandoned_segments() -> frozenset[str]:

@@ -60,7 +60,7 @@ async def observe_trial(
     assert transport is not None, "the plan checked it"
     scope = f"mm_{site.token}_{trial.order}{part}"
     patterns = worker.description.residue
-    before = residue.snapshot(patterns, scope)
+    before = residue.left_before(patterns, scope)
     scratch = residue.make_scratch(patterns, scope, before)
     begun = TrialOutcome(
         cell=trial.cell,
