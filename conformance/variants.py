@@ -171,6 +171,8 @@ def _wise(who: Contender, factors: Mapping[str, Any]) -> bool:
         # Where a transport could be asked to lose nothing, or many datagrams go to several, large messages may be lost:
         # zenoh drops one of which a fragment has waited for a millisecond (its README), even when it is alone.
         pattern != STREAM and lossy and size > KIB and (several or "reliable" in who.transport.reliability),
+        # Best effort may lose one of several calls at once: zenoh did, over UDP, on a busy machine.
+        pattern == CALLS and lossy and several,
         # A history that is set aside in advance.
         size * (depth or 1) > 256 * MIB,
         # Discovery alone moves as many bytes over the network: they would not tell what carried the messages.
