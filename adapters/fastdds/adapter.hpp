@@ -49,6 +49,8 @@ class FastDds {
     return description;
   }
 
+  static void check(const Settings& settings) { Options{settings}; }
+
   explicit FastDds(const Settings& settings) : options_(settings) {
     isolate();
     std::optional<TcpPlace> place;

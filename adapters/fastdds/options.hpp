@@ -194,8 +194,9 @@ struct Options : Native {
     };
     writer_samples = max_samples.value_or(fitting(writers, 1));
     // A data-sharing reader keeps no messages of its own, and 2.9's listener can spin for ever, beyond the reader's end,
-    // on one that a full history refused.
-    const bool holds_all = max_samples || shared;
+    // on one that a full history refused. One within the process shares the writer's memory, and what it refused may not
+    // be sent again for seconds.
+    const bool holds_all = max_samples || shared || over("intraprocess");
     reader_samples = holds_all ? writer_samples * publishers : fitting(subscribers, writers);
     const std::uint32_t held = settings.depth.value_or(std::min(writer_samples, reader_samples));
     if (!allocated_samples) allocated_samples = std::min({writer_samples, reader_samples, held, 100U});

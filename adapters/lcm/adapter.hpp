@@ -17,6 +17,8 @@ namespace middlemark {
 
 class Lcm {
  public:
+  static void check(const Settings& settings) { lcm::Options{settings}; }
+
   explicit Lcm(const Settings& settings) : settings_(settings), options_(settings), group_(settings) {}
 
   [[nodiscard]] static Description describe() {

@@ -16,6 +16,7 @@
 
 #include "listening.hpp"
 #include "node.hpp"
+#include "rmw.hpp"
 #include "topics.hpp"
 #if __has_include(<middlemark_interfaces/srv/bytes.hpp>)
 #include "service.hpp"
@@ -37,22 +38,21 @@ class RosClientLibrary {
     const std::string rmw = rmw_get_implementation_identifier();
     Description description;
     description.name = "rclcpp";
-    description.title = "ROS 2 rclcpp over " + rmw;
-    description.version = library.version;
+    description.title = ros2::title(rmw);
+    description.version = ros2::version(library.version);
     description.library = library.path;
     description.licence = "Apache-2.0";
     description.own_threads = true;
     Transport network;  // what the RMW takes between two processes of a host
     network.name = "rmw";
     network.processes = {2};
-    network.carrier = rmw.find("fastrtps") != rmw.npos ? "shared-memory"
-                      : rmw.find("zenoh") != rmw.npos  ? "tcp"
-                                                       : "udp";
+    network.carrier = ros2::carrier(rmw);
     if (network.carrier == "shared-memory") network.segments = {"fastrtps_*"};
     Transport intraprocess;
     intraprocess.name = "intraprocess";
     intraprocess.carrier = "process-memory";
     intraprocess.processes = {1};
+    intraprocess.segments = {ros2::no_segment};
     intraprocess.receive = {"listen"};  // a message of this kind never reaches take()
     intraprocess.keep_all = false;
     description.transports = {network, intraprocess};
@@ -97,11 +97,7 @@ class RosClientLibrary {
 #endif
 
   [[nodiscard]] std::vector<std::string> notes() const {
-    std::vector<std::string> all = {std::string("the RMW is ") + rmw_get_implementation_identifier()};
-    if (settings_.calls_service()) {
-      all.emplace_back("services keep ROS 2's own quality of service: reliable, depth 10");
-    }
-    return all;
+    return ros2::notes(rmw_get_implementation_identifier(), settings_);
   }
 
  private:

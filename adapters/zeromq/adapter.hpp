@@ -26,8 +26,11 @@ class ZeroMq {
     int patch = 0;
     zmq_version(&major, &minor, &patch);
     const auto transport = [](const char* name, const char* carrier, std::vector<int> processes) {
-      return Transport{
-          .name = name, .carrier = carrier, .processes = std::move(processes), .receive = {"poll", "block"}};
+      return Transport{.name = name,
+                       .carrier = carrier,
+                       .processes = std::move(processes),
+                       .receive = {"poll", "block"},
+                       .loan = {false, true}};
     };
     return {.name = "zeromq",
             .title = "ZeroMQ (libzmq)",

@@ -11,10 +11,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/last_failure.hpp>
-#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/socket.hpp>
 
@@ -65,12 +66,10 @@ class End {
     trial_.notes.leave(name, socket_.bind(wanted));
   }
 
-  [[nodiscard]] Published send(std::span<const std::byte> message) noexcept {
-    if (socket_.send(message, 0)) [[likely]]
+  [[nodiscard]] Published outcome(bool sent) noexcept {
+    if (sent) [[likely]]
       return Published::ok;
-    return refused();
-  }
-  [[nodiscard]] Published refused() noexcept {
+
     failure_.note("zmq_send", zmq_errno());
     return zmq_errno() == EAGAIN ? Published::timed_out : Published::failed;
   }
@@ -78,6 +77,26 @@ class End {
   const Trial& trial_;
   Socket socket_;
   kit::LastFailure<&zmq_strerror> failure_;
+};
+
+/// What an end writes its messages in: memory of its own, which zmq_send() copies, or with a loan ZeroMQ's.
+class Writing : kit::Pinned {
+ public:
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    return lends_ ? letter_.open(bytes) : std::span(own_);
+  }
+
+ protected:
+  Writing(const Trial& trial, const Topic& topic)
+      : lends_(trial.settings.loan), own_(lends_ ? 0 : topic.message_bytes) {}
+  ~Writing() = default;
+
+  [[nodiscard]] bool send(Socket& socket) noexcept { return lends_ ? letter_.send(socket) : socket.send(own_, 0); }
+
+ private:
+  const bool lends_;
+  std::vector<std::byte> own_;
+  Letter letter_;
 };
 
 /// Under `block` it is wait() that receives: a zmq_msg_recv() with ZMQ_RCVTIMEO, as a program of ZeroMQ's would; zmq_poll()

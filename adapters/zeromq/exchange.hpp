@@ -8,14 +8,14 @@
 
 namespace middlemark::zeromq {
 
-class Client : public kit::OwnBuffer, public Receiver {
+class Client : public Writing, public Receiver {
  public:
   Client(const Trial& trial, const Topic& service)
-      : OwnBuffer(service.message_bytes),
+      : Writing(trial, service),
         Receiver(trial, trial.options.rpc == Rpc::req_rep ? ZMQ_REQ : ZMQ_DEALER),
         server_(note_of(service, 0)) {}
 
-  [[nodiscard]] Published publish() noexcept { return send(message_); }
+  [[nodiscard]] Published publish() noexcept { return outcome(send(socket_)); }
 
   [[nodiscard]] std::size_t matched() {
     if (!greeted_) {
@@ -35,10 +35,10 @@ class Client : public kit::OwnBuffer, public Receiver {
   bool answered_ = false;
 };
 
-class Server : public kit::OwnBuffer, public Receiver {
+class Server : public Writing, public Receiver {
  public:
   Server(const Trial& trial, const Topic& service)
-      : OwnBuffer(service.message_bytes), Receiver(trial, trial.options.rpc == Rpc::req_rep ? ZMQ_REP : ZMQ_ROUTER) {
+      : Writing(trial, service), Receiver(trial, trial.options.rpc == Rpc::req_rep ? ZMQ_REP : ZMQ_ROUTER) {
     if (routed_) {
       // Otherwise a reply that finds its client's queue full is dropped without a word.
       socket_.set(ZMQ_ROUTER_MANDATORY, 1, "ZMQ_ROUTER_MANDATORY");
@@ -51,7 +51,9 @@ class Server : public kit::OwnBuffer, public Receiver {
   }
 
   /// The reply to the request that is being visited, whose sender's identity is still in hand.
-  [[nodiscard]] Published publish() noexcept { return reply(message_); }
+  [[nodiscard]] Published publish() noexcept {
+    return reply([this]() noexcept { return send(socket_); });
+  }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
@@ -59,24 +61,27 @@ class Server : public kit::OwnBuffer, public Receiver {
     const auto answering = [this, &visitor](std::span<const std::byte> request) noexcept {
       answered_ = false;
       visitor(request);
-      if (!routed_ && !answered_) static_cast<void>(reply({}));
+      if (!routed_ && !answered_) static_cast<void>(reply_without_content());
     };
     return Receiver::take(answering);
   }
 
   [[nodiscard]] std::size_t matched() {
     while (receive(ZMQ_DONTWAIT)) {
-      if (reply({}) != Published::ok) fail("zmq_send() of the answer to a greeting");
+      if (reply_without_content() != Published::ok) fail("zmq_send() of the answer to a greeting");
       ++clients_;
     }
     return clients_;
   }
 
  private:
-  Published reply(std::span<const std::byte> body) noexcept {
+  template <class Send>
+  Published reply(const Send& body) noexcept {
     answered_ = true;
-    if (routed_ && !socket_.send(identity_.bytes(), ZMQ_SNDMORE)) return refused();
-    return send(body);
+    return outcome((!routed_ || socket_.send(identity_.bytes(), ZMQ_SNDMORE)) && body());
+  }
+  Published reply_without_content() noexcept {
+    return reply([this]() noexcept { return socket_.send({}, 0); });
   }
 
   std::size_t clients_ = 0;

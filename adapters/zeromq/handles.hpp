@@ -85,6 +85,36 @@ class Socket : kit::Pinned {
   void* socket_;
 };
 
+/// A message to be sent, written in place: zmq_send() copies its bytes into one of these.
+class Letter : kit::Pinned {
+ public:
+  Letter() noexcept { zmq_msg_init(&letter_); }
+  ~Letter() { zmq_msg_close(&letter_); }
+
+  /// The same memory until it was sent; empty when there is none.
+  [[nodiscard]] std::span<std::byte> open(std::size_t bytes) noexcept {
+    if (!open_) {
+      open_ = zmq_msg_init_size(&letter_, bytes) == 0;
+      if (!open_) zmq_msg_init(&letter_);
+    }
+    return open_ ? std::span(static_cast<std::byte*>(zmq_msg_data(&letter_)), bytes) : std::span<std::byte>();
+  }
+  /// False, with zmq_errno(): it was not sent, and stays as it is.
+  [[nodiscard]] bool send(const Socket& socket) noexcept {
+    int sent = 0;
+    do {
+      sent = zmq_msg_send(&letter_, socket.get(), 0);
+    } while (sent < 0 && zmq_errno() == EINTR);
+    if (sent < 0) return false;
+    open_ = false;
+    return true;
+  }
+
+ private:
+  zmq_msg_t letter_;  // empty unless open_
+  bool open_ = false;
+};
+
 /// One received frame; receiving into it again releases what it held.
 class Frame : kit::Pinned {
  public:

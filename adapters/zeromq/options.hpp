@@ -24,7 +24,9 @@ struct Native : kit::NativeKeys {
                               .transports = {"ipc", "tcp"},
                               .otherwise = "the kernel's own",
                               .type = NativeType::bytes};
-  const kit::NativeRow queue{.least = 0, .most = most_messages, .otherwise = "the depth"};
+  const kit::NativeRow queue{.least = 0,
+                             .most = most_messages,
+                             .otherwise = "of a stream the depth, else 1000 or the depth where that is more"};
   bool conflate =
       key("conflate", false,
           {.help = "`ZMQ_CONFLATE` at the subscriber, which keeps the last message only; best-effort, depth 1",
@@ -64,6 +66,10 @@ struct Options : Native {
   }
 
  private:
+  /// libzmq's own. A mark of 1 makes its threads signal each other twice for every message, and where a message is
+  /// answered before the next it keeps nothing back: only a stream's depth is meant.
+  static constexpr std::uint32_t usual_mark = 1000;
+
   /// A history as deep as was asked for, or as much as a queue may hold: a reliable sender waits rather than lose, so that
   /// keep-all needs no queue without a bound, which a flood would fill the memory with.
   int bound(const Settings& settings) {
@@ -81,7 +87,8 @@ struct Options : Native {
       notes.push_back("a depth of " + std::to_string(*settings.depth) + " became " + std::to_string(fitting) +
                       ", which is 1 GiB; native sndhwm and rcvhwm change it");
     }
-    return static_cast<int>(std::min(settings.depth.value_or(fitting), fitting));
+    const std::uint32_t least = settings.pattern == Pattern::stream ? 1 : usual_mark;
+    return static_cast<int>(std::min(std::max(settings.depth.value_or(fitting), least), fitting));
   }
 };
 

@@ -8,10 +8,10 @@
 
 namespace middlemark::zeromq {
 
-class Publisher : public kit::OwnBuffer, public End {
+class Publisher : public Writing, public End {
  public:
   Publisher(const Trial& trial, const Topic& topic, unsigned index)
-      : OwnBuffer(topic.message_bytes),
+      : Writing(trial, topic),
         End(trial, ZMQ_XPUB),
         catch_up_every_(trial.options.nodrop ? 0 : static_cast<unsigned>((trial.options.send_hwm + 1) / 2)) {
     socket_.set(ZMQ_XPUB_NODROP, trial.options.nodrop ? 1 : 0, "ZMQ_XPUB_NODROP");
@@ -26,7 +26,7 @@ class Publisher : public kit::OwnBuffer, public End {
       since_ = 0;
       socket_.catch_up();
     }
-    return send(message_);
+    return outcome(send(socket_));
   }
 
   /// Subscriptions that have arrived: \1 comes, \0 goes.
