@@ -363,9 +363,9 @@ struct ClockFacts {
 template <>
 inline constexpr auto fields_of<ClockFacts> = std::tuple{
     Field{"source", &ClockFacts::source, Presence::required},
-    Field{"ticks_per_second", &ClockFacts::ticks_per_second, Presence::required},
-    Field{"cost_ns", &ClockFacts::cost_ns, Presence::required},
-    Field{"resolution_ns", &ClockFacts::resolution_ns, Presence::required}};
+    Field{"ticks_per_second", &ClockFacts::ticks_per_second, Presence::required, {.above = 0, .most = 1e+12}},
+    Field{"cost_ns", &ClockFacts::cost_ns, Presence::required, {.least = 0, .most = 1e+09}},
+    Field{"resolution_ns", &ClockFacts::resolution_ns, Presence::required, {.least = 0, .most = 1e+09}}};
 
 /// Who it is. The first thing that a worker says.
 struct HelloEvent {
@@ -396,7 +396,7 @@ template <>
 inline constexpr auto fields_of<InForce> = std::tuple{
     Field{"cpus", &InForce::cpus, Presence::required, {.least = 0}},
     Field{"policy", &InForce::policy, Presence::required},
-    Field{"priority", &InForce::priority, Presence::required},
+    Field{"priority", &InForce::priority, Presence::required, {.least = 0, .most = 99}},
     Field{"mlocked", &InForce::mlocked, Presence::required}};
 
 /// Every role has found its peers.
@@ -514,7 +514,7 @@ inline constexpr auto fields_of<TickEvent> = std::tuple_cat(fields_of<Account>, 
     Field{"role", &TickEvent::role, Presence::required},
     Field{"phase", &TickEvent::phase, Presence::required},
     Field{"samples", &TickEvent::samples, Presence::required},
-    Field{"elapsed_s", &TickEvent::elapsed_s, Presence::required}});
+    Field{"elapsed_s", &TickEvent::elapsed_s, Presence::required, {.least = 0, .most = 1e+09}}});
 
 /// Once, when the first role begins to measure; not at all when it was over before the control thread had a look.
 struct MeasuringEvent : Account {
@@ -598,10 +598,10 @@ template <>
 inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
     Field{"samples", &CallerResult::samples, Presence::required},
     Field{"warmup_samples", &CallerResult::warmup_samples, Presence::required},
-    Field{"measured_s", &CallerResult::measured_s, Presence::required},
+    Field{"measured_s", &CallerResult::measured_s, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"first_begin_ns", &CallerResult::first_begin_ns, Presence::required},
     Field{"start_ticks", &CallerResult::start_ticks, Presence::required},
-    Field{"ticks_per_second", &CallerResult::ticks_per_second, Presence::required},
+    Field{"ticks_per_second", &CallerResult::ticks_per_second, Presence::required, {.above = 0, .most = 1e+12}},
     Field{"sent", &CallerResult::sent, Presence::required},
     Field{"received", &CallerResult::received, Presence::required},
     Field{"lost", &CallerResult::lost, Presence::required},
@@ -721,7 +721,7 @@ inline constexpr auto fields_of<PublisherResult> = std::tuple_cat(fields_of<Role
     Field{"stamped_every", &PublisherResult::stamped_every, Presence::required, {.least = 1}},
     Field{"first_sent_ns", &PublisherResult::first_sent_ns, Presence::required},
     Field{"last_sent_ns", &PublisherResult::last_sent_ns, Presence::required},
-    Field{"measured_s", &PublisherResult::measured_s, Presence::required},
+    Field{"measured_s", &PublisherResult::measured_s, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"samples", &PublisherResult::samples, Presence::required},
     Field{"in_histogram", &PublisherResult::in_histogram, Presence::required},
     Field{"warmup_samples", &PublisherResult::warmup_samples, Presence::required}});
@@ -840,6 +840,31 @@ template <>
 inline constexpr auto fields_of<ProbedEvent> = std::tuple{
     Field{"cpus", &ProbedEvent::cpus, Presence::required}};
 
+/// Keep processors from halting, from now on: a thread on each spins and gives way to all that wants to run.
+struct AwakeCommand {
+  static constexpr std::string_view tag_field = "command", tag = "awake";
+  /// None: those that were kept awake may halt again.
+  std::vector<int> cpus;
+  /// It ends by itself after this, and with the process that started the witness.
+  std::uint64_t limit_ns = 0;
+};
+template <>
+inline constexpr auto fields_of<AwakeCommand> = std::tuple{
+    Field{"cpus", &AwakeCommand::cpus, Presence::optional, {.least = 0}},
+    Field{"limit_ns", &AwakeCommand::limit_ns, Presence::optional, {.most = 8.64e+13}}};
+
+/// What is kept awake.
+struct AwakeEvent {
+  static constexpr std::string_view tag_field = "event", tag = "awake";
+  std::vector<int> cpus;
+  /// Why it is not what was asked for; nothing is kept awake then.
+  std::optional<std::string> absent;
+};
+template <>
+inline constexpr auto fields_of<AwakeEvent> = std::tuple{
+    Field{"cpus", &AwakeEvent::cpus, Presence::optional, {.least = 0}},
+    Field{"absent", &AwakeEvent::absent, Presence::optional}};
+
 /// Who has the processors, from now on.
 struct WatchCommand {
   static constexpr std::string_view tag_field = "command", tag = "watch";
@@ -916,8 +941,8 @@ inline constexpr auto fields_of<SeenEvent> = std::tuple{
     Field{"shorter", &SeenEvent::shorter, Presence::optional},
     Field{"longest_of_the_shorter_ns", &SeenEvent::longest_of_the_shorter_ns, Presence::optional}};
 
-using WitnessCommand = std::variant<ProbeCommand, WatchCommand, TellCommand>;
+using WitnessCommand = std::variant<ProbeCommand, AwakeCommand, WatchCommand, TellCommand>;
 
-using Event = std::variant<HelloEvent, ReadyEvent, TickEvent, MeasuringEvent, DoneEvent, ErrorEvent, ProbedEvent, WatchingEvent, SeenEvent>;
+using Event = std::variant<HelloEvent, ReadyEvent, TickEvent, MeasuringEvent, DoneEvent, ErrorEvent, ProbedEvent, AwakeEvent, WatchingEvent, SeenEvent>;
 
 }  // namespace middlemark

@@ -120,9 +120,9 @@ bool Session::measures() const noexcept {
   return false;
 }
 
-bool Session::draining() const noexcept {
+bool Session::told_to_drain() const noexcept {
   return std::ranges::any_of(roles_, [](const auto& role) {
-    return role->part == Role::Part::drains && role->progress.phase.load() != Phase::ended &&
+    return role->part == Role::Part::drains &&
            role->progress.expected.load(std::memory_order_relaxed) != nothing_expected;
   });
 }

@@ -54,8 +54,9 @@ class Session {
   void drain_wake() const noexcept;
   [[nodiscard]] bool measures() const noexcept;
   [[nodiscard]] bool ended() const noexcept { return running_.load() == 0; }
-  /// Somebody has been told how many messages it can expect, and still receives.
-  [[nodiscard]] bool draining() const noexcept;
+  /// Somebody has been told how many messages it can expect. It stays true when they have come: a role that has ended a moment
+  /// ago must not be measured by the shorter patience.
+  [[nodiscard]] bool told_to_drain() const noexcept;
   /// After the end: each role's result, the senders' first; the samples have been written. Throws std::system_error with the
   /// path, or what kept a role from running.
   [[nodiscard]] std::vector<Concluded> conclude();

@@ -3,21 +3,16 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include <middlemark/account.hpp>
+#include <middlemark/asked.hpp>
 #include <middlemark/control.hpp>
-#include <middlemark/describe.hpp>
-#include <middlemark/endpoints.hpp>
-#include <middlemark/honour.hpp>
 #include <middlemark/json.hpp>
 
 namespace middlemark {
@@ -26,65 +21,9 @@ namespace {
 using Json = nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 constexpr int exit_abandoned = 3;
 constexpr int exit_stuck = 4;
-
-/// Empty when the line is no command.
-std::string command_name(const Json& command) {
-  const bool named = command.is_object() && command.contains("command") && command["command"].is_string();
-  return named ? command["command"].get<std::string>() : std::string();
-}
-
-/// What the adapter says of itself, which must be what its types say.
-Description described(const WorkerParts& parts) {
-  const Description about = parts.describe();
-  const auto contradicts = [&about](const std::string& what) {
-    throw std::logic_error(fmt::format("{}: describe() {}", about.name, what));
-  };
-  if (about.request_reply != parts.request_reply) {
-    contradicts(parts.request_reply ? "does not say request_reply, but there are client() and server()"
-                                    : "says request_reply, but there are no client() and server()");
-  }
-  for (const Transport& transport : about.transports) {
-    if (!parts.listens && std::ranges::find(transport.receive, "listen") != transport.receive.end()) {
-      contradicts(
-          fmt::format("lists listen for {}, but not every subscriber has listen() and silence()", transport.name));
-    }
-    if (transport.companions && !parts.companions) {
-      contradicts(fmt::format("says that {} needs companions, but there is no companions()", transport.name));
-    }
-  }
-  return about;
-}
-
-/// Refuses what this adapter cannot do, before anything is opened.
-void refuse_what_cannot_be_done(const Description& about, const WorkerParts& parts, const Settings& settings) {
-  refuse_what_is_not_listed(about, settings);
-  if (parts.check) parts.check(settings);
-}
-
-/// What the person at the launcher can mend: the place for the samples.
-bool concerns_the_disk(const std::error_code& code) {
-  switch (code.value()) {
-    case EACCES:
-    case EDQUOT:
-    case EFBIG:
-    case EIO:
-    case EISDIR:
-    case ELOOP:
-    case ENAMETOOLONG:
-    case ENOENT:
-    case ENOSPC:
-    case ENOTDIR:
-    case EPERM:
-    case EROFS:
-      return code.category() == std::generic_category();
-    default:
-      return false;
-  }
-}
 
 /// The roles that have not ended, and how far those that receive have come.
 std::string still_running(const Session& session) {
@@ -105,30 +44,6 @@ std::uint64_t received(const Session& session) {
   std::uint64_t messages = 0;
   for (const auto& role : session.roles()) messages += role->progress.received.load();
   return messages;
-}
-
-ErrorEvent error_event(ErrorCode code, const std::string& text, const std::string& advice = {}) {
-  ErrorEvent event;
-  event.code = code;
-  event.text = text;
-  event.advice = advice;
-  return event;
-}
-
-/// What a worker that cannot go on says of `error`.
-ErrorEvent error_event(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const ConfigurationError& wrong) {
-    return error_event(ErrorCode::configure, wrong.what(),
-                       "launcher and worker are of different versions: build both anew");
-  } catch (const AdapterError& refused) {
-    return error_event(ErrorCode::refused, refused.what(), refused.advice());
-  } catch (const std::system_error& failed) {
-    return error_event(concerns_the_disk(failed.code()) ? ErrorCode::disk : ErrorCode::internal, failed.what());
-  } catch (const std::exception& failed) {
-    return error_event(ErrorCode::internal, failed.what());
-  }
 }
 
 /// The worker under the control protocol, one state after the other.
@@ -169,13 +84,8 @@ class ControlledWorker {
     const auto line = control_.receive(1h);
     if (!line) return exit_abandoned;
     const Json command = Json::parse(*line, nullptr, false);
-    if (command_name(command) != ConfigureCommand::tag) {
-      throw ConfigurationError("expected a configure command");
-    }
-    Configuration configuration = parse_configuration(command);
-    configuration.settings.endpoints = endpoints_of(configuration, parts_.request_reply);
     const Description about = parts_.describe();
-    refuse_what_cannot_be_done(about, parts_, configuration.settings);
+    const Configuration configuration = accepted(command, about, parts_);
     place_process(configuration.placement);
     // A role that polls never yields to an equal: the threads the middleware starts now must stand above it.
     if (configuration.settings.reception == Reception::poll) raise_priority(configuration.placement, 1);
@@ -260,7 +170,7 @@ class ControlledWorker {
         ticked = monotonic_ns();
         tick(started);
       }
-      if (stopped != 0) abandon_if_stuck(stopped, stop_patience_s + (session_->draining() ? Drain::limit_s : 0));
+      if (stopped != 0) abandon_if_stuck(stopped, stop_patience_s + (session_->told_to_drain() ? Drain::limit_s : 0));
     }
   }
 
@@ -322,46 +232,20 @@ class ControlledWorker {
   std::unique_ptr<Session> session_;
 };
 
-int print_companions(const WorkerParts& parts) {
-  std::string line;
-  std::getline(std::cin, line);
-  const Json request = Json::parse(line, nullptr, false);
-  Json answer;
-  try {
-    Configuration whole;
-    whole.settings = parse_settings(request);
-    whole.settings.endpoints = endpoints_of(whole, parts.request_reply);
-    const Settings& settings = whole.settings;
-    // Not parts.check(): which pongs echo is not known yet, and the workers ask it.
-    refuse_what_is_not_listed(parts.describe(), settings);
-    answer = companions_json(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
-  } catch (const std::exception& /*error*/) {
-    answer = json_of(error_event(std::current_exception()));
-  }
-  std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
-  return answer.contains("companions") ? 0 : exit_failed;
-}
-
 }  // namespace
 
 int worker_main(int argc, char** argv, const WorkerParts& parts) {
   guard_process();
   const std::string_view argument = argc > 1 ? argv[1] : "";
-  if (argument == "--describe") {
-    try {
-      std::cout << describe_json(described(parts)).dump() << '\n';
-    } catch (const std::exception& error) {
-      std::cerr << error.what() << '\n';
-      return exit_failed;
-    }
-    return 0;
-  }
+  if (argument == "--describe") return print_description(parts);
   if (argument == "--companions") return print_companions(parts);
+  if (argument == "--check") return print_refusals(parts);
   if (argc > 1 || isatty(STDIN_FILENO) != 0) {
     std::cerr
         << "This is a worker of Middlemark and speaks JSON lines with its launcher; people want `middlemark run`.\n"
            "  --describe     what it can do, as one line of JSON\n"
-           "  --companions   the daemons a trial needs (settings as one line of JSON on stdin)\n";
+           "  --companions   the daemons a trial needs (settings as one line of JSON on stdin)\n"
+           "  --check        what it refuses of trials (a configure command a line on stdin), or null, a line each\n";
     return exit_usage;
   }
   return ControlledWorker(parts).run();

@@ -358,5 +358,27 @@ TYPED_TEST(SocketStream, reads_the_others_on_when_a_publisher_stops_in_the_middl
   }
 }
 
+TYPED_TEST(SocketStream, reads_on_from_the_others_when_a_publisher_is_gone) {
+  constexpr std::size_t bytes = 64;
+  Stream<TypeParam> stream(this->settings(Reception::poll, Reliability::reliable, bytes), 2, 1, false);
+  Seen seen;
+  seen.bytes = bytes;
+  const auto take_until = [&](std::size_t total) {
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (seen.total() < total && std::chrono::steady_clock::now() < deadline) stream.incoming[0]->take(seen);
+    return seen.total() == total;
+  };
+  for (const unsigned p : {0U, 1U}) ASSERT_EQ(publish(*stream.outgoing[p], bytes, p, 1), Published::ok);
+  ASSERT_TRUE(take_until(2));
+  stream.outgoing[0].reset();
+  stream.adapters[1].reset();  // the first publisher's; the subscriber's is before it
+  for (std::uint64_t n = 2; n <= 10; ++n) {
+    ASSERT_EQ(publish(*stream.outgoing[1], bytes, 1, n), Published::ok);
+    ASSERT_TRUE(take_until(n + 1)) << n;
+  }
+  EXPECT_EQ(seen.sequences[1].size(), 10U);
+  EXPECT_EQ(seen.damaged, 0U);
+}
+
 }  // namespace
 }  // namespace middlemark

@@ -17,6 +17,7 @@
 
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/links.hpp>
 #include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/segment.hpp>
 #include <middlemark/kit/socket.hpp>
@@ -172,6 +173,36 @@ TEST(Notes, a_text_is_left_without_the_zero_at_its_end) {
   const kit::Rendezvous notes(in(folder));
   notes.leave("text", "abc");
   EXPECT_EQ(notes.find("text"), "abc");
+}
+
+/// A listener on the loopback interface that accepts without waiting.
+kit::Descriptor loopback_listener() {
+  kit::Descriptor socket = kit::open_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK);
+  kit::bind_ipv4(socket.get(), "lo");
+  if (listen(socket.get(), SOMAXCONN) != 0) kit::fail("listen()");
+  return socket;
+}
+
+TEST(Links, of_two_processes_that_publish_to_each_other_only_the_one_with_the_lower_number_connects) {
+  for (const std::uint64_t process : {std::uint64_t{1}, ~std::uint64_t{0}}) {
+    const TemporaryFolder folder;
+    const kit::Descriptor other = loopback_listener();
+    kit::Links links(in(folder), loopback_listener(), [](int /*fd*/) {});
+    links.add(Topic{"there", 64, 1, 1}, kit::End::publisher, 0);
+    links.add(Topic{"back", 64, 1, 1}, kit::End::subscriber, 0);
+    const kit::Rendezvous notes(in(folder));
+    const kit::Announcement peer{process, kit::address_of(other.get())};
+    notes.leave(kit::note_of("there", kit::End::subscriber, 0), peer);
+    notes.leave(kit::note_of("back", kit::End::publisher, 0), peer);
+    links.advance();
+    const bool connected = static_cast<bool>(kit::Descriptor(accept4(other.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+    EXPECT_EQ(connected, process != 1) << "towards process " << process;
+    if (!connected) continue;
+    const kit::Flow there{kit::name_hash("there"), 0, 0};
+    const kit::Flow back{kit::name_hash("back"), 0, 0};
+    EXPECT_GE(links.outgoing(there), 0);
+    EXPECT_EQ(links.outgoing(there), links.incoming(back)) << "one connection, both ways";
+  }
 }
 
 }  // namespace

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -16,6 +19,7 @@
 #include <middlemark/clock.hpp>
 #include <middlemark/placement.hpp>
 #include <middlemark/settings.hpp>
+#include <middlemark/witness/awake.hpp>
 #include <middlemark/witness/gaps.hpp>
 #include <middlemark/witness/occupancy.hpp>
 #include <middlemark/witness/switches.hpp>
@@ -125,6 +129,48 @@ TEST(Probe, sees_the_time_that_another_process_takes_as_taken) {
 
 TEST(Probe, refuses_a_processor_that_there_is_not) {
   EXPECT_THROW(static_cast<void>(probe({{100'000}, {}, 1000})), AdapterError);
+}
+
+/// The threads of this process that keep a processor awake. The thread sanitizer has one of its own.
+std::vector<pid_t> spinners() {
+  std::vector<pid_t> found;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    if (name.starts_with("awake ")) found.push_back(std::stoi(task.path().filename().string()));
+  }
+  return found;
+}
+
+/// The kernel lists a thread for a moment after it was joined.
+bool all_have_ended() {
+  for (int tries = 0; tries < 30'000 && !spinners().empty(); ++tries) usleep(1000);
+  return spinners().empty();
+}
+
+TEST(Awake, spins_below_everybody_else_on_each_of_its_processors_until_it_is_ended) {
+  const int cpu = usable_processor();
+  {
+    const Awake awake({cpu}, 600'000'000'000);
+    const std::vector<pid_t> found = spinners();
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(sched_getscheduler(found[0]), SCHED_IDLE);
+    cpu_set_t mask;
+    ASSERT_EQ(sched_getaffinity(found[0], sizeof mask, &mask), 0);
+    EXPECT_EQ(CPU_COUNT(&mask), 1);
+    EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(cpu), &mask));
+  }
+  EXPECT_TRUE(all_have_ended());
+}
+
+TEST(Awake, ends_by_itself_when_its_time_is_over) {
+  const Awake awake({usable_processor()}, 1'000'000);
+  EXPECT_TRUE(all_have_ended());
+}
+
+TEST(Awake, refuses_a_processor_that_there_is_not_and_spins_on_none) {
+  EXPECT_THROW(Awake({usable_processor(), 100'000}, 600'000'000'000), AdapterError);
+  EXPECT_TRUE(all_have_ended());
 }
 
 TEST(Occupancy, is_what_is_neither_idle_nor_a_worker) {

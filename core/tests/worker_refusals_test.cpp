@@ -290,6 +290,28 @@ TEST_F(ReadyWorker, that_cannot_stop_a_role_says_so_and_ends_without_it) {
   EXPECT_EQ(worker.exit_code(), 4) << worker.errors();
 }
 
+TEST(CheckedWorker, answers_each_trial_with_what_it_refuses_of_it_and_opens_nothing) {
+  NullTrial trial;
+  WorkerProcess worker(null_worker, {"--check"});
+  const auto answer = [&worker](const std::string& line) {
+    worker.say_text(line + "\n");
+    const auto told = worker.next_line();
+    return told ? Json::parse(*told, nullptr, false) : Json("it ended");
+  };
+  EXPECT_EQ(answer(trial.configure.dump()), Json());
+  trial.native("fail", "open-hang");  // which a worker that opened it would never come back from
+  EXPECT_EQ(answer(trial.configure.dump()), Json());
+  trial.native("colour", "green");
+  trial.configure["settings"]["message_bytes"] = 17;
+  const Json refused = answer(trial.configure.dump());
+  EXPECT_EQ(refused.at("code"), "refused");
+  EXPECT_TRUE(names(refused, "native.colour is not a setting of this adapter")) << refused;
+  EXPECT_EQ(answer("prose").at("code"), "configure");
+  EXPECT_EQ(answer(NullTrial().configure.dump()), Json()) << "what was refused before has no say";
+  worker.leave();
+  EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
+}
+
 class WrongArgument : public testing::TestWithParam<Line> {};
 
 TEST_P(WrongArgument, is_answered_by_the_usage_and_exit_code_2) {

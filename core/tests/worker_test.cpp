@@ -1,7 +1,11 @@
 // A real worker under the control protocol, from hello to quit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include <middlemark/clock.hpp>
 #include <middlemark/recorder.hpp>
@@ -144,15 +148,37 @@ TEST(Worker, a_pong_alone_echoes_until_it_is_stopped) {
   EXPECT_EQ(pong.exit_code(), 0) << pong.errors();
 }
 
+TEST(Worker, a_publisher_that_waits_for_its_instants_is_not_blocked) {
+  NullTrial trial;
+  trial.make_stream(250);
+  trial.configure["roles"][0]["load"] = {{"kind", "rate"}, {"rate_hz", 100}};
+  WorkerProcess worker(null_worker);
+  worker.expect("hello");
+  worker.say(trial.configure);
+  worker.expect("ready");
+  worker.say(command("start"));
+  worker.expect("done");
+  std::vector<std::pair<std::int64_t, std::int64_t>> blocked;  // at, and for how long until then
+  for (const auto* events : {&worker.measuring, &worker.ticks}) {
+    for (const Json& event : *events) {
+      if (event.value("phase", "measuring") != "measuring") continue;  // it has ended, and waits to be dismissed
+      for (const Json& role : event.at("roles")) {
+        if (role.at("role") != "publisher" || !role.at("blocked_ns").is_number()) continue;
+        blocked.emplace_back(event.at("at_ns"), role.at("blocked_ns"));
+      }
+    }
+  }
+  std::ranges::sort(blocked);
+  ASSERT_GE(blocked.size(), 2U);
+  EXPECT_LT(blocked.back().second, (blocked.back().first - blocked.front().first) / 2);
+  worker.say(command("quit"));
+  EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
+}
+
 TEST(Worker, that_was_told_what_to_wait_for_is_given_the_time_of_a_drain) {
   NullTrial trial;
-  trial.configure["settings"]["pattern"] = "stream";
-  trial.configure["roles"] = Json::parse(R"([
-      {"role": "publisher", "index": 0, "topic": 0, "samples": 1, "duration_s": null, "warmup_s": 0, "limit_s": 60,
-       "payload": "filled", "kept": 1},
-      {"role": "subscriber", "index": 0, "topic": 0, "payload": "filled", "kept": 1}])");
-  for (Json& role : trial.configure["roles"]) role["samples_path"] = trial.samples_path();
-  trial.native("stall", "1:4000");  // longer than the 3 s of a stop that expects nothing
+  trial.make_stream(1);
+  trial.native("stall", "1:6000");  // longer than a stop that expects nothing is given: 3 s, seen once a second
   WorkerProcess worker(null_worker);
   worker.expect("hello");
   worker.say(trial.configure);

@@ -19,6 +19,7 @@
 #include <middlemark/json.hpp>
 #include <middlemark/placement.hpp>
 #include <middlemark/protocol.hpp>
+#include <middlemark/witness/awake.hpp>
 #include <middlemark/witness/gaps.hpp>
 #include <middlemark/witness/switches.hpp>
 
@@ -48,6 +49,19 @@ class Witness {
     for (const Stillness& each : probe({command.cpus, command.sleeping, command.duration_ns})) {
       event.cpus.push_back(
           {each.cpu, each.spun_ns, told(each.gaps), told(each.taken), each.wakes, told(each.late), each.waited_ns});
+    }
+    return json_of(event);
+  }
+
+  [[nodiscard]] Json operator()(const AwakeCommand& command) {
+    AwakeEvent event;
+    awake_.reset();
+    if (command.cpus.empty()) return json_of(event);
+    try {
+      awake_.emplace(command.cpus, command.limit_ns);
+      event.cpus = command.cpus;
+    } catch (const std::exception& error) {
+      event.absent = error.what();
     }
     return json_of(event);
   }
@@ -103,6 +117,7 @@ class Witness {
   }
 
   std::unique_ptr<SwitchWatch> watch_;
+  std::optional<Awake> awake_;
 };
 
 Json answer(Witness& witness, const std::string& line) {

@@ -191,6 +191,19 @@ class NullTrial {
   NullTrial& operator=(const NullTrial&) = delete;
 
   [[nodiscard]] std::string samples_path() const { return folder / "samples.npy"; }
+  /// A stream as fast as possible, unless its publisher is given a load.
+  void make_stream(std::uint64_t samples) {
+    configure["settings"]["pattern"] = "stream";
+    configure["roles"] = Json::parse(R"([
+        {"role": "publisher", "index": 0, "topic": 0, "duration_s": null, "warmup_s": 0, "limit_s": 60,
+         "payload": "filled"},
+        {"role": "subscriber", "index": 0, "topic": 0, "payload": "filled"}])");
+    configure["roles"][0]["samples"] = samples;
+    for (Json& role : configure["roles"]) {
+      role["samples_path"] = samples_path();
+      role["kept"] = samples;
+    }
+  }
   /// Takes well over a minute, with room for its samples only: for what happens while the roles run.
   void make_long() {
     configure["roles"][0]["samples"] = 100'000;

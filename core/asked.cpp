@@ -1,0 +1,148 @@
+#include <middlemark/asked.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <iostream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <middlemark/describe.hpp>
+#include <middlemark/endpoints.hpp>
+#include <middlemark/honour.hpp>
+#include <middlemark/json.hpp>
+
+namespace middlemark {
+namespace {
+
+using Json = nlohmann::json;
+
+/// What the person at the launcher can mend: the place for the samples.
+bool concerns_the_disk(const std::error_code& code) {
+  switch (code.value()) {
+    case EACCES:
+    case EDQUOT:
+    case EFBIG:
+    case EIO:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOENT:
+    case ENOSPC:
+    case ENOTDIR:
+    case EPERM:
+    case EROFS:
+      return code.category() == std::generic_category();
+    default:
+      return false;
+  }
+}
+
+void print(const Json& answer) { std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'; }
+
+}  // namespace
+
+std::string command_name(const Json& command) {
+  const bool named = command.is_object() && command.contains("command") && command["command"].is_string();
+  return named ? command["command"].get<std::string>() : std::string();
+}
+
+Description described(const WorkerParts& parts) {
+  const Description about = parts.describe();
+  const auto contradicts = [&about](const std::string& what) {
+    throw std::logic_error(fmt::format("{}: describe() {}", about.name, what));
+  };
+  if (about.request_reply != parts.request_reply) {
+    contradicts(parts.request_reply ? "does not say request_reply, but there are client() and server()"
+                                    : "says request_reply, but there are no client() and server()");
+  }
+  for (const Transport& transport : about.transports) {
+    if (!parts.listens && std::ranges::find(transport.receive, "listen") != transport.receive.end()) {
+      contradicts(
+          fmt::format("lists listen for {}, but not every subscriber has listen() and silence()", transport.name));
+    }
+    if (transport.companions && !parts.companions) {
+      contradicts(fmt::format("says that {} needs companions, but there is no companions()", transport.name));
+    }
+  }
+  return about;
+}
+
+Configuration accepted(const Json& command, const Description& about, const WorkerParts& parts) {
+  if (command_name(command) != ConfigureCommand::tag) throw ConfigurationError("expected a configure command");
+  Configuration configuration = parse_configuration(command);
+  configuration.settings.endpoints = endpoints_of(configuration, parts.request_reply);
+  refuse_what_is_not_listed(about, configuration.settings);
+  if (parts.check) parts.check(configuration.settings);
+  return configuration;
+}
+
+ErrorEvent error_event(ErrorCode code, const std::string& text, const std::string& advice) {
+  ErrorEvent event;
+  event.code = code;
+  event.text = text;
+  event.advice = advice;
+  return event;
+}
+
+ErrorEvent error_event(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const ConfigurationError& wrong) {
+    return error_event(ErrorCode::configure, wrong.what(),
+                       "launcher and worker are of different versions: build both anew");
+  } catch (const AdapterError& refused) {
+    return error_event(ErrorCode::refused, refused.what(), refused.advice());
+  } catch (const std::system_error& failed) {
+    return error_event(concerns_the_disk(failed.code()) ? ErrorCode::disk : ErrorCode::internal, failed.what());
+  } catch (const std::exception& failed) {
+    return error_event(ErrorCode::internal, failed.what());
+  }
+}
+
+int print_description(const WorkerParts& parts) {
+  try {
+    std::cout << describe_json(described(parts)).dump() << '\n';
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return exit_failed;
+  }
+  return 0;
+}
+
+int print_companions(const WorkerParts& parts) {
+  std::string line;
+  std::getline(std::cin, line);
+  const Json request = Json::parse(line, nullptr, false);
+  Json answer;
+  try {
+    Configuration whole;
+    whole.settings = parse_settings(request);
+    whole.settings.endpoints = endpoints_of(whole, parts.request_reply);
+    const Settings& settings = whole.settings;
+    // Not parts.check(): which pongs echo is not known yet, and the workers ask it.
+    refuse_what_is_not_listed(parts.describe(), settings);
+    answer = companions_json(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
+  } catch (const std::exception& /*error*/) {
+    answer = json_of(error_event(std::current_exception()));
+  }
+  print(answer);
+  return answer.contains("companions") ? 0 : exit_failed;
+}
+
+int print_refusals(const WorkerParts& parts) {
+  const Description about = parts.describe();
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    Json refusal;
+    try {
+      const Configuration configuration = accepted(Json::parse(line, nullptr, false), about, parts);
+    } catch (const std::exception& /*error*/) {
+      refusal = json_of(error_event(std::current_exception()));
+    }
+    print(refusal);
+  }
+  return 0;
+}
+
+}  // namespace middlemark
