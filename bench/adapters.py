@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from middlemark.launch.companion import Companion, declared
@@ -92,7 +92,7 @@ async def _beside_companions(loop: Path, worker: Worker, settings: Settings) -> 
             await each.stop(3.0)
 
 
-def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Iterator[tuple[float, float]]:
+def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Generator[tuple[float, float]]:
     """Yield p50 of the product and of the loop, in ns. Which of them runs first alternates."""
     for number in range(rounds):
         if number % 2:

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
@@ -23,7 +23,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description, Transport
 from middlemark.model.outcome import Second, TrialCounts, TrialOutcome, WorkerCost
 from middlemark.model.plan import Limits, Plan, Trial
-from middlemark.model.protocol import Clock
+from middlemark.model.protocol import Clock, Reliability
 from middlemark.model.run import Machine, RunFile
 from middlemark.model.samples import NOT_MEASURED, SAMPLE
 from middlemark.problems import MeasureError
@@ -67,7 +67,7 @@ def _timed(what: str, stage: Any) -> Any:
 
 
 def _cells(number: int) -> Iterator[Cell]:
-    levels = itertools.product(SIZES, ("reliable", "best-effort"), (False, True), TRANSPORTS, ADAPTERS)
+    levels = itertools.product(SIZES, get_args(Reliability), (False, True), TRANSPORTS, ADAPTERS)
     for size, reliability, loan, transport, adapter in itertools.islice(itertools.cycle(levels), number):
         yield Cell(adapter=adapter, transport=transport, size=size, reliability=reliability, loan=loan, pin=(0, 1))
 

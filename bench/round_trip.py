@@ -9,11 +9,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import get_args
 
 from middlemark.launch.domains import Domains
 from middlemark.launch.trial import Site, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.plan import Limits, Trial
+from middlemark.model.protocol import Payload
 from middlemark.stats.samples import load
 from middlemark.workers.find import find_workers
 
@@ -28,7 +30,7 @@ def middle_mean(values: list[float]) -> float:
     return statistics.fmean(ordered[quarter : len(ordered) - quarter])
 
 
-def product_ns(size: int, payload: str, order: int, folder: Path) -> float:
+def product_ns(size: int, payload: Payload, order: int, folder: Path) -> float:
     """Return the typical round trip of one trial."""
     worker = next(each for each in find_workers()[0] if each.description.name == "shm")
     cell = Cell(adapter="shm", transport="shm", size=size, receive="poll", payload=payload, pin=(0, 1))
@@ -66,7 +68,7 @@ if __name__ == "__main__":
         (where / "samples").mkdir()
         TICKS_PER_NS = ticks_per_ns(where)
         for size in SIZES:
-            for payload in ("untouched", "filled"):
+            for payload in get_args(Payload):
                 ours, theirs = [], []
                 for number in range(rounds):
                     theirs.append(bare_ns(bare_ring, size))

@@ -20,10 +20,16 @@ from middlemark.launch.trial import Site, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.plan import Limits, Trial
+from middlemark.model.protocol import Reception
 from middlemark.stats.samples import load
 from middlemark.workers.find import find_workers
 
-EXPERIMENTS = (("shm", "poll", 64), ("shm", "poll", 65536), ("shm", "block", 64), ("udp", "block", 64))
+EXPERIMENTS: tuple[tuple[str, Reception, int], ...] = (
+    ("shm", "poll", 64),
+    ("shm", "poll", 65536),
+    ("shm", "block", 64),
+    ("udp", "block", 64),
+)
 SECONDS = 0.3
 ASKED = round_trips.asked_of
 
@@ -56,7 +62,8 @@ def main(rounds: int, other: Path | None) -> None:
         theirs = msgspec.structs.replace(worker, path=str(other / Path(worker.path).name)) if other else worker
         reliability = worker.description.transports[0].reliability[0]
         cell = Cell(adapter=name, transport=name, size=size, receive=receive, reliability=reliability, pin=(0, 1))
-        new, old = [], []
+        new: list[float] = []
+        old: list[float] = []
         with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as folder:
             os.mkdir(f"{folder}/samples")
             for number in range(rounds):

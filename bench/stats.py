@@ -22,7 +22,8 @@ from middlemark.model.plan import Limits, Plan, Trial
 from middlemark.model.samples import NOT_MEASURED, SAMPLE
 from middlemark.plan.make import make_plan
 from middlemark.stats.cells import cell_results
-from middlemark.stats.comparisons import Side, by_factor, compare, side
+from middlemark.stats.comparisons import Side, compare, side
+from middlemark.stats.pairings import by_factor
 from middlemark.stats.samples import Kept, Samples, load
 from middlemark.stats.trials import trial_summary
 from middlemark.suite.read import parse_toml, read_suite

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -173,7 +173,7 @@ def test_a_stall_in_publishing_shows_from_the_intended_instant_and_not_from_when
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """The pids of the workers that were started, by role."""
     pids: dict[str, int] = {}
     start = WorkerProcess.start

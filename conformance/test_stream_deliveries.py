@@ -239,7 +239,7 @@ def test_blocking_is_within_the_time_of_publishing(stream: Measured) -> None:
 
 
 def test_what_carried_the_stream_is_the_transport_that_was_asked_for(stream: Measured) -> None:
-    carrier = stream.contender.transport.carrier
+    carrier: str | None = stream.contender.transport.carrier
     if stream.contender.transport.name == "mislabelled":
         carrier = "shared-memory"  # the null adapter's lie is found out
     if stream.cell.reliability == "best-effort" and not any(each.received for each in stream.outcome.subscribers):

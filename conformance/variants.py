@@ -18,6 +18,8 @@ from middlemark.model.cell import Cell, cannot
 from middlemark.model.plan import Limits
 
 DURATION_S = 0.25
+LONGEST = 300
+"""Messages of the longest trial that counts them: a history as deep keeps all that it sends."""
 REPLY_TIMEOUT_S = 10.0
 """Whether a message arrives is asked here, not how soon: a crowded machine must not turn patience into loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
@@ -31,6 +33,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     transports: tuple[str, ...] = ()
     pattern: str | None = None
     reliability: str | None = None
+    echo: str | None = None
     larger_than: int | None = None
     """Bytes of a message."""
     together_larger_than_max: bool = False
@@ -51,6 +54,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             (not self.transports or who.transport.name in self.transports)
             and self.pattern in (None, factors["pattern"])
             and self.reliability in (None, factors["reliability"])
+            and self.echo in (None, factors.get("echo"))
             and (self.larger_than is None or factors["size"] > self.larger_than)
             and (not self.together_larger_than_max or together > who.transport.max_bytes)
         )
@@ -127,8 +131,13 @@ def _whole_bytes(who: Contender) -> int:
 
 
 def _deepest(who: Contender, writers: int = 1) -> int | None:
-    """Return keep-all, or the deepest history that it has for each of a topic's writers."""
-    return None if who.transport.keep_all else (who.transport.max_depth or 1) // writers
+    """Return keep-all, or the deepest history that it has for each of a topic's writers.
+
+    One without a bound is as deep as the trials here are long.
+    """
+    if who.transport.keep_all:
+        return None
+    return LONGEST if who.transport.max_depth is None else who.transport.max_depth // writers
 
 
 def rows_of(who: Contender, every: bool) -> list[Row]:
@@ -187,7 +196,7 @@ def _variant(who: Contender, row: Row) -> Variant:
     pattern, size = factors["pattern"], factors["size"]
     if pattern == STREAM:
         factors["depth"] = _deepest(who, -(-factors.get("publishers", 1) // factors.get("topics", 1)))
-    most = {ROUND_TRIPS: 200, STREAM: 300, CALLS: 100}[pattern]
+    most = {ROUND_TRIPS: 200, STREAM: LONGEST, CALLS: 100}[pattern]
     samples = factors.pop("samples", most if size <= 64 * KIB else 60 if size <= 100 * KIB else 10)
     return Variant(who.cell(**factors), lasting(samples))
 

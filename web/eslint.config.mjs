@@ -1,5 +1,5 @@
 // Errors that are hard to see: undefined names and unused names.
-const browser = ["document", "window", "location", "history", "performance", "requestAnimationFrame", "getComputedStyle", "URL", "URLSearchParams", "Blob", "setTimeout", "IntersectionObserver", "ResizeObserver", "XMLSerializer"];
+const browser = ["CSS", "Node", "document", "window", "location", "history", "navigator", "performance", "requestAnimationFrame", "getComputedStyle", "URL", "URLSearchParams", "Blob", "setTimeout", "IntersectionObserver", "ResizeObserver", "XMLSerializer"];
 const node = ["process", "console", "Buffer", "URL", "setTimeout", "document", "window", "performance", "getComputedStyle", "fetch", "location", "requestAnimationFrame"]; // those after URL: within page.evaluate
 const readable = (names) => Object.fromEntries(names.map((name) => [name, "readonly"]));
 

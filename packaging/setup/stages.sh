@@ -22,10 +22,11 @@ inputs_of() {
   esac
 }
 
-# Sets `identity`, the content of a stamp. A checkout that was moved or copied, or other flags, make the stage stale.
+# Sets `identity`, the content of a stamp. A checkout that was moved or copied, other flags, or another ROS 2 that was sourced, make the
+# stage stale.
 identity_of() {
   identity=$root
-  if [[ $1 == workers ]]; then identity+="|${CXX:-}|${CXXFLAGS:-}|${LDFLAGS:-}|${CMAKE_PREFIX_PATH:-}"; fi
+  if [[ $1 == workers ]]; then identity+="|${CXX:-}|${CXXFLAGS:-}|${LDFLAGS:-}|${CMAKE_PREFIX_PATH:-}|${AMENT_PREFIX_PATH:-}"; fi
 }
 
 # Whether a stage is fresh. Compares the change time of inodes (-cnewer), which no checkout, copy or touch can set back.
