@@ -1,21 +1,34 @@
 """The command's door. It imports nothing until Ctrl-C is in hand: what the command needs takes a tenth of a second."""
 
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line; every error is printed once, here, and never as a traceback."""
     try:
-        _end_silently_on_interrupt()
+        _end_silently_when_told_to()
+        from middlemark.standard_streams import hold
+
+        hold()
         sys.exit(_run())
     except KeyboardInterrupt:
         from middlemark.exits import INTERRUPTED
 
         sys.exit(INTERRUPTED)
+    except Exception as error:
+        from middlemark.exits import CELL_FAILED
+        from middlemark.limits import sentence
+
+        told = sentence(error)
+        if told is None:
+            raise
+        print(f"middlemark: {told}", file=sys.stderr)
+        sys.exit(CELL_FAILED)
 
 
-def _end_silently_on_interrupt() -> None:
-    """Let SIGINT end the process as the system does it; a verb that has something to clear away asks for more.
+def _end_silently_when_told_to() -> None:
+    """Let SIGINT and SIGTERM end the process at once; a verb that has something to clear away asks for more.
 
     Python's own way, an exception at any instruction, ends in a traceback when the instruction lies in a destructor or
     in a callback of the import system, and is swallowed there. Whoever ignores SIGINT (nohup) is left alone.
@@ -24,6 +37,12 @@ def _end_silently_on_interrupt() -> None:
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
+
+
+def _terminated(_number: int, _frame: object) -> None:
+    os._exit(130)  # exits.INTERRUPTED, which must not be imported here
 
 
 def _run() -> int:
@@ -34,7 +53,7 @@ def _run() -> int:
     from middlemark.problems import MeasureError, RequestError
 
     try:
-        status: object = group.main(standalone_mode=False)
+        status: object = group.main(prog_name="middlemark", standalone_mode=False)
     except RequestError as error:
         for problem in error.problems:
             click.echo(f"middlemark: {problem}", err=True)
@@ -52,6 +71,10 @@ def _run() -> int:
     except click.Abort:  # click's word for KeyboardInterrupt
         return exits.INTERRUPTED
     except OSError as error:
+        from middlemark.limits import is_a_limit
+
+        if is_a_limit(error):
+            raise
         # Those of a run are told where they happen; what is left is the output of a verb that only prints.
         from middlemark.show.output import discard
 

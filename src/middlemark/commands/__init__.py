@@ -7,7 +7,9 @@ import click
 from middlemark import __version__
 
 VERBS = {
+    "which": "Say which middleware is best for such messages here, and how sure that is.",
     "run": "Measure a suite, or what the options say.",
+    "show": "Print a stored run again: the answer, or every row and warning.",
     "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",
     "report": "Write what runs came to as one HTML file, or as Markdown.",
     "view": "Show the stored runs in the browser.",

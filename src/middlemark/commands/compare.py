@@ -1,16 +1,9 @@
 """``middlemark compare``: verdicts on two runs, two selections of cells, or the levels of a factor."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import click
 
 from middlemark import exits
-from middlemark.problems import MeasureError
-from middlemark.runs.sides import FORMATS, ComparisonRequest, missed, pairings_of
-
-if TYPE_CHECKING:
-    from middlemark.stats.comparisons import Pairing
+from middlemark.runs.sides import FORMATS, Asked, ComparisonRequest, asked_pairings
 
 
 @click.command(name="compare")
@@ -34,21 +27,15 @@ def command(
 ) -> int:
     """Say of B, beside A, whether it is faster, slower, equivalent, or whether that cannot be told.
 
-    A and B are folders of runs, or folders of such folders (then the newest run counts), each with a selection of its
-    cells if wanted: runs/today:adapter=zeromq,size=1k. With --by one run is enough.
+    A and B are folders of runs, or folders of such folders (then the newest run counts), each with a selection
+    if wanted: runs/today:adapter=zeromq,size=1k. With --by one run is enough.
     """
     from middlemark.show import compare as report
     from middlemark.show import output
-    from middlemark.stats.comparisons import compare
 
     asked = ComparisonRequest(runs, by, baseline, metric, margin, fail_if, output_format)
-    pairings = pairings_of(asked, anyway, output.tell)
-    judged = compare(pairings, asked.metrics, asked.part)
-    if not judged:
-        raise MeasureError(
-            "nothing can be compared: no two configurations have a measured trial of the same round and metric",
-            "`middlemark compare RUN --by FACTOR` wants more than one level of it; two runs want the same ones",
-        )
+    pairings = asked_pairings(asked, anyway, output.tell)
+    judged = pairings.judged(asked.metrics, asked.part)
     width = output.width()
     text = {
         "table": lambda: report.render_table(judged, asked.part, width),
@@ -62,14 +49,14 @@ def command(
     return _gate(asked, pairings)
 
 
-def _gate(asked: ComparisonRequest, pairings: "Sequence[Pairing]") -> int:
+def _gate(asked: ComparisonRequest, pairings: Asked) -> int:
     """Return 4 where a gate is missed, and tell each."""
     from middlemark.document.judged import what
     from middlemark.show import output
     from middlemark.stats.comparisons import METRICS
 
     status = exits.OK
-    for metric, margin, each in missed(asked, pairings):
+    for metric, margin, each in pairings.missed(asked):
         names = " → ".join(each.pairing.names)
         shift = f"{100 * each.judged.shift:+.1f} %"
         text = f"{what(each.pairing)}: {names}: {metric} {METRICS[metric].worse} than {100 * margin:g} %: {shift}"

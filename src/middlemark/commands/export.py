@@ -66,7 +66,7 @@ def command(
 
     folder = Path(run)
     measured = read_measured(folder)
-    for each in damaged(folder, measured.damaged_lines):
+    for each in damaged(measured):
         output.tell(each)
     document = document_of([measured], took=sum(each.seconds for each in measured.outcomes))
     if to in FOLDERS:
@@ -98,24 +98,18 @@ def command(
             raise MeasureError(unwritten)
         return exits.OK
     path = Path(out) if out else folder / f"{folder.resolve().name}{ending}"
-    return _written(path, lambda: output.write_whole(path, text))
+    return _written(path, lambda: output.write_whole(path, text, named=out is not None))
 
 
 def _compared(document: "Document", asked: "ComparisonRequest") -> str:
     """Return JUnit's document of the verdicts that were asked for."""
-    from middlemark.runs.sides import missed, pairings_of
+    from middlemark.runs.sides import asked_pairings
     from middlemark.show import junit, output
-    from middlemark.stats.comparisons import compare
 
-    pairings = pairings_of(asked, anyway=False, tell=output.tell)
+    pairings = asked_pairings(asked, anyway=False, tell=output.tell)
     metrics = tuple(dict.fromkeys((*asked.metrics, *(name for name, _ in asked.gates))))
-    judged = compare(pairings, metrics, asked.part)
-    if not judged:
-        raise MeasureError(
-            "nothing can be compared: no two configurations have a measured trial of the same round and metric",
-            "--by FACTOR wants more than one level of it; a baseline run wants the same ones",
-        )
-    known = {(id(each.pairing), metric) for metric, _, each in missed(asked, pairings)}
+    judged = pairings.judged(metrics, asked.part)
+    known = {(id(each.pairing), metric) for metric, _, each in pairings.missed(asked)}
     at = {place for place, each in enumerate(judged) if (id(each.pairing), each.metric) in known}
     return junit.of_comparisons(document, judged, at if asked.gates else None, asked.part)
 

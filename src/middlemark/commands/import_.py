@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from middlemark.model.run import Run
     from middlemark.store import RunWriter
 
-FORMATS = ("table", "json", "csv")
+FORMATS = ("summary", "table", "json", "csv")
 BLOCK_BYTES = 1 << 20
 
 
@@ -29,7 +29,7 @@ BLOCK_BYTES = 1 << 20
 @click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
 @click.option("--out", metavar="DIR", default="runs", help="Where the run's folder <time>-imported is made (runs).")
 @click.option(
-    "--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="The output."
+    "--format", "output_format", type=click.Choice(FORMATS), default="summary", show_default=True, help="The output."
 )
 def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
     """Read logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google
@@ -163,11 +163,11 @@ def _kept(
 
 
 def _print(run: "Run", output_format: str) -> int:
-    from middlemark.document import document_of
+    from middlemark.document import document_of, with_matrices
     from middlemark.runs.read import measured
     from middlemark.show import output, render
 
-    document = document_of([measured(run)])
+    document = with_matrices(document_of([measured(run)]))
     unwritten = output.write(render(output_format, document, output.view()))
     if unwritten is not None:
         output.tell(f"{unwritten}; the run is kept in {run.folder}")

@@ -1,10 +1,15 @@
 """``middlemark list adapters|suites|runs``."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from middlemark.document.numbers import ABSENT
 from middlemark.model.description import BrokenWorker, Description, NativeSetting, Transport
+from middlemark.model.units import format_seconds
+from middlemark.problems import RequestError
 from middlemark.workers.find import find_workers, left_out
 
 
@@ -85,10 +90,35 @@ def _broken(worker: BrokenWorker) -> None:
 @command.command()
 def suites() -> None:
     """The suites that come with Middlemark; a path to one of your own works everywhere a name does."""
+    from middlemark.show.lines import hanging
+    from middlemark.show.output import width
     from middlemark.suite import available
+    from middlemark.suite.request import DEFAULT_SUITE
 
-    for name, path, description in available():
-        click.echo(f"{name:<22} {' '.join(description.split())}  [{path}]")
+    workers, _ = find_workers()
+    here = [each.description for each in workers]
+    rows = [
+        (f"{name} (default)" if name == DEFAULT_SUITE else name, _how_long(name, here), description)
+        for name, _, description in available()
+    ]
+    first, second = (max((len(row[at]) for row in rows), default=0) for at in (0, 1))
+    for name, time, description in rows:
+        lead = f"{name:<{first}}  {time:>{second}}  "
+        click.echo("\n".join(hanging(lead, description, width())))
+    click.echo("The time is that of all its trials, with the adapters that are here; `run SUITE --dry-run` says more.")
+
+
+def _how_long(name: str, here: Sequence[Description]) -> str:
+    """Return about how long a suite takes with the adapters that are here; a dash where it cannot be planned."""
+    from middlemark.plan import estimate_seconds, make_plan
+    from middlemark.suite import RawOptions, load
+
+    try:
+        plan = make_plan(load([name], RawOptions()), here, cpus=sorted(os.sched_getaffinity(0)), seed=0)
+    except RequestError:
+        return ABSENT
+    seconds = estimate_seconds(plan)
+    return format_seconds(round(seconds) if seconds < 90 else 60 * round(seconds / 60)).removesuffix(" 00 s")
 
 
 @command.command()

@@ -54,9 +54,15 @@ _OTHER_OPTIONS: tuple[Option, ...] = (
     ),
     click.option("--resume", metavar="RUN", help="Go on with a run that was interrupted or killed, where it stopped."),
     click.option(
-        "--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="The output."
+        "--format",
+        "output_format",
+        type=click.Choice(FORMATS),
+        default="summary",
+        show_default=True,
+        help="Output.",
     ),
-    click.option("--breakdown", is_flag=True, help="Tell below the table where the time of each row went."),
+    click.option("--verbose", "-v", is_flag=True, help="Print every row and warning too."),
+    click.option("--breakdown", is_flag=True, help="Print every row, and where its time went."),
     click.option("--quiet", is_flag=True, help="No progress, only the result."),
 )
 
@@ -66,8 +72,8 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     It is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str | None``,
     ``interface: str``, ``until_precise: str | None``, ``budget: str | None``, ``focus: tuple[str, ...]``,
-    ``resume: str | None``, ``output_format: str`` (one of FORMATS), ``breakdown: bool``
-    and ``quiet: bool``, all by name.
+    ``resume: str | None``, ``output_format: str`` (one of FORMATS), ``verbose: bool``,
+    ``breakdown: bool`` and ``quiet: bool``, all by name.
     """
 
     @functools.wraps(command)

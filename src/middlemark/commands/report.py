@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
-from middlemark.problems import Problem, RequestError
+from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.report import HTML, judged_document, written
 
 if TYPE_CHECKING:
@@ -32,9 +32,18 @@ def command(runs: tuple[str, ...], html: str | None, markdown: str | None, step_
     from middlemark.show import output, render
 
     summary = _summary_file(step_summary)
-    read = [read_measured(newest(Path(each))) for each in runs]
+    read, unread = [], []
+    for path in map(Path, runs):
+        try:
+            read.append(read_measured(newest(path)))
+        except MeasureError as error:
+            unread.append(error)
+    if not read:
+        raise unread[0]
+    for why in unread:
+        output.tell(f"left out: {why}")
     for each in read:
-        for line in damaged(each.folder, each.damaged_lines):
+        for line in damaged(each):
             output.tell(line)
     document = judged_document(*read)
     problems: list[str] = []
@@ -47,17 +56,18 @@ def command(runs: tuple[str, ...], html: str | None, markdown: str | None, step_
         if summary is not None:
             problems += _appended(summary, text)
     if html is not None or opens or (markdown is None and summary is None):
-        path = Path(html) if html is not None else read[0].folder / HTML
-        problems += _html(document, path, opens=opens)
+        problems += _html(
+            document, read[0].folder / HTML if html is None else Path(html), html is not None, opens=opens
+        )
     for problem in problems:
         output.tell(problem)
-    return exits.CELL_FAILED if problems else exits.OK
+    return exits.CELL_FAILED if problems or unread else exits.OK
 
 
-def _html(document: "Document", path: Path, *, opens: bool) -> list[str]:
+def _html(document: "Document", path: Path, named: bool, *, opens: bool) -> list[str]:
     from middlemark.show.html import render_html
 
-    problems = written(path, render_html(document))
+    problems = written(path, render_html(document), named=named)
     if not problems:
         click.echo(f"report: {path}", err=True)
         if opens:

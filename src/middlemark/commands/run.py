@@ -1,7 +1,5 @@
 """``middlemark run``: plan, measure, keep, show."""
 
-import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +12,24 @@ from middlemark.commands.options import run_options
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
-from middlemark.plan import estimate_seconds, make_plan
+from middlemark.plan.rounds import racing
 from middlemark.plan.rounds import until_precise as planned_until_precise
 from middlemark.problems import MeasureError, Problem, RequestError
-from middlemark.runs.conduct import DEFAULT_OUT, Shown, built_workers, interrupts_unwind, measure, opened_run, run_file
+from middlemark.runs.conduct import (
+    DEFAULT_OUT,
+    Built,
+    Shown,
+    built_workers,
+    floors_of,
+    interrupts_unwind,
+    measure,
+    opened_run,
+    plan_here,
+    run_file,
+    without_refused,
+)
 from middlemark.suite import RawOptions, Suite, load
-from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, read_precision
-from middlemark.workers.find import left_out
+from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, read_budget, read_precision
 
 if TYPE_CHECKING:
     from middlemark.document import MeasuredRun
@@ -40,60 +49,62 @@ def command(
     focus: tuple[str, ...],
     resume: str | None,
     output_format: str,
+    verbose: bool,
     breakdown: bool,
     quiet: bool,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
     with interrupts_unwind():  # the workers that are asked what they are must not be left behind
-        workers = built_workers()
-    shown = Shown(interface, output_format, quiet, breakdown)
+        built = built_workers()
+    shown = Shown(interface, output_format, quiet, verbose, breakdown)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
         beside = bool(suites or out or dry_run or until_precise or budget or focus or options != RawOptions())
-        return measure(*_resumed(Path(resume), beside, workers), workers, shown, _print)
+        return measure(*_resumed(Path(resume), beside, built.workers), built.workers, shown, _print)
     if precise is not None:
         options = msgspec.structs.replace(options, keys={**options.keys, "trials": str(FIRST_ROUNDS)})
-    checked, plan = _plan(suites, options, workers, [*problems, *_interface_problems(interface)], precise)
+    problems += _interface_problems(interface)
+    checked, plan = _plan(suites, options, built, problems, precise, budget)
+    plan = without_refused(plan, checked, built.workers, interface)
     if dry_run:
-        _show_plan(plan)
+        _show_plan(plan, verbose=verbose)
         return exits.OK
-    file = run_file(plan, checked, workers)
-    return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), workers, shown, _print)
+    file = run_file(plan, checked, built.workers)
+    return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, _print)
 
 
 def _plan(
     suites: Sequence[str],
     options: RawOptions,
-    workers: Mapping[str, Worker],
+    built: Built,
     problems: list[Problem],
     precise: PrecisionAsked | None,
+    budget: str | None,
 ) -> tuple[tuple[Suite, ...], Plan]:
     """Check everything before anything is complained about: what is wrong is told at once, ``problems`` first."""
-
-    def plan_of(checked: Sequence[Suite], only: Sequence[str]) -> Plan:
-        return make_plan(
-            checked,
-            [worker.description for worker in workers.values()],
-            cpus=sorted(os.sched_getaffinity(0)),
-            seed=secrets.randbits(32),
-            only=only,
-            absent=left_out(),
-        )
-
     try:
         checked = load(suites, options)
     except RequestError as error:
         problems += error.problems
         try:  # the names of adapters and transports can be checked whatever is wrong with the rest
             named = {name: typed for name, typed in options.keys.items() if name in ("adapter", "transport")}
-            plan_of(load((), RawOptions(keys={"adapter": "all"} | named)), ())
+            plan_here(load((), RawOptions(keys={"adapter": "all"} | named)), built)
         except RequestError as further:
             problems += further.problems
         raise RequestError(list(dict.fromkeys(problems))) from None
+    races = any(sweep.race for suite in checked for sweep in suite.sweeps)
+    if races and precise is not None:
+        problems.append(Problem("--until-precise", "a race adds rounds of its own; leave one of the two out"))
+    elif budget is not None and not races and precise is None:
+        problems.append(Problem("--budget", "goes with --until-precise PERCENT or --race, and neither is given"))
     try:
-        plan = plan_of(checked, options.only)
+        plan = plan_here(checked, built, options.only)
         if precise is not None:
             plan = planned_until_precise(plan, precise)
+        elif races:
+            budget_s, wrong = read_budget(budget)
+            problems += wrong
+            plan = racing(plan, floors_of(built), budget_s)
     except RequestError as error:
         raise RequestError([*problems, *error.problems]) from None
     if problems:
@@ -110,10 +121,11 @@ def _interface_problems(name: str) -> list[Problem]:
     return [Problem("--interface", f"there is no network interface {name}; there are {', '.join(known)}")]
 
 
-def _show_plan(plan: Plan) -> None:
+def _show_plan(plan: Plan, *, verbose: bool) -> None:
     from middlemark.show.dry_run import render
+    from middlemark.show.output import width
 
-    click.echo(render(plan, estimate_seconds(plan)), nl=False)
+    click.echo(render(plan, width(), verbose=verbose), nl=False)
 
 
 def _resumed(
@@ -124,36 +136,54 @@ def _resumed(
     ``beside``: something else was asked for in the same breath.
     """
     from middlemark.runs.measure import differences
-    from middlemark.runs.read import stored_run
+    from middlemark.runs.read import damaged, stored_run
+    from middlemark.show import output
     from middlemark.store import StoreError, reopen_run
 
     run = stored_run(folder)
-    problems = [Problem("--resume", each) for each in differences(run.file, workers)]
     if beside:
-        problems.append(
-            Problem("--resume", "goes on with what was asked then: leave suites, factors, --out and --dry-run out")
+        asked_then = "goes on with what was asked then: leave suites, factors, --out and --dry-run out"
+        raise RequestError(
+            [Problem("--resume", each) for each in (*differences(run.file, workers), asked_then)],
         )
-    if problems:
+    try:
+        reopened = reopen_run(folder)
+    except StoreError as refused:
+        raise MeasureError(str(refused), "wait for it, or measure anew") from None
+    if problems := [Problem("--resume", each) for each in differences(reopened.run.file, workers)]:
         raise RequestError(problems)
+    for each in damaged(reopened.run):
+        output.tell(each)
 
     def opened() -> "RunWriter":
         try:
-            return reopen_run(run)
+            return reopened.writer()
         except StoreError as refused:
-            raise MeasureError(str(refused), "wait for it, or measure anew") from None
+            raise MeasureError(str(refused), "measure anew") from None
 
-    return opened, run.outcomes
+    return opened, reopened.run.outcomes
 
 
 def _print(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
     """Print the results and write the report beside them; return why the results could not be printed."""
     from middlemark.document import document_of
-    from middlemark.runs.report import tell_beside
+    from middlemark.runs.answer import is_question, print_answer, print_races
+    from middlemark.runs.report import judged_document, tell_beside
     from middlemark.show import output, render
     from middlemark.stats.cells import samples_by_cell
 
+    on_screen = shown.output_format in ("summary", "table")
+    if is_question(run) and (on_screen or shown.output_format == "json"):  # one that is gone on with
+        return print_answer(run, shown, seconds)
+    if run.file.plan.race is not None and on_screen:
+        print_races(run, seconds)
     samples = samples_by_cell(run.file.plan, run.outcomes, run.samples)
-    view = output.view(breakdown=shown.breakdown, samples_of=samples)
-    unwritten = output.write(render(shown.output_format, document_of([run], took=seconds), view))
-    tell_beside(run, quiet=shown.quiet)
+    view = output.view(breakdown=shown.breakdown, warnings=shown.verbose, samples_of=samples)
+    names = [shown.output_format]
+    if shown.output_format == "summary" and (shown.verbose or shown.breakdown):
+        names = ["summary", "table"]
+    judged = judged_document(run, took=seconds) if "summary" in names else None
+    document = judged or document_of([run], took=seconds)
+    unwritten = output.write("\n".join(render(name, document, view) for name in names))
+    tell_beside(run, quiet=shown.quiet, document=judged)
     return unwritten

@@ -1,8 +1,9 @@
 """``middlemark selftest``: A against itself, and against itself with a delay planted in it, on this machine."""
 
+import contextlib
 import os
 import secrets
-import tempfile
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +17,22 @@ from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, TrialOutcome
 from middlemark.model.plan import Note, Plan
 from middlemark.model.units import format_percent, format_us, parse_percent
-from middlemark.plan import make_plan
 from middlemark.plan.native import accepts
 from middlemark.plan.rounds import Variant, first_rounds, labelled
 from middlemark.problems import MeasureError, Problem, RequestError
-from middlemark.runs.conduct import DEFAULT_OUT, Shown, built_workers, interrupts_unwind, measure, opened_run, run_file
+from middlemark.runs.conduct import (
+    DEFAULT_OUT,
+    Built,
+    Shown,
+    built_workers,
+    interrupts_unwind,
+    measure,
+    opened_run,
+    plan_here,
+    run_file,
+)
 from middlemark.suite import Suite, load, raw_options
-from middlemark.workers.find import left_out, witness
+from middlemark.workers.find import witness
 
 if TYPE_CHECKING:
     from middlemark.document import MeasuredRun
@@ -70,19 +80,19 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
     import middlemark.runs.measure  # noqa: F401  all of it is imported before interrupts unwind
 
     with interrupts_unwind():
-        workers = built_workers()
+        built = built_workers()
         parts, problems = _parts(plant)
-        suites, plan = _base(trials, duration, workers, problems)
-        typical = _pilot(plan, workers, quiet)
+        suites, plan = _base(trials, duration, built, problems)
+        typical = _pilot(plan, built.workers, quiet)
     if typical is None:
         click.echo("middlemark: interrupted in the pilot; nothing is kept", err=True)
         return exits.INTERRUPTED
     settings = [_setting(plan.cells[index], each, parts) for index, each in enumerate(typical)]
     plan = _planned(plan, settings)
-    file = run_file(plan, suites, workers)
+    file = run_file(plan, suites, built.workers)
     shown = _Shown(settings)
     status = measure(
-        lambda: opened_run(Path(out or DEFAULT_OUT), file), (), workers, Shown("lo", output_format, quiet), shown
+        lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, Shown("lo", output_format, quiet), shown
     )
     if status != exits.OK or shown.test is None:
         return status
@@ -105,10 +115,10 @@ def _parts(text: str) -> tuple[tuple[float, ...], list[Problem]]:
     return tuple(sorted(parts)), []
 
 
-def _unfit(adapter: str, workers: Mapping[str, Worker]) -> list[Problem]:
-    worker = workers.get(adapter)
+def _unfit(adapter: str, built: Built) -> list[Problem]:
+    worker = built.workers.get(adapter)
     if worker is None:
-        how = left_out().get(adapter, "in a checkout ./middlemark builds it")
+        how = built.absent.get(adapter, "in a checkout ./middlemark builds it")
         return [Problem("selftest", f"measures through {adapter}, which is not here: {how}")]
     missing = [key for key in PLANTS[adapter](1.0) if not accepts(worker.description, key)]
     if missing:
@@ -116,9 +126,7 @@ def _unfit(adapter: str, workers: Mapping[str, Worker]) -> list[Problem]:
     return []
 
 
-def _base(
-    trials: str, duration: str, workers: Mapping[str, Worker], problems: Sequence[Problem]
-) -> tuple[tuple[Suite, ...], Plan]:
+def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem]) -> tuple[tuple[Suite, ...], Plan]:
     """Plan A alone, as `run` would: through shared memory asleep, and through the scripted queue awake.
 
     Raises RequestError with those ``problems`` and all that are found here.
@@ -126,7 +134,7 @@ def _base(
     awake = "poll" if len(os.sched_getaffinity(0)) > 1 else "block"
     asked = [("shm", "shm", "1k", "block"), ("null", "memory", "16k", awake)]
     suites: list[Suite] = []
-    wrong = [*problems, *(each for adapter, *_ in asked for each in _unfit(adapter, workers))]
+    wrong = [*problems, *(each for adapter, *_ in asked for each in _unfit(adapter, built))]
     for adapter, transport, size, receive in asked:
         options = raw_options(
             adapter=adapter,
@@ -146,13 +154,7 @@ def _base(
         wrong.append(Problem("--trials", f"{trials} give no verdict; {FEWEST_TRIALS} are the fewest, 10 the usual"))
     if wrong:
         raise RequestError(list(dict.fromkeys(wrong)))
-    plan = make_plan(
-        suites,
-        [worker.description for worker in workers.values()],
-        cpus=sorted(os.sched_getaffinity(0)),
-        seed=secrets.randbits(32),
-        absent=left_out(),
-    )
+    plan = plan_here(suites, built)
     return tuple(suites[:1]), plan
 
 
@@ -162,6 +164,7 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
     It is the lower quartile of theirs: on a machine with two states, that of the quieter one.
     """
     from middlemark.launch.domains import Domains
+    from middlemark.launch.residue import make_scratch
     from middlemark.launch.run import run_plan
     from middlemark.launch.trial import Site
     from middlemark.runs.read import readers
@@ -170,7 +173,9 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
 
     pilot = first_rounds(plan, PILOT_ROUNDS)
     outcomes: list[TrialOutcome] = []
-    with tempfile.TemporaryDirectory(prefix="middlemark-selftest-") as name:
+    with contextlib.ExitStack() as ending:
+        name = make_scratch()  # which the next run removes if this one is killed
+        ending.callback(shutil.rmtree, name, ignore_errors=True)
         (Path(name) / "samples").mkdir()
         site = Site(name, secrets.token_hex(3), Domains(plan.seed), witness=witness())
         try:
@@ -228,12 +233,14 @@ class _Shown:
 
     def __call__(self, run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
         from middlemark.document import document_of
-        from middlemark.runs.sides import Selection, sides_of
+        from middlemark.runs.sides import sides_of
         from middlemark.show import output
         from middlemark.show import selftest as report
         from middlemark.stats.selftest import reckon
 
-        self.test = test = reckon(sides_of(Selection(run.folder), output.tell), self._settings)
+        self.test = test = reckon(
+            [each for each in sides_of(run.folder, output.tell) if not each.added], self._settings
+        )
         document = document_of([run], took=seconds)
         text = {
             "table": lambda: report.render_table(test, document, output.width()),

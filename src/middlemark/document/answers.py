@@ -7,7 +7,8 @@ from middlemark.document.contests import Contest, contests
 from middlemark.document.document import Conclusion, Document, Row
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.numbers import ratio
-from middlemark.document.sentences import alone, metric_of, place, ranking, too_few
+from middlemark.document.outcome import metric_of
+from middlemark.document.sentences import alone, place, ranking, too_few
 from middlemark.document.words import EXPERIMENT, plain, varying
 from middlemark.model.run import Run
 from middlemark.model.units import format_size
@@ -31,7 +32,7 @@ def answers(document: Document, judged: JudgedDocument) -> tuple[Conclusion, ...
     return (
         *(
             Conclusion(text=plain(text), sure="unsure", cells=())
-            for text in (*_states(document), *_between_runs(runs, judged))
+            for text in (*states(document), *_between_runs(runs, judged))
         ),
         *_over_sizes(found, judged, told),
         *map(answer, found),
@@ -62,7 +63,7 @@ def _between_runs(runs: Sequence[Run], judged: JudgedDocument) -> Iterator[str]:
         )
 
 
-def _states(document: Document) -> Iterator[str]:
+def states(document: Document) -> Iterator[str]:
     """Say how far each run came, and what has no result."""
     for at, run in enumerate(document.runs):
         name = f"{run.name}: " if len(document.runs) > 1 else ""

@@ -1,6 +1,7 @@
 """Everything a report says, as one value: the terminal, Markdown, HTML, JSON, CSV and the exports are made of it."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -9,6 +10,9 @@ from middlemark.stats.comparisons import Comparison
 from middlemark.stats.result import CellResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.stats.verdict import MARGIN
+
+if TYPE_CHECKING:
+    from middlemark.document.matrix import Matrix
 
 Number = int | float
 
@@ -72,8 +76,6 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     """What both have in common."""
     comparison: Comparison
-    trials_needed: int | None
-    """As ``Judgement.trials_needed``, and never fewer than so large a family wants."""
 
 
 class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -86,14 +88,50 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int | None = None
 
 
+class Ranked(msgspec.Struct, frozen=True):
+    """A row in the order of a standing, and what is known of it beside the first that can be judged."""
+
+    row: int
+    state: str
+    """first, slower, equal, open (it cannot be told, or was not compared), or few (too few trials for a verdict)."""
+    why: str
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """Who wins at one size in one experiment, over any carrier or one of them."""
+
+    by: str
+    """p50, which stands for the rate too where that is what trials are judged by; or p99."""
+    size: int
+    levels: dict[str, str]
+    """What tells this experiment from the others of the document, in words: by factor, ``carrier`` and ``run``."""
+    verdict: str
+    """best, tie, undecided or alone, as ``outcome.py`` has them."""
+    sure: bool
+    lead: str
+    why: str
+    """Two sentences: who is first, and how sure that is."""
+    winner: str
+    places: tuple[Ranked, ...]
+    """Each middleware at its best transport, the best first."""
+    floor: int | None
+    """The row of the machine alone: of any carrier the fastest."""
+    failed: tuple[int, ...]
+    """Without a result, or carried by something else than their names say: in no order."""
+    command: str | None
+    """What would settle what is undecided, and the seconds it would take."""
+    seconds: float | None
+
+
 class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """All warnings of one code, in the words of the first."""
+    """All warnings of one code, in the words of the worst; each remedy once."""
 
     code: str
     count: int
     text: str
     advice: str
     cells: tuple[int, ...]
+    """The worst first."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,6 +152,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     comparisons_left_out: dict[str, int] = {}
     """By factor: judged with the others, but there was no room for them here."""
     answers: tuple[Conclusion, ...] = ()
+    standings: tuple[Standing, ...] = ()
+    usual: int = 0
+    """Which of them is shown first."""
+    matrices: "tuple[Matrix, ...]" = ()
+    """By experiment, the one first of which most can be told."""
     commands: tuple[str, ...] = ()
     """How it is done again."""
     distributions: tuple[Distribution, ...] = ()

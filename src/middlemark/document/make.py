@@ -1,12 +1,13 @@
 """Runs → the document. The results are given; what is read here is one trial a cell, for its distribution."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
-from middlemark.document.document import Document, MeasuredRun, Row, WarningSummary
+from middlemark.document.document import Document, MeasuredRun, Row
 from middlemark.document.rows import rows_of
 from middlemark.document.runs import commands_of, title_of
+from middlemark.document.warnings import warnings_of
 
 
 def document_of(
@@ -23,8 +24,19 @@ def document_of(
         middlemark=middlemark,
         runs=tuple(runs),
         rows=rows,
-        warnings=_warnings(rows),
+        warnings=warnings_of(rows),
         took=took,
+    )
+
+
+def with_matrices(document: Document, chosen: Callable[[Row], bool] = lambda _: True) -> Document:
+    """Return the document with its matrices; of the ``chosen`` rows alone, judged together with all others."""
+    from middlemark.document.judged import JudgedDocument
+    from middlemark.document.matrix import matrices
+
+    rows = tuple(filter(chosen, document.rows))
+    return msgspec.structs.replace(
+        document, rows=rows, warnings=warnings_of(rows), matrices=matrices(rows, JudgedDocument(document))
     )
 
 
@@ -33,35 +45,24 @@ def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
     from middlemark.document.answers import answers
     from middlemark.document.distributions import distribution
     from middlemark.document.judged import JudgedDocument
+    from middlemark.document.matrix import matrices
+    from middlemark.document.standings import standings, usual
 
     judged = JudgedDocument(document)
     shown, left_out = judged.told()
+    stand = standings(document, judged)
     return msgspec.structs.replace(
         document,
         comparisons=shown,
         comparisons_left_out=left_out,
         answers=answers(document, judged),
+        standings=stand,
+        usual=usual(stand),
+        matrices=matrices(document.rows, judged),
         commands=commands_of(
             document.runs, list(dict.fromkeys(factor for factor, _ in judged.families if factor != "run"))
         ),
         distributions=tuple(
             distribution(row.result, row.trials, runs[row.run].samples, runs[row.run].kept) for row in document.rows
         ),
-    )
-
-
-def _warnings(rows: Sequence[Row]) -> tuple[WarningSummary, ...]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        for code in dict.fromkeys(each.code for each in row.result.warnings):
-            found.setdefault(code, []).append(row)
-    return tuple(
-        WarningSummary(
-            code=code,
-            count=len(members),
-            text=(first := next(each for each in members[0].result.warnings if each.code == code)).text,
-            advice=first.advice,
-            cells=tuple(row.index for row in members),
-        )
-        for code, members in sorted(found.items(), key=lambda item: -len(item[1]))
     )

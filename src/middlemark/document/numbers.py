@@ -1,6 +1,14 @@
-"""How figures are written: in a table for people, and as JSON and CSV numbers for programs."""
+"""How figures are written: in a table for people, and as JSON and CSV numbers for programs.
+
+For people always from four significant digits, which the page of a report has too: so one figure has the same digits
+wherever it is shown.
+"""
+
+import decimal
 
 from middlemark.model.units import format_us
+
+_FOUR = decimal.Context(prec=4, rounding=decimal.ROUND_05UP)
 
 ABSENT = "–"
 """Stands for a figure that was not measured. Never zero, never blank."""
@@ -8,7 +16,7 @@ ABSENT = "–"
 
 def us(nanoseconds: float | None) -> str:
     """Write ns as µs without the unit, to three significant digits or whole µs."""
-    return ABSENT if nanoseconds is None else format_us(nanoseconds)
+    return ABSENT if nanoseconds is None else format_us(four_digits(nanoseconds))
 
 
 def whole(number: float | None) -> str:
@@ -20,6 +28,7 @@ def ratio(times: float | None) -> str:
     """Write a ratio to three significant digits, or whole: ``1.03``, ``32.7``, ``1,204``."""
     if times is None:
         return ABSENT
+    times = four_digits(times)
     if round(times, 2) < 10:
         return f"{times:.2f}"
     return f"{times:.1f}" if round(times, 1) < 100 else f"{times:,.0f}"
@@ -37,6 +46,7 @@ def brief(number: float | None) -> str:
     """Write a rate or a large count to three significant digits: ``0.52``, ``987``, ``9,870``, ``98.7k``, ``1.23M``."""
     if number is None:
         return ABSENT
+    number = four_digits(number)
     if abs(number) < 9_999.5:
         return f"{number:.3g}" if abs(number) < 999.5 else f"{number:,.0f}"
     if abs(number) < 999_500:
@@ -50,7 +60,7 @@ def share(part: float | None) -> str:
         return ABSENT
     if part <= 0 or part >= 1:
         return "0 %" if part <= 0 else "100 %"
-    percent = 100 * part
+    percent = 100 * four_digits(part)
     if percent < 0.001:
         return "<0.001 %"
     if percent > 99.5:
@@ -62,7 +72,7 @@ def megabytes(number: float | None) -> str:
     """Write bytes in 10⁶ of them: ``0.16``, ``9.88``, ``34.1``, ``1,262``."""
     if number is None:
         return ABSENT
-    millions = number / 1e6
+    millions = four_digits(number) / 1e6
     if millions < 0.0995:
         return f"{millions:.2g}"
     return ratio(millions)
@@ -72,6 +82,7 @@ def processors(number: float | None) -> str:
     """Write processors used: ``0.04``, ``1.3``, ``12``."""
     if number is None:
         return ABSENT
+    number = four_digits(number)
     return f"{number:.2f}" if number < 0.995 else f"{number:.1f}"
 
 
@@ -81,8 +92,11 @@ def part(figure: float | None) -> str:
 
 
 def four_digits(figure: float) -> int | float:
-    """Return the figure to four significant digits, whole where it is whole: what a report's data hold."""
-    short = float(f"{figure:.4g}")
+    """Return the figure to four significant digits, whole where it is whole: what a report's data hold.
+
+    Cut so that three digits of it are those of the figure itself: 62.948 is 62.94, and no 62.95 that becomes 63.0.
+    """
+    short = float(_FOUR.create_decimal(repr(float(figure))))
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 

@@ -1,5 +1,6 @@
 """Every cell of every run in one sequence, with what reports call it."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,7 +10,7 @@ from middlemark.document.document import MeasuredRun, Row
 from middlemark.document.words import ASKED, EXPERIMENT, labels, plain, size, subject, unusual, usual, varying, words
 from middlemark.model.times import Summary
 from middlemark.stats.floors import by_rate, carrier_of, floors
-from middlemark.stats.result import CellResult
+from middlemark.stats.result import Best, CellResult
 
 
 def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
@@ -72,9 +73,24 @@ def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
     )
 
 
+def base_of(rows: Sequence[Row]) -> Best | None:
+    """Return what every ratio of these rows is of: the fastest of the machine alone in their experiment."""
+    return min((each for row in rows if (each := row.result.best)), key=_best_ns, default=None)
+
+
+def _best_ns(best: Best) -> float:
+    return 1e9 / best.rate_hz if best.rate_hz else best.p50_ns or math.inf
+
+
+def times_base(result: CellResult, base: Best | None) -> float | None:
+    """Return how many times slower than that a row is."""
+    ns = per_message_ns(result)
+    return None if base is None or ns is None else ns / _best_ns(base)
+
+
 def latency_of(result: CellResult) -> Summary | None:
     """Return the distribution that stands for the cell: one way of a stream, else the round trip."""
-    return result.one_way_ns if result.cell.pattern == "stream" else result.round_trip_ns
+    return result.latency_of(result.cell)
 
 
 def per_message_ns(result: CellResult) -> float | None:

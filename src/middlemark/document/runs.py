@@ -6,14 +6,16 @@ import statistics
 from collections.abc import Sequence
 
 from middlemark.document.numbers import four_digits
-from middlemark.document.words import plain
+from middlemark.document.words import plain, subject, varying, words
 from middlemark.model.imported import Source
 from middlemark.model.protocol import Clock
 from middlemark.model.run import Run
-from middlemark.model.units import format_seconds
+from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.stats.result import CellResult
 
 MOST_ORDER = 2_000
 """Trials whose order is told; the seed and the suite draw it again."""
+_MOST_NAMES = 3
 
 
 def clock_of(run: Run) -> Clock | None:
@@ -49,6 +51,18 @@ def machine_line(run: Run, *, whole: bool = True) -> str:
     kernel = f"Linux {machine.kernel}" if machine.kernel else ""
     kind = {True: "virtual machine", False: "bare metal", None: ""}[machine.virtual] if whole else ""
     return _joined(", ", machine.host, machine.cpu, processors, memory, machine.system, kernel, kind)
+
+
+def told_of(run: Run) -> str:
+    """Return the machine and how long it measured, in one short line."""
+    machine, seconds = run.machine, seconds_of(run)
+    took = format_seconds(four_digits(seconds)) if seconds else ""
+    if machine is None:
+        return _joined(" · ", machine_line(run, whole=False), took)
+    processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
+    kind = "virtual machine" if machine.virtual else ""
+    trials = f"{len(run.outcomes):,} trials" if len(run.outcomes) != 1 else "1 trial"
+    return _joined(" · ", _joined(", ", machine.cpu, processors, kind), trials, took)
 
 
 def clock_line(run: Run) -> str:
@@ -105,6 +119,35 @@ def _unended(run: Run) -> str:
         return "it is still running: more will come"
     ended = run.file.ended or run.file.interrupted or run.file.error
     return "" if ended else "it was killed before its end"
+
+
+def precision_of(run: Run, results: Sequence[CellResult]) -> str:
+    """Say which happened, where it was asked for: the medians are as precise as was asked, or the time was spent."""
+    asked, reached = run.file.plan.precision, run.file.reached
+    if asked is None:
+        return ""
+    part = f"± {format_percent(asked.part)}"
+    if reached is None:
+        return f"{part} was asked for; the run ended before that was settled"
+    number = len(asked.focus) - len(reached.unmeasured)
+    if number == 0:
+        return f"{part} was asked for, and no trial was measured in {reached.rounds} rounds"
+    whose = "the median" if number == 1 else f"every median of {number} configurations"
+    unknown = f"; {_medians(reached.unmeasured, results)}: no trial was measured" if reached.unmeasured else ""
+    if reached.met:
+        return f"{whose} is known to {part} after {reached.rounds} rounds{unknown}"
+    budget = format_seconds(asked.budget_s)
+    what = f"{len(reached.wide)} of {len(asked.focus)} medians are not known to {part}"
+    spent = f"the budget of {budget} was spent after {reached.rounds} rounds"
+    return f"{spent}; {what}: {_medians(reached.wide, results)}{unknown}; give more with --budget, or quiet the machine"
+
+
+def _medians(cells: Sequence[int], results: Sequence[CellResult]) -> str:
+    told = varying(results)
+    chosen = [results[each].cell for each in cells[:_MOST_NAMES]]
+    shown = [" ".join((subject(each), format_size(each.size), words(each, told))).strip() for each in chosen]
+    more = f" and {len(cells) - _MOST_NAMES} more" if len(cells) > _MOST_NAMES else ""
+    return "; ".join(shown) + more
 
 
 def title_of(runs: Sequence[Run]) -> str:

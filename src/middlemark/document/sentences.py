@@ -5,16 +5,18 @@ from collections.abc import Collection, Sequence
 
 from middlemark.document.contests import Contest
 from middlemark.document.document import Conclusion, Row
-from middlemark.document.judged import Found, JudgedDocument, trials_needed, trials_wanted
+from middlemark.document.judged import JudgedDocument, trials_wanted
 from middlemark.document.numbers import brief, ratio, rounded, us
+from middlemark.document.outcome import outcome_of
 from middlemark.document.rows import latency_of
 from middlemark.document.words import plain, words
 from middlemark.model.units import format_size
+from middlemark.stats.comparisons import Comparison
 from middlemark.stats.floors import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import CONFIDENCE, MARGIN, Judgement, Verdict
 
-_CARRIERS = {
+CARRIERS = {
     "shared-memory": "over shared memory",
     "udp": "over UDP",
     "tcp": "over TCP",
@@ -28,7 +30,7 @@ _LISTED = 4
 def place(contest: Contest, told: Collection[str], run: str, *, size: bool = True) -> str:
     """Return where it was: ``At 1 KiB over UDP (stream, 1 → 1, rate 1 kHz)``."""
     at = f"At {format_size(contest.size)}" if size else ""
-    over = _CARRIERS.get(contest.carrier, f"over {contest.carrier}") if contest.carrier else ""
+    over = CARRIERS.get(contest.carrier, f"over {contest.carrier}") if contest.carrier else ""
     experiment = words(contest.contenders[0].result.cell, told)
     context = "; ".join(each for each in (experiment, run) if each)
     text = " ".join(each for each in (at, over, f"({context})" if context else "") if each)
@@ -37,16 +39,16 @@ def place(contest: Contest, told: Collection[str], run: str, *, size: bool = Tru
 
 def ranking(contest: Contest, judged: JudgedDocument, told: Collection[str], run: str) -> Conclusion:
     """Return the answer where every contender has the trials for a verdict."""
-    best, *others = contest.contenders
-    found = [(other, judged.find(best.index, other.index, metric_of(other))) for other in others]
-    verdicts = [each.judged.verdict if each else None for _, each in found]
+    best = contest.contenders[0]
+    outcome = outcome_of(contest, judged)
     where = place(contest, told, run)
-    lead = f"{where}, {best.name} is the fastest" if set(verdicts) == {Verdict.WORSE} else f"{where}, {best.name}"
-    lead += f" with {measure(best)}" if set(verdicts) == {Verdict.WORSE} else f" has the best median, {measure(best)}"
-    parts = [_beside(best, other, each) for other, each in found]
+    fastest = outcome.verdict == "best"
+    lead = f"{where}, {best.name} " + (
+        f"is the fastest with {measure(best)}" if fastest else f"has the best median, {measure(best)}"
+    )
+    parts = [_beside(best, other, each) for other, each in outcome.beside]
     text = f"{lead}{_floor(best)}; {'; '.join(parts)}."
-    sure = "sure" if None not in verdicts and Verdict.CANNOT_TELL not in verdicts else "unsure"
-    return _answer(contest, text, sure)
+    return _answer(contest, text, "sure" if outcome.sure else "unsure")
 
 
 def too_few(contest: Contest, told: Collection[str], run: str) -> Conclusion:
@@ -102,7 +104,7 @@ def part(shift: float, *, rate: bool) -> str:
     return f"{ratio(1 + shift)} times as long" if shift >= 1 else f"{_percent(shift)} longer"
 
 
-def _beside(best: Row, other: Row, found: Found | None) -> str:
+def _beside(best: Row, other: Row, found: Comparison | None) -> str:
     own = f"{figure_of(other)}{_floor(other, beside=best)}"
     if found is None:
         return f"{other.name} ({own}) was not compared with it: they share no round of trials"
@@ -115,12 +117,10 @@ def _beside(best: Row, other: Row, found: Found | None) -> str:
         return f"{other.name} ({own}) is equivalent, within ±{100 * MARGIN:g} % ({interval}, {pairs})"
     if judged.verdict is Verdict.CANNOT_TELL:
         apart = judged.low > 0 or judged.high < 0
-        # An interval is of one comparison; Holm's correction is why it does not suffice among several.
+        # An interval is of one comparison, a verdict of all that are judged together.
         alone = f", but as one of {found.family} comparisons that is not enough" if apart and found.family > 1 else ""
         told = f"cannot be told with {pairs} ({interval}{alone})"
-        return (
-            f"whether {other.name} ({own}) differs {told}: {trials_wanted(trials_needed(judged, found.family))} would"
-        )
+        return f"whether {other.name} ({own}) differs {told}: {trials_wanted(judged.trials_needed)} would"
     verb = "receives" if _rate(other) else "takes"
     much = part(judged.shift, rate=_rate(other))
     return f"{other.name} {verb} {much} ({interval}, {pairs}){_floor(other, beside=best)}"
@@ -167,11 +167,6 @@ def _codes(row: Row) -> list[str]:
     """Return the codes of the warnings about what is told here: those about a p99 alone stand beside the p99."""
     codes = dict.fromkeys(each.code for each in row.result.warnings)
     return [each for each in codes if not each.startswith("p99")]
-
-
-def metric_of(row: Row) -> str:
-    """Return the metric that a row is judged by."""
-    return "throughput" if _rate(row) else "p50"
 
 
 def _rate(row: Row) -> bool:

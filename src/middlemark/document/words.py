@@ -48,6 +48,7 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "echo": _echo,
     "payload": lambda cell: cell.payload,
     "pin": lambda cell: "not pinned" if cell.pin is None else f"pinned {show_level('pin', cell.pin)}",
+    "awake": lambda cell: FACTORS["awake"].show(cell.awake),
     "reliability": lambda cell: cell.reliability,
     "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",
     "loan": lambda cell: FACTORS["loan"].show(cell.loan),
@@ -89,7 +90,7 @@ WORDS = {
 ``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
 """
 
-UNTOLD = ("", "no mlock", "own defaults")
+UNTOLD = ("", "may halt", "no mlock", "own defaults")
 """Levels that nobody asked for: telling them everywhere would hide those that were."""
 
 

@@ -72,7 +72,7 @@ def untold(of: Cell) -> RunWarning:
     return RunWarning(
         "imported",
         f"measured by another tool; its log does not tell the machine, {', '.join(telling)}",
-        "do not rank it beside rows measured here: measure the same cell with `middlemark run` on that machine",
+        "do not rank it beside rows measured here: measure the same with `middlemark run` on that machine",
     )
 
 

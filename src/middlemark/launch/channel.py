@@ -14,6 +14,10 @@ import msgspec
 from middlemark.model.protocol import AnyRoleResult, ErrorEvent, Event, Message, QuitCommand, RoleResult
 
 LAST_WORDS_BYTES = 4096
+MOST_LINE_BYTES = 1 << 20
+"""A line of the control channel is at most so long: a witness's longest is a tenth of it."""
+MOST_WAITING = 10_000
+"""Events that wait to be heard; a worker that says more than that meanwhile is not read from."""
 CONTROL_SILENCE_S = 5.0
 """A worker's control thread ticks every second; one that is silent for longer than this is stopped or stuck."""
 
@@ -52,7 +56,7 @@ class WorkerProcess:
         self.process = process
         self.started_ns = time.monotonic_ns()
         self.last_heard = time.monotonic()
-        self._events: asyncio.Queue[Message | WorkerFailedError | None] = asyncio.Queue()
+        self._events: asyncio.Queue[Message | WorkerFailedError | None] = asyncio.Queue(MOST_WAITING)
         self._stderr = bytearray()
         self._ended = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -74,7 +78,7 @@ class WorkerProcess:
         worker._watch_end(loop)
         try:
             for stream, reader in ((process.stdout, worker._read_events), (process.stderr, worker._read_stderr)):
-                lines = asyncio.StreamReader(limit=1 << 20)
+                lines = asyncio.StreamReader(limit=MOST_LINE_BYTES)
                 transport, _ = await loop.connect_read_pipe(
                     lambda lines=lines: asyncio.StreamReaderProtocol(lines),  # type: ignore[misc]
                     stream,
@@ -100,23 +104,34 @@ class WorkerProcess:
         loop.add_reader(descriptor, ended)
 
     async def _read_events(self, lines: asyncio.StreamReader) -> None:
-        with contextlib.suppress(asyncio.LimitOverrunError, ValueError):
+        try:
             while line := await lines.readline():
                 self.last_heard = time.monotonic()
-                with contextlib.suppress(msgspec.DecodeError):  # what is no event at all is passed over
-                    self._events.put_nowait(self._read_event(_HEAD.decode(line).event, line))
-        self._events.put_nowait(None)
+                try:
+                    event = self._read_event(_HEAD.decode(line).event, line)
+                except (msgspec.DecodeError, UnicodeDecodeError):  # what is no event at all is passed over
+                    continue
+                await self._events.put(event)
+            await self._events.put(None)
+        except RecursionError:
+            await self._events.put(self.beside_the_protocol("a line that is nested too deeply"))
+        except ValueError:  # how readline() tells of a line beyond the limit
+            await self._events.put(self.beside_the_protocol(f"a line of more than {MOST_LINE_BYTES:,} bytes"))
 
     def _read_event(self, name: str, line: bytes) -> Message | WorkerFailedError:
         try:
             event: Message = _RESULT.decode(line) if name == "result" else _EVENT.decode(line)
             return event
         except msgspec.ValidationError as error:
-            return WorkerFailedError(
-                "internal",
-                f"{self.who} said something that is not in the protocol: {name}: {error}",
-                "worker and launcher are of different versions: build both anew",
-            )
+            return self.beside_the_protocol(f"{name}: {error}")
+
+    def beside_the_protocol(self, what: str) -> WorkerFailedError:
+        """Say that it said ``what``, which is wrong: the message and the field."""
+        return WorkerFailedError(
+            "internal",
+            f"{self.who} said something that is not in the protocol: {what}",
+            "worker and launcher are of different versions: build both anew",
+        )
 
     async def _read_stderr(self, lines: asyncio.StreamReader) -> None:
         while chunk := await lines.read(4096):

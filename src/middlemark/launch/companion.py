@@ -8,18 +8,20 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
 from middlemark.launch.channel import WorkerFailedError, signal_name
 from middlemark.model.protocol import CompanionsRequest, Settings
+from middlemark.workers.ask import NoAnswerError, ask
 
 
 class CompanionSpec(msgspec.Struct, frozen=True):
     """A companion as the worker's ``--companions`` declares it."""
 
     name: str
-    argv: tuple[str, ...]
+    argv: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     environment: dict[str, str] = {}
     ready_pattern: str = ""
     ready_timeout_s: float = 10.0
@@ -32,26 +34,25 @@ class _Answer(msgspec.Struct):
     advice: str = ""
 
 
+_ANSWER = msgspec.json.Decoder(_Answer)
+
+
 async def declared(worker: str, settings: Settings) -> tuple[CompanionSpec, ...]:
     """Ask the worker which companions these settings need. Raises WorkerFailedError."""
-    process = await asyncio.create_subprocess_exec(
-        worker, "--companions", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    told = msgspec.json.encode(CompanionsRequest(settings=settings)) + b"\n"
     try:
-        async with asyncio.timeout(10):
-            out, err = await process.communicate(msgspec.json.encode(CompanionsRequest(settings=settings)) + b"\n")
-    except TimeoutError:
-        raise WorkerFailedError("companion", f"{worker} --companions did not answer within 10 s") from None
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    try:
-        answer = msgspec.json.decode(out, type=_Answer)
-    except msgspec.DecodeError:
-        text = err.decode(errors="replace").strip()[-400:]
-        raise WorkerFailedError("companion", f"{worker} --companions answered no JSON: {text}") from None
+        said = await ask([worker, "--companions"], told, timeout_s=10)
+        answer = _ANSWER.decode(said.out)
+        for spec in answer.companions or ():
+            re.compile(spec.ready_pattern)
+    except NoAnswerError as error:
+        raise WorkerFailedError("companion", f"{worker} {error}") from None
+    except msgspec.ValidationError as error:
+        raise WorkerFailedError("companion", f"{worker} --companions: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise WorkerFailedError("companion", f"{worker} --companions answered no JSON: {said.words[-400:]}") from None
+    except re.error as error:
+        raise WorkerFailedError("companion", f"{worker} --companions: ready_pattern: {error}") from None
     if answer.companions is None:
         raise WorkerFailedError(answer.code or "companion", answer.text, answer.advice)
     return answer.companions
@@ -82,9 +83,10 @@ class Companion:
                 start_new_session=True,
                 env={**os.environ, **spec.environment},
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a name that no system takes
+            why = error.strerror if isinstance(error, OSError) else error
             raise WorkerFailedError(
-                "companion", f"{spec.name}: {spec.argv[0]} cannot be started: {error.strerror}", "is it installed?"
+                "companion", f"{spec.name}: {spec.argv[0]} cannot be started: {why}", "is it installed?"
             ) from None
         companion = cls(spec, process)
         lines = asyncio.StreamReader(limit=1 << 20)
@@ -102,7 +104,7 @@ class Companion:
 
     async def _read(self, lines: asyncio.StreamReader) -> None:
         ready = re.compile(self.spec.ready_pattern)
-        while line := await lines.readline():
+        while line := await _line(lines):
             self._words += line
             del self._words[:-4096]
             if ready.search(line.decode(errors="replace")):
@@ -157,6 +159,15 @@ class Companion:
             self._transport.close()
         if self.process.stdout is not None:
             self.process.stdout.close()
+
+
+async def _line(lines: asyncio.StreamReader) -> bytes:
+    """Return the next line; the next whole one after those that are too long to be kept."""
+    while True:
+        try:
+            return await lines.readline()
+        except ValueError:
+            continue
 
 
 def _dying_with_parent(argv: Sequence[str]) -> list[str]:

@@ -67,9 +67,20 @@ class Following:
                 self._counts = event.roles
                 self.done.set()
             elif isinstance(event, AnyRoleResult):
-                self._results[event.role, event.index] = event
+                self._take(event)
                 self.done.set()
             self._hear(self, event)
+
+    def _take(self, result: AnyRoleResult) -> None:
+        key = (result.role, result.index)
+        mine = next((role for role in self.roles if (role.role, role.index) == key), None)
+        if mine is None or key in self._results:
+            which = "a second one" if mine is not None else "it has no such role"
+            raise self.worker.beside_the_protocol(f"result: of {result.role} {result.index}: {which}")
+        told, asked = getattr(result, "topic", None), getattr(mine, "topic", None)
+        if told != asked:
+            raise self.worker.beside_the_protocol(f"result: of {mine.name}: topic {told}, and it has {asked}")
+        self._results[key] = result
 
     async def _next(self) -> Message:
         if self.done.is_set():

@@ -14,22 +14,24 @@ from middlemark.launch import clocks, evidence
 from middlemark.launch.channel import WorkerFailedError, WorkerProcess
 from middlemark.launch.companion import Companion, declared
 from middlemark.launch.costs import Waited, WorkerAccounts, account, series, waited, worker_cost
+from middlemark.launch.descendants import MARK
 from middlemark.launch.following import Following
-from middlemark.launch.patterns import Heard, Pattern, Roles, pattern_of
+from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.processes import Processes
+from middlemark.launch.tasks import DRAIN_S, measuring_s, tasks_of
 from middlemark.launch.witness import Witness
-from middlemark.launch.worker_request import Asked, reply_timeout_s, settings_of
+from middlemark.launch.worker_request import reply_timeout_s
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.noise import Witnessed
 from middlemark.model.outcome import Evidence, NetworkCost, Placed, TrialOutcome, Underway
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
+    PROTOCOL_VERSION,
     Account,
     AnyRoleRequest,
     AnyRoleResult,
     CallerResult,
-    ConfigureCommand,
     HelloEvent,
     MeasuringEvent,
     Message,
@@ -38,15 +40,13 @@ from middlemark.model.protocol import (
     SubscriberResult,
     TickEvent,
 )
-from middlemark.places import place_roles
-from middlemark.plan.memory import kept
 
 START_S = 10.0
 """A worker must say hello within this; opening a middleware has this beyond the match timeout."""
 FIRST_TICK_S = 5.0
-DRAIN_S = 12.0
-"""A receiver that waits for what was sent ends by itself within 10 s of being told to stop."""
 STOP_S = 5.0
+AWAKE_BEYOND_S = 60.0
+"""Longer than the end of a measuring takes: a witness that nobody ends stops spinning all the same."""
 
 Tick = Callable[[Underway], None]
 Item = TypeVar("Item")
@@ -71,12 +71,6 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     witness: str | None = None
     """The executable of the witness to the noise."""
 
-    @property
-    def measuring_s(self) -> float:
-        """The longest the measuring may take."""
-        limits = self.limits
-        return limits.duration_s if limits.duration_s is not None else limits.limit_s
-
 
 class Measurement:
     """One trial. ``outcome`` is what is known so far; ``heard`` is there at the end."""
@@ -88,23 +82,19 @@ class Measurement:
         self.tick = tick
         self.outcome = outcome
         self.heard: Heard | None = None
-        cell, limits = setting.cell, setting.limits
-        self.pattern: Pattern = pattern_of(cell)
-        self.places = place_roles(cell, spinning_s=limits.warmup_s + setting.measuring_s + DRAIN_S)
-        self.roles: Roles = self.pattern.roles(
-            Asked(
-                cell=cell,
-                limits=limits,
-                cpus=tuple(cpu for place in self.places for cpu in place.role_cpus),
-                samples_stem=os.path.join(setting.folder, setting.samples_stem),
-                seed=setting.seed,
-                kept=kept(cell, limits) if cell.pattern == "stream" else (0, 0),
-            )
+        self.tasks = tasks_of(
+            setting.cell,
+            setting.limits,
+            seed=setting.seed,
+            samples_stem=os.path.join(setting.folder, setting.samples_stem),
+            domain=setting.domain,
+            scope=setting.scope,
+            scratch=setting.scratch,
+            interface=setting.interface,
         )
-        self.witness = Witness(setting.witness, cell, limits, self.places)
-        self.settings = settings_of(
-            cell, domain=setting.domain, scope=setting.scope, scratch=setting.scratch, interface=setting.interface
-        )
+        self.pattern: Pattern = self.tasks.pattern
+        self.roles: Roles = self.tasks.roles
+        self.witness = Witness(setting.witness, setting.cell, setting.limits, self.tasks.places)
 
     async def run(self) -> None:
         """Measure. Raises WorkerFailedError."""
@@ -113,6 +103,7 @@ class Measurement:
         begin_ns = time.monotonic_ns()
         workers = await self._start(environment)
         await self._meet(workers)
+        await self.witness.keep_awake(self.setting.limits.warmup_s + measuring_s(self.setting.limits) + AWAKE_BEYOND_S)
         await self.witness.watch(self.running)
         before = evidence.read_counters()
         with _Ledger() as ledger:
@@ -142,39 +133,35 @@ class Measurement:
         return hear
 
     async def _companions(self) -> dict[str, str]:
-        environment: dict[str, str] = {}
+        mark = {MARK: self.setting.scope}
+        environment = dict(mark)
         if self.setting.transport.companions:
-            for spec in await declared(self.setting.worker.path, self.settings):
-                self.running.companions.append(await Companion.start(spec))
-                environment |= spec.environment
+            for spec in await declared(self.setting.worker.path, self.tasks.settings):
+                marked = msgspec.structs.replace(spec, environment=spec.environment | mark)
+                self.running.companions.append(await Companion.start(marked))
+                environment |= marked.environment
         return environment
 
     async def _start(self, environment: dict[str, str]) -> list[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]:
         """Start every process with its roles; the first sender's is the first."""
-        senders, receivers = self.roles.senders, self.roles.receivers
-        together = self.setting.cell.processes == 1
-        roles = [(*senders, *receivers)] if together else [(role,) for role in (*senders, *receivers)]
-        for place, mine in zip(self.places, roles, strict=True):
+        told = self.tasks.by_worker
+        for place, mine in told:
             who = " and ".join(role.name for role in mine)
             argv = [*place.prefix, self.setting.worker.path]
             self.running.workers.append(await WorkerProcess.start(who, argv, environment))
         workers = self.running.workers
         hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
+        for worker, hello in zip(workers, hellos, strict=True):
+            if hello.protocol != PROTOCOL_VERSION:
+                raise worker.beside_the_protocol(f"hello: protocol {hello.protocol}, and this is {PROTOCOL_VERSION}")
         self._know(clock=hellos[0].clock, version=hellos[0].version)
-        told = [(worker.who, hello.clock) for worker, hello in zip(workers, hellos, strict=True)]
+        read = [(worker.who, hello.clock) for worker, hello in zip(workers, hellos, strict=True)]
         if self.pattern.one_clock:
-            clocks.refuse_different(told)
-        self._know(stamps_absent=clocks.difference(told))
-        for worker, place, mine in zip(workers, self.places, roles, strict=True):
-            worker.send(
-                ConfigureCommand(
-                    settings=self.settings,
-                    placement=place.placement,
-                    match_timeout_s=self.setting.limits.match_timeout_s,
-                    roles=mine,
-                )
-            )
-        return list(zip(workers, roles, strict=True))
+            clocks.refuse_different(read)
+        self._know(stamps_absent=clocks.difference(read))
+        for worker, (place, mine) in zip(workers, told, strict=True):
+            worker.send(self.tasks.command(place, mine))
+        return [(worker, mine) for worker, (_, mine) in zip(workers, told, strict=True)]
 
     async def _meet(self, workers: Sequence[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]) -> None:
         timeout = self.setting.limits.match_timeout_s + START_S
@@ -211,7 +198,7 @@ class Measurement:
                 raise next(each for each in receivers if not each.ticked.is_set()).worker.hung((TickEvent,))
             patience_s = (
                 setting.limits.warmup_s
-                + setting.measuring_s
+                + measuring_s(setting.limits)
                 + 20 * reply_timeout_s(setting.cell, setting.limits)
                 + 10
                 + (DRAIN_S if not receivers else 0)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from middlemark.launch.descendants import end_descendants
+
 SCRATCH = "middlemark-"
 """Every trial's scratch folder begins so."""
 _CLAIM = ".launcher.json"
@@ -67,8 +69,8 @@ def _remove_segment(name: str) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), name)
 
 
-def make_scratch(patterns: Sequence[str], scope: str, before: frozenset[str]) -> str:
-    """Make a trial's scratch folder, with what :func:`clear_abandoned` needs should this process be killed."""
+def make_scratch(patterns: Sequence[str] = (), scope: str = "", before: frozenset[str] = frozenset()) -> str:
+    """Make a folder, a trial's, with what :func:`clear_abandoned` needs should this process be killed."""
     folder = tempfile.mkdtemp(prefix=SCRATCH)
     pid = os.getpid()
     claim = _Claim(pid, _started(pid), _world(), tuple(patterns), scope, tuple(sorted(before)))
@@ -83,6 +85,8 @@ def clear_abandoned() -> tuple[str, ...]:
     for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{SCRATCH}*")):
         claim = _abandoned(folder)
         if claim is not None:
+            if claim.scope:
+                end_descendants(claim.scope)
             removed += clear(claim.patterns, claim.scope, frozenset(claim.before))
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)

@@ -5,13 +5,17 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+import msgspec
+
 from middlemark.launch import residue
 from middlemark.launch.search import run_search
 from middlemark.launch.trial import Site, run_trial
 from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Worker
-from middlemark.model.outcome import TrialOutcome, Underway
+from middlemark.model.outcome import Failure, TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
+
+_OUTCOME = msgspec.json.Decoder(TrialOutcome)
 
 
 class Watcher(Protocol):
@@ -28,6 +32,23 @@ class Watcher(Protocol):
 
     def more(self, plan: Plan) -> None:
         """Before further trials than were planned at first: those of ``plan``."""
+
+
+def storable(outcome: TrialOutcome) -> TrialOutcome:
+    """Return the outcome as it is read back from what is stored; a failure that says where, if it cannot be."""
+    try:
+        read = _OUTCOME.decode(msgspec.json.encode(outcome))
+        if read == outcome:
+            return outcome
+        differ = (name for name in outcome.__struct_fields__ if getattr(read, name) != getattr(outcome, name))
+        why = f"it reads back as something else - at `$.{next(differ)}`"
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
+        why = str(error)
+    begun = TrialOutcome(
+        cell=outcome.cell, number=outcome.number, order=outcome.order, started=outcome.started, seconds=outcome.seconds
+    )
+    text = f"what the trial came to cannot be stored: {why}"
+    return msgspec.structs.replace(begun, failed=Failure(code="internal", text=text))
 
 
 def run_plan(
@@ -50,7 +71,8 @@ async def _run_plan(
 ) -> bool:
     loop = asyncio.get_running_loop()
     interrupted = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
         loop.add_signal_handler(number, interrupted.set)
     stop = asyncio.create_task(interrupted.wait())
     try:
@@ -66,6 +88,7 @@ async def _run_plan(
                 outcome = await measuring
             except asyncio.CancelledError:
                 return False
+            outcome = storable(outcome)
             keep(outcome)
             watcher.trial_ended(cell, outcome)
             if interrupted.is_set():
@@ -73,5 +96,6 @@ async def _run_plan(
         return True
     finally:
         stop.cancel()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler)

@@ -6,8 +6,10 @@ import time
 
 import msgspec
 
+from middlemark import limits
 from middlemark.launch import residue
 from middlemark.launch.channel import WorkerFailedError
+from middlemark.launch.descendants import end_descendants
 from middlemark.launch.domains import Domains
 from middlemark.launch.measurement import Measurement, Tick, TrialSetup
 from middlemark.launch.memory import refuse_too_much
@@ -99,9 +101,11 @@ async def observe_trial(
             # A note often knows why: a socket buffer too small, say.
             failure = msgspec.structs.replace(failure, advice="; ".join(measurement.outcome.notes))
     except OSError as error:
-        failure = Failure(code="internal", text=f"{worker.path}: {error.strerror or error}")
+        failure = Failure(
+            code="internal", text=f"{worker.path}: {error.strerror or error}", advice=limits.sentence(error) or ""
+        )
     finally:
-        unclean = await running.close_to_the_end(grace)
+        unclean = [*await running.close_to_the_end(grace), *end_descendants(scope)]
         residue.clear(patterns, scope, before)
         shutil.rmtree(scratch, ignore_errors=True)
     known = measurement.outcome if measurement is not None else begun

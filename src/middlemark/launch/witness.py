@@ -14,6 +14,8 @@ from middlemark.model.cell import Cell
 from middlemark.model.noise import Switches, Witnessed
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
+    AwakeCommand,
+    AwakeEvent,
     DoneEvent,
     MeasuringEvent,
     Message,
@@ -59,6 +61,7 @@ class Witness:
         self.absent: dict[str, str] = {}
         self._program = program
         self._polls = cell.receive == "poll"
+        self._awake = cell.awake
         self._probe_ns = probe_ns(limits)
         self._process: WorkerProcess | None = None
         self._given_up: str | None = None
@@ -81,6 +84,23 @@ class Witness:
             return
         running.witness = self._process
         self._before = await self._probe("before")
+
+    async def keep_awake(self, longest_s: float) -> None:
+        """Keep the processors from halting, where the cell wants it, until :meth:`conclude`. Raises WorkerFailedError.
+
+        Where a role polls its processor does not halt, and another that spins there would only take time from it.
+        """
+        if not self._awake:
+            return
+        allowed = os.sched_getaffinity(0)
+        polling = (set(self.cpus) if self.pinned else allowed) if self._polls else set()
+        cpus = tuple(sorted(allowed - polling))
+        if not cpus:
+            return
+        answer = await self._ask("awake", AwakeEvent, AwakeCommand(cpus=cpus, limit_ns=round(longest_s * 1e9)))
+        if answer is None or answer.absent is not None:
+            why = answer.absent if answer is not None else self.absent.get("awake", self.absent.get("before", ""))
+            raise WorkerFailedError("refused", f"the processors cannot be kept awake: {why}", "leave out --awake")
 
     async def watch(self, running: Processes) -> None:
         """Begin to watch who has the processors, where that disturbs nothing: roles that poll switch hardly ever."""
@@ -111,6 +131,8 @@ class Witness:
             return None
         from_ns = min(begins)
         switches = await self._seen(from_ns, to_ns) if self._watching else None
+        if self._awake:
+            await self._ask("awake", AwakeEvent, AwakeCommand())
         after = await self._probe("after") if self._before is not None else None
         change, absent = counters.moved(self._begin, self._end or counters.read(), self.cpus)
         if waited.delay_ns is None:

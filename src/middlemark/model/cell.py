@@ -1,6 +1,6 @@
 """A cell: one combination of levels. Each of its fields declares a factor, and the table of factors follows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from typing import Annotated, get_args
 
@@ -50,7 +50,7 @@ def _too_large(transport: Transport, level: Level) -> str | None:
 
 def _pinned(level: Level) -> Level:
     if level == "auto":
-        raise Wrong("'auto' becomes processors in each cell; name them, or 'off'")
+        raise Wrong("'auto' becomes processors in each configuration; name them, or 'off'")
     return None if level == "off" else level
 
 
@@ -190,6 +190,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=(1,),
             metavar="N,…",
             help="Subscribers of a stream, pongs of ping-pong: 1 to 64.",
+            given=(0,),
             load=True,
         ),
     ] = 1
@@ -354,6 +355,17 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             shown=lambda level: "locked" if level else "not locked",
         ),
     ] = False
+    awake: Annotated[
+        bool,
+        Factor(
+            kind=FLAG,
+            default=(False,),
+            help="Keep the processors from halting between messages.",
+            title="processors kept awake",
+            shown=lambda level: "awake" if level else "may halt",
+        ),
+    ] = False
+    """A thread of the lowest priority spins on each processor that the run may use, where no role polls."""
     native: tuple[tuple[str, str], ...] = ()
     """The middleware's own settings, sorted by key."""
     label: str | None = None
@@ -396,3 +408,15 @@ def cannot(transport: Transport, factor: str, level: Level) -> str | None:
     """Return what stands against the level, to be read after the transport's name; None when it is honoured."""
     honour = FACTORS[factor].honour
     return None if honour is None else honour.cannot(transport, level)
+
+
+def wrong_levels(cell: Cell) -> Iterator[tuple[str, str]]:
+    """Yield the fields whose level nobody can have asked for, each with what is wrong."""
+    for factor in FACTORS.values():
+        level = getattr(cell, factor.field)
+        if level is None or level in factor.given or factor.of == "subject" or factor.field in cell.unknown:
+            continue  # its type says where there may be none, and another tool may have any name
+        try:
+            factor.kind.read(factor.kind.written(level))
+        except Wrong as error:
+            yield factor.field, str(error)

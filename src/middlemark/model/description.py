@@ -1,25 +1,31 @@
 """What a worker prints for ``--describe``: the Python side of ``Description`` in ``core/settings.hpp``."""
 
+from typing import Annotated, Literal
+
 import msgspec
+from msgspec import Meta
 
 from middlemark.model.protocol import Reception, Reliability
+
+SOME = Meta(min_length=1)
+Name = Annotated[str, SOME]
 
 
 class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """What one transport of an adapter can carry; what is not listed is refused before anything runs."""
 
-    name: str
+    name: Name
     carrier: str
     """What must be seen to move: shared-memory, udp, tcp, unix-socket or process-memory."""
     segments: tuple[str, ...] = ()
     """Globs of file names under /dev/shm, one of which must be mapped when the carrier is shared memory."""
-    processes: tuple[int, ...]
-    receive: tuple[Reception, ...]
-    reliability: tuple[Reliability, ...]
-    loan: tuple[bool, ...]
-    max_bytes: int
+    processes: Annotated[tuple[Literal[1, 2], ...], SOME]
+    receive: Annotated[tuple[Reception, ...], SOME]
+    reliability: Annotated[tuple[Reliability, ...], SOME]
+    loan: Annotated[tuple[bool, ...], SOME]
+    max_bytes: Annotated[int, Meta(ge=16)]
     max_bytes_advice: str = ""
-    max_depth: int | None = None
+    max_depth: Annotated[int, Meta(ge=1)] | None = None
     keep_all: bool = True
     companions: bool = False
     alone: bool = False
@@ -50,14 +56,14 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     """One adapter: its version is that of the library that is loaded."""
 
     protocol: int
-    name: str
+    name: Name
     title: str
     version: str
     library: str
     licence: str
     floor: bool
     bench_only: bool
-    transports: tuple[Transport, ...]
+    transports: Annotated[tuple[Transport, ...], SOME]
     request_reply: bool
     security: bool
     own_threads: bool

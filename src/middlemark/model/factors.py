@@ -66,6 +66,8 @@ class Factor(Key, frozen=True, kw_only=True):
     applies: Applies | None = None
     honour: Honour | None = None
     """None: the bench honours it, whatever the transport."""
+    given: tuple[Level, ...] = ()
+    """Levels that nobody can ask for and some transports have: nobody receives."""
     in_cells: Callable[[Level], Level] = lambda level: level
     """A level as it is asked for → as cells have it. Raises Wrong where cells differ."""
     title: str = ""

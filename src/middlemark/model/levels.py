@@ -55,6 +55,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """As a person would write it after the factor's name: ``64 KiB``, ``all``, ``0,1``."""
     typed: Callable[[str], object] = str
     """A word of the command line → the value that TOML would have."""
+    written: Callable[[Level], object] = lambda level: list(level) if isinstance(level, tuple) else level
+    """A level that is not None → a value of TOML for it."""
     compound: bool = False
     """A level may be a list itself: no commas separate typed levels, and a list of whole numbers is one level."""
     everything: bool = False
@@ -110,7 +112,11 @@ def seconds(least: float, none: str = "off") -> Kind:
             raise Wrong(f"{quoted(value)} is too long; at most a week (168h)")
         return time_s
 
-    return Kind(read=read, show=lambda level: format_seconds(level) if isinstance(level, float) else none)
+    return Kind(
+        read=read,
+        show=lambda level: format_seconds(level) if isinstance(level, float) else none,
+        written=lambda level: f"{level:.9f}s",
+    )
 
 
 def names(what: str) -> Kind:

@@ -1,12 +1,14 @@
 """What came of one trial: the values that are kept, one line of ``trials.jsonl`` each."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from middlemark.model.imported import Imported
 from middlemark.model.noise import Witnessed
-from middlemark.model.protocol import Clock
+from middlemark.model.protocol import Clock, Count, Index, RoleKind, SecondsOrZero, Several
 
 
 class RunWarning(msgspec.Struct, frozen=True):
@@ -31,17 +33,17 @@ class Failure(msgspec.Struct, frozen=True):
 class TrialCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Messages of the measured part of the trial, as the ping counted them; damage that pongs found is added."""
 
-    sent: int = 0
-    received: int = 0
+    sent: Count = 0
+    received: Count = 0
     """Replies that arrived, the late ones included, duplicates not."""
     lost: int = 0
     """Expected replies that never arrived."""
-    late: int = 0
+    late: Count = 0
     """Replies that arrived after their reply timeout; they are no samples."""
-    duplicated: int = 0
-    reordered: int = 0
-    damaged: int = 0
-    publish_failed: int = 0
+    duplicated: Count = 0
+    reordered: Count = 0
+    damaged: Count = 0
+    publish_failed: Count = 0
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,37 +82,37 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     """What one role kept of every message, relative to the run's folder."""
 
-    role: str
+    role: RoleKind
     """ping, client, publisher, subscriber, pong or server: the role names the dtype (docs/protocol.md)."""
-    index: int
+    index: Index
     path: str
-    samples: int
+    samples: Count
     histogram_path: str | None = None
     """Where the samples outgrew their memory: the log-linear histogram of all that came after it was full."""
-    in_histogram: int = 0
-    stamped_every: int = 1
+    in_histogram: Count = 0
+    stamped_every: Several = 1
     """A publisher's: its record i is of sequence ``1 + i * stamped_every``; its other messages were not timed."""
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
     """What the ``begin_ns`` of a ping's or client's samples count from, by the counter that its peer reads, too."""
 
-    index: int
-    ticks: int
-    ticks_per_second: float
+    index: Index
+    ticks: Count
+    ticks_per_second: Annotated[float, Meta(gt=0)]
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """What one publisher of a stream did in the measured part."""
 
-    index: int
-    topic: int
-    scheduled: int | None
+    index: Index
+    topic: Index
+    scheduled: Count | None
     """Intended instants within the measuring; None without a schedule (rate max, bursts)."""
-    sent: int
-    timed_out: int
+    sent: Count
+    timed_out: Count
     """Publishes that back-pressure held beyond the write timeout: not sent, not lost."""
-    publish_failed: int
+    publish_failed: Count
     late_sends: int | None
     """Sent more than one period of the schedule after their intended instant; None without a schedule."""
     unsent: int | None
@@ -121,28 +123,28 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """Time its thread spent waiting for intended instants."""
     writing_ns: int | None
     """Time within publish(), all messages together; None where not every one was stamped."""
-    first_sent_ns: int
+    first_sent_ns: Count
     """CLOCK_MONOTONIC; 0: nothing was sent."""
-    last_sent_ns: int
+    last_sent_ns: Count
 
 
 class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it at one subscriber, measured messages only."""
 
-    index: int
-    topic: int
-    expected: int
+    index: Index
+    topic: Index
+    expected: Count
     """What the publishers of its topic sent."""
-    received: int
+    received: Count
     """Different messages that arrived, damaged ones included."""
     lost: int
     """``expected - received``."""
-    duplicated: int
-    reordered: int
-    damaged: int
-    first_received_ns: int
+    duplicated: Count
+    reordered: Count
+    damaged: Count
+    first_received_ns: Count
     """CLOCK_MONOTONIC; 0: nothing came."""
-    last_received_ns: int
+    last_received_ns: Count
 
 
 def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
@@ -269,14 +271,14 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     order: int
     started: str
     """UTC, ISO 8601."""
-    seconds: float
+    seconds: SecondsOrZero
     """From the first process to the last one reaped."""
     failed: Failure | None = None
     samples_file: str | None = None
     """Relative to the run's folder."""
-    samples: int = 0
+    samples: Count = 0
     warmup_samples: int = 0
-    measured_s: float | None = None
+    measured_s: SecondsOrZero | None = None
     counts: TrialCounts | None = None
     discovery_ns: int | None = None
     first_sample_ns: int | None = None
@@ -305,7 +307,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What the machine did meanwhile; None: nobody looked, or nothing was measured."""
     imported: Imported | None = None
     """Set where another tool measured it: then there are no samples, and these are its figures."""
-    stamps: tuple[SamplesFile, ...] = ()
+    stamps: Annotated[tuple[SamplesFile, ...], Meta(max_length=1)] = ()
     """Of the pong or server that every round trip went through: what it stamped of the messages it answered."""
     starts: tuple[Started, ...] = ()
     """Of the ping, or of the clients."""

@@ -95,6 +95,32 @@ class Precision(msgspec.Struct, frozen=True, kw_only=True):
     """Indices of the cells that are to be known so well; the others go along."""
 
 
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a candidate of a race must do to stay in it. None: that is not asked."""
+
+    deadline_s: float | None = None
+    """99 of 100 messages arrive within it, counted from their intended instant; what is lost does not arrive."""
+    max_loss: float | None = None
+    """The share of messages that may be lost."""
+    max_cpu: float | None = None
+    """Processors that all workers of a trial may use together."""
+
+
+class Race(msgspec.Struct, frozen=True, kw_only=True):
+    """Rounds are added of those that may still be the best, until one surely is, some surely tie, or the time is spent.
+
+    Everybody else runs in the rounds that were planned at first, and in no more: the floors, for one.
+    """
+
+    heats: tuple[tuple[int, ...], ...]
+    """Indices of the cells that race each other."""
+    budget_s: float
+    """No round begins that would end later than this, counted from the first trial."""
+    wanted: Wanted = Wanted()
+    question: bool = False
+    """All of it is one question, and whatever comes of it an answer; else each experiment races for itself."""
+
+
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
     """How the adding of rounds ended."""
 
@@ -102,9 +128,9 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     """Of all its trials, from the first process to the last."""
     met: bool
-    """Every cell that was meant is known well enough; false: the time was spent."""
+    """Every cell that was meant is known well enough, or every race is decided; false: the time was spent."""
     wide: tuple[int, ...] = ()
-    """Indices of the cells that are not known well enough."""
+    """Indices of the cells that are not known well enough, or still ran when the time was spent."""
     unmeasured: tuple[int, ...] = ()
     """Of those whose trials all failed: no further round would tell more."""
 
@@ -118,6 +144,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     seed: int = 0
     precision: Precision | None = None
-    """None: the trials are all there will be."""
+    """None, and no race: the trials are all there will be."""
+    race: Race | None = None
     floors: tuple[int, ...] = ()
     """Cells that nobody asked for and that stand beside the others: what the machine does with no middleware."""

@@ -4,14 +4,14 @@
 field without a default must be said. The core's structs begin with a field's default, else with its first example.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from msgspec import Meta, Struct
 
 PROTOCOL_VERSION = 1
 """Of the control protocol and of the description; raised when either changes incompatibly."""
 
-Count = Annotated[int, Meta(ge=0, extra={"cpp": "std::uint64_t"})]
+Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1, extra={"cpp": "std::uint64_t"})]
 """A number of things, bytes, ns or ticks."""
 Index = Annotated[int, Meta(ge=0, le=(1 << 32) - 1, extra={"cpp": "unsigned"})]
 Several = Annotated[int, Meta(ge=1, le=(1 << 32) - 1, examples=[1], extra={"cpp": "unsigned"})]
@@ -24,6 +24,10 @@ Pid = Annotated[int, Meta(ge=0, le=(1 << 31) - 1, extra={"cpp": "int"})]
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 """No longer than anybody waits."""
 SecondsOrZero = Annotated[float, Meta(ge=0, le=1e9)]
+Nanoseconds = Annotated[float, Meta(ge=0, le=1e9)]
+"""Of one reading of a clock."""
+Hertz = Annotated[float, Meta(gt=0, le=1e12)]
+"""Of a counter."""
 
 Pattern = Literal["ping-pong", "stream", "request-reply"]
 Reliability = Literal["reliable", "best-effort"]
@@ -269,9 +273,9 @@ class Clock(Message, frozen=True, kw_only=True):
     """The ruler: ``source`` is ``tsc``, ``cntvct`` or ``clock_monotonic``; cost and resolution as measured."""
 
     source: str
-    ticks_per_second: float
-    cost_ns: float
-    resolution_ns: float
+    ticks_per_second: Hertz
+    cost_ns: Nanoseconds
+    resolution_ns: Nanoseconds
 
 
 class HelloEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="hello"):
@@ -290,7 +294,7 @@ class InForce(Message, frozen=True, kw_only=True):
 
     cpus: tuple[Cpu, ...]
     policy: Policy
-    priority: Annotated[int, Meta(extra={"cpp": "int"})]
+    priority: Annotated[int, Meta(ge=0, le=99, extra={"cpp": "int"})]
     mlocked: bool
 
 
@@ -369,7 +373,7 @@ class TickEvent(Account, frozen=True, kw_only=True, tag="tick"):
     phase: Phase
     samples: Count
     """In a flood that is stamped in part, this and ``sent`` may be up to 15 messages behind."""
-    elapsed_s: float
+    elapsed_s: SecondsOrZero
     """Since ``start``."""
 
 
@@ -405,9 +409,9 @@ class RoleResult(Message, frozen=True, kw_only=True, tag_field="role"):
     """The middleware's own words; empty: none."""
 
     @property
-    def role(self) -> str:
-        """ping, pong, publisher, subscriber, client or server."""
-        return str(self.__struct_config__.tag)
+    def role(self) -> RoleKind:
+        """What stands in its tag."""
+        return cast(RoleKind, self.__struct_config__.tag)
 
 
 class CallerResult(RoleResult, frozen=True, kw_only=True):
@@ -416,12 +420,12 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
     samples: Count
     """Round trips in the samples file."""
     warmup_samples: Count
-    measured_s: float
+    measured_s: SecondsOrZero
     first_begin_ns: Count
     """CLOCK_MONOTONIC of the first measured message; 0: there was none."""
     start_ticks: Count
     """What ``begin_ns`` of the samples counts from, by the raw counter."""
-    ticks_per_second: float
+    ticks_per_second: Hertz
     """Of that counter."""
     sent: Count
     """Publishes that succeeded."""
@@ -508,7 +512,7 @@ class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
     first_sent_ns: Count
     """CLOCK_MONOTONIC; 0: nothing was sent."""
     last_sent_ns: Count
-    measured_s: float
+    measured_s: SecondsOrZero
     samples: Count
     """Records in the samples file."""
     in_histogram: Count
@@ -586,13 +590,30 @@ class ProbeCommand(Message, frozen=True, kw_only=True, tag_field="command", tag=
     cpus: tuple[Cpu, ...]
     sleeping: tuple[Cpu, ...] = ()
     """On these the first half of the time is timed sleeps."""
-    duration_ns: Annotated[Count, Meta(le=1_000_000_000)]
+    duration_ns: Annotated[int, Meta(ge=0, le=1_000_000_000, extra={"cpp": "std::uint64_t"})]
 
 
 class ProbedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="probed"):
     """What the probe found."""
 
     cpus: tuple[Still, ...]
+
+
+class AwakeCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="awake"):
+    """Keep processors from halting, from now on: a thread on each spins and gives way to all that wants to run."""
+
+    cpus: tuple[Cpu, ...] = ()
+    """None: those that were kept awake may halt again."""
+    limit_ns: Annotated[int, Meta(ge=0, le=86_400_000_000_000, extra={"cpp": "std::uint64_t"})] = 0
+    """It ends by itself after this, and with the process that started the witness."""
+
+
+class AwakeEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="awake"):
+    """What is kept awake."""
+
+    cpus: tuple[Cpu, ...] = ()
+    absent: str | None = None
+    """Why it is not what was asked for; nothing is kept awake then."""
 
 
 class WatchCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="watch"):
@@ -645,7 +666,7 @@ class SeenEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="seen
     longest_of_the_shorter_ns: Count = 0
 
 
-WitnessCommand = ProbeCommand | WatchCommand | TellCommand
+WitnessCommand = ProbeCommand | AwakeCommand | WatchCommand | TellCommand
 
 Event = (
     HelloEvent
@@ -655,6 +676,7 @@ Event = (
     | DoneEvent
     | ErrorEvent
     | ProbedEvent
+    | AwakeEvent
     | WatchingEvent
     | SeenEvent
 )

@@ -58,8 +58,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     file: RunFile
     outcomes: tuple[TrialOutcome, ...]
-    damaged_lines: int = 0
-    """Lines of ``trials.jsonl`` that were cut off."""
+    damaged: tuple[str, ...] = ()
+    """The lines of ``trials.jsonl`` that were left out, each with its number and what is wrong with it."""
     running: bool | None = False
     """Whether the process that measures it lives; None: it has not ended, and the file system has no locks to tell."""
 
@@ -77,6 +77,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def planned_trials(self) -> int:
         """How many trials there were to be."""
         return len(self.file.plan.trials)
+
+    @property
+    def damaged_lines(self) -> int:
+        """How many lines of ``trials.jsonl`` were left out."""
+        return len(self.damaged)
 
     @property
     def failed_trials(self) -> int:

@@ -47,5 +47,7 @@ class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """From the beginning of publish()."""
 
     def latency_of(self, cell: Cell) -> Summary | None:
-        """Return the latency that stands for a cell of that pattern."""
-        return self.one_way_ns if cell.pattern == "stream" else self.round_trip_ns
+        """Return the latency that stands for the cell: of what has a schedule, from the intended instant."""
+        if cell.pattern == "stream":
+            return self.one_way_ns
+        return self.round_trip_from_intended_ns or self.round_trip_ns

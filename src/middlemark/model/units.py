@@ -103,6 +103,12 @@ def format_size(size: int) -> str:
     return f"{size} B"
 
 
+def typed_size(size: int) -> str:
+    """Write bytes as the command line takes them: ``16``, ``63k``, ``1m``."""
+    number, unit = format_size(size).split()
+    return number + {"GiB": "g", "MiB": "m", "KiB": "k", "B": ""}[unit]
+
+
 def format_rate(hertz: float) -> str:
     """Print messages a second in the unit that keeps them short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
     for factor, unit in ((10**6, "MHz"), (1000, "kHz")):

@@ -64,7 +64,9 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     asked = {factor: _narrow(levels, context) for factor, levels in everything.items()}
 
     if math.prod(len(everything[factor].values) for factor in LOAD) > MOST_CELLS:
-        problems.append(Problem(sweep.place, f"its loads are more than the {MOST_CELLS} cells that can be planned"))
+        problems.append(
+            Problem(sweep.place, f"its loads make more than {MOST_CELLS} configurations, the most that can be planned")
+        )
         return Expansion((), tuple(notes), tuple(problems))
     loads = expand_loads(
         everything,
@@ -82,7 +84,9 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     shared = len(loads.rows) * math.prod(len(asked[factor].values) for factor in _OTHERS)
     count = sum(shared * math.prod(map(len, levels.values())) for _, levels in settled)
     if count > MOST_CELLS:
-        problems.append(Problem(sweep.place, f"its levels make {count} cells; at most {MOST_CELLS} can be planned"))
+        problems.append(
+            Problem(sweep.place, f"its levels make {count} configurations; at most {MOST_CELLS} can be planned")
+        )
         return Expansion((), tuple(notes), tuple(problems))
 
     meeting = [(target, levels) for target, levels in settled if not target.transport.alone]

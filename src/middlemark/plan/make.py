@@ -68,7 +68,9 @@ def make_plan(
     total = sum(each.trials for each in measured.values())
     if total > MOST_TRIALS:
         problems.append(
-            Problem("trials", f"{len(measured)} cells make {total} trials; at most {MOST_TRIALS} can be planned")
+            Problem(
+                "trials", f"{len(measured)} configurations make {total} trials; at most {MOST_TRIALS} can be planned"
+            )
         )
     if not measured and not problems:
         why = f": {'; '.join(dict.fromkeys(str(note.text) for note in notes))}" if notes else ""
@@ -98,7 +100,7 @@ def _merge(
         if old is mine:
             continue
         if (old.limits, old.domain) != (mine.limits, mine.domain):
-            text = f"cells that {old.place} has as well are measured once, with its limits"
+            text = f"configurations that {old.place} has as well are measured once, with its limits"
             notes.append(Note(sweep.place, text))
         if old.trials < new.trials:
             measured[cell] = msgspec.structs.replace(old, trials=new.trials)
@@ -165,7 +167,7 @@ def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: 
         for value in each.values:
             if value in there:
                 continue
-            text = f"no cell has {each.factor} {show_level(each.factor, value)}"
+            text = f"no configuration has {each.factor} {show_level(each.factor, value)}"
             known = listing(show_level(each.factor, level) for level in there)
-            problems.append(Problem(each.place, f"{text}; the cells have {known}" if known else text))
+            problems.append(Problem(each.place, f"{text}; there are {known}" if known else text))
     return problems

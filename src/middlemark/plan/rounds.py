@@ -1,18 +1,20 @@
 """The rounds of a plan: more until its cells are known well, only the first, or under several labels. Pure."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, Cell, level_of, show_level
-from middlemark.model.plan import Plan, Precision, Trial
+from middlemark.model.cell import FACTORS, Cell, experiment, level_of, show_level
+from middlemark.model.plan import Note, Plan, Precision, Race, Trial, Wanted
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_seconds
 from middlemark.plan.estimate import estimate_trial
 from middlemark.plan.make import Measuring, interleave
 from middlemark.problems import Problem, RequestError
 from middlemark.suite.overrides import PrecisionAsked
+
+_NOTHING_MORE = Wanted()
 
 
 def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
@@ -30,7 +32,7 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
         if not kept:
             known = listing(show_level(each.factor, level) for level in dict.fromkeys(there))
             asked_for = listing(show_level(each.factor, level) for level in each.values)
-            problems.append(Problem(each.place, f"no cell has {each.factor} {asked_for}; the cells have {known}"))
+            problems.append(Problem(each.place, f"no configuration has {each.factor} {asked_for}; there are {known}"))
         else:
             chosen = kept
     first = [trial for trial in plan.trials if trial.number == 1]
@@ -44,13 +46,44 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
     return msgspec.structs.replace(plan, precision=precision)
 
 
-def with_another_round(plan: Plan) -> Plan:
-    """Return the plan with one more round: every cell once, in an order that its seed and the round alone decide."""
-    last = max(trial.number for trial in plan.trials)
-    number = last + 1
+def racing(
+    plan: Plan,
+    floors: Container[str],
+    budget_s: float,
+    wanted: Wanted = _NOTHING_MORE,
+    *,
+    question: bool = False,
+) -> Plan:
+    """Return the plan as a race for each experiment; of a ``question``, as one race of all.
+
+    ``floors``: adapters that are no candidates. RequestError when nobody races, or the planned rounds take too long.
+    """
+    heats: dict[tuple[object, ...], list[int]] = {}
+    for index, cell in enumerate(plan.cells):
+        if cell.adapter not in floors:
+            heats.setdefault(() if question else experiment(cell), []).append(index)
+    problems: list[Problem] = []
+    if not heats:
+        problems.append(Problem("--adapter", "nobody is left to race: the machine alone is no candidate"))
+    needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
+    if needed > budget_s:
+        text = f"the first rounds, {len(plan.trials)} trials, take about {format_seconds(float(round(needed)))}"
+        problems.append(Problem("--budget", f"{text}: give more, or name fewer (--adapter, --transport)"))
+    if problems:
+        raise RequestError(problems)
+    race = Race(heats=tuple(map(tuple, heats.values())), budget_s=budget_s, wanted=wanted, question=question)
+    return msgspec.structs.replace(plan, race=race)
+
+
+def with_another_round(plan: Plan, cells: Iterable[int] | None = None) -> Plan:
+    """Return the plan with one more round: each of these cells once (None: every one).
+
+    The order is decided by the seed, the round and the cells alone.
+    """
+    number = 1 + max(trial.number for trial in plan.trials)
     draw = random.Random(f"{plan.seed}/{number}")
-    model = {trial.cell: trial for trial in plan.trials if trial.number == last}
-    due = sorted(model)
+    model = {trial.cell: trial for trial in plan.trials}
+    due = sorted(model if cells is None else cells)
     draw.shuffle(due)
     further: list[Trial] = [
         msgspec.structs.replace(model[cell], order=len(plan.trials) + place, number=number, seed=draw.getrandbits(32))
@@ -99,3 +132,30 @@ def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
 def first_rounds(plan: Plan, number: int) -> Plan:
     """Return the plan of the first ``number`` rounds alone."""
     return msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.number <= number))
+
+
+def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
+    """Return the plan without these cells, by their numbers; ``notes`` say why."""
+    kept = [number for number in range(len(plan.cells)) if number not in cells]
+    now = {before: after for after, before in enumerate(kept)}
+    trials = [trial for trial in plan.trials if trial.cell in now]
+    precision = plan.precision
+    if precision is not None:
+        focus = tuple(now[number] for number in precision.focus if number in now)
+        precision = msgspec.structs.replace(precision, focus=focus)
+    race = plan.race
+    if race is not None:
+        heats = (tuple(now[number] for number in heat if number in now) for heat in race.heats)
+        race = msgspec.structs.replace(race, heats=tuple(each for each in heats if each))
+    return msgspec.structs.replace(
+        plan,
+        cells=tuple(plan.cells[number] for number in kept),
+        names=tuple(plan.names[number] for number in kept),
+        trials=tuple(
+            msgspec.structs.replace(trial, order=order, cell=now[trial.cell]) for order, trial in enumerate(trials)
+        ),
+        notes=(*plan.notes, *notes),
+        precision=precision,
+        race=race,
+        floors=tuple(now[number] for number in plan.floors if number in now),
+    )

@@ -84,7 +84,7 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
                 if all_adapters or sweep.skip_unsupported:
                     missing.setdefault(name, []).append(adapter.name)
                 else:
-                    problems.append(Problem(asked.place, _no_transport(adapter, name)))
+                    problems.append(Problem(asked.place, _no_transport(adapter, name, asked.place)))
     for name, without in missing.items():
         notes.append(Note(asked.place, f"{listing(without)} left out: no transport '{name}'"))
         if len(without) == len(adapters) and not sweep.skip_unsupported:
@@ -127,11 +127,12 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
     return found
 
 
-def _no_transport(adapter: Description, name: str) -> str:
+def _no_transport(adapter: Description, name: str, place: str) -> str:
     names = [each.name for each in adapter.transports]
     near = nearest(name, names)
-    question = f"; did you mean '{near}'?" if near else ""
-    skip = "" if near else ", or leave such targets out with skip_unsupported"
+    question = f" (did you mean '{near}'?)" if near else ""
+    option = "--skip-unsupported" if place.startswith("--") else "skip_unsupported"
+    skip = "" if near else f", or leave such targets out with {option}"
     return f"{adapter.name} has no transport '{name}'{question}; it has {listing(names)}{skip}"
 
 

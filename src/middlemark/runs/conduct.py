@@ -1,6 +1,8 @@
 """A run from its folder to its exit code: what every verb that measures does."""
 
 import contextlib
+import os
+import secrets
 import signal
 import sys
 import time
@@ -13,10 +15,11 @@ import click
 from middlemark import __version__, exits
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
-from middlemark.model.plan import Plan
-from middlemark.problems import MeasureError
+from middlemark.model.plan import Note, Plan
+from middlemark.plan import make_plan
+from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import Suite
-from middlemark.workers.find import find_workers
+from middlemark.workers.find import find_workers, left_out
 
 if TYPE_CHECKING:
     from middlemark.document import MeasuredRun
@@ -30,8 +33,15 @@ NOT_KEPT = ("disk", "samples")
 """Failures of trials that were measured and could not be stored, or not be read back."""
 
 
-def built_workers() -> dict[str, Worker]:
-    """Return the workers by name; those that do not answer are told and left out. MeasureError: there are none."""
+class Built(NamedTuple):
+    """The workers that are here, by adapter; and for each adapter that is known but not here, why."""
+
+    workers: dict[str, Worker]
+    absent: dict[str, str]
+
+
+def built_workers() -> Built:
+    """Return the workers; those that do not answer are told and left out. MeasureError: there are none."""
     found, broken = find_workers()
     for each in broken:
         click.echo(f"middlemark: {each.name} is left out: {each.path} {each.reason}", err=True)
@@ -40,7 +50,52 @@ def built_workers() -> dict[str, Worker]:
             "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
             "in a checkout ./middlemark builds them; `middlemark list adapters` shows what is found",
         )
-    return {worker.description.name: worker for worker in found}
+    workers = {worker.description.name: worker for worker in found}
+    silent = {each.name: f"its worker does not work: {each.path} {each.reason}" for each in broken}
+    return Built(workers, left_out() | {name: why for name, why in silent.items() if name not in workers})
+
+
+def floors_of(built: Built) -> tuple[str, ...]:
+    """Return the adapters that are the machine alone."""
+    return tuple(name for name, worker in built.workers.items() if worker.description.floor)
+
+
+def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = ()) -> Plan:
+    """Return the plan of these suites with the workers and processors that are here, in an order of its own."""
+    return make_plan(
+        suites,
+        [worker.description for worker in built.workers.values()],
+        cpus=sorted(os.sched_getaffinity(0)),
+        seed=secrets.randbits(32),
+        only=only,
+        absent=built.absent,
+    )
+
+
+def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker], interface: str) -> Plan:
+    """Return the plan without what its own workers refuse, where that may be skipped; else raise RequestError."""
+    import asyncio
+
+    from middlemark.launch.refusals import refusals
+
+    with interrupts_unwind():
+        refused = asyncio.run(refusals(plan, workers, interface))
+    if not refused:
+        return plan
+    from middlemark.plan.rounds import without
+    from middlemark.show.progress import describe
+
+    of: dict[str, list[str]] = {}
+    for number, error in refused.items():
+        text = f"{error.text} ({error.advice})" if error.advice else error.text
+        of.setdefault(text, []).append(describe(plan.cells[number]))
+    told = [(first if not others else f"{first} and {len(others)} more", text) for text, (first, *others) in of.items()]
+    problems = [Problem(place, text) for place, text in told]
+    if len(refused) < len(plan.cells):
+        if all(sweep.skip_unsupported for suite in suites for sweep in suite.sweeps):
+            return without(plan, refused, [Note(place, f"left out: {text}") for place, text in told])
+        problems.append(Problem("--skip-unsupported", "leaves out what is refused and measures the rest"))
+    raise RequestError(problems)
 
 
 class Shown(NamedTuple):
@@ -49,6 +104,7 @@ class Shown(NamedTuple):
     interface: str
     output_format: str
     quiet: bool
+    verbose: bool = False
     breakdown: bool = False
 
 
@@ -123,19 +179,25 @@ def measure(
     if unkept is not None:
         click.echo(f"middlemark: {unkept}", err=True)
         click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
-    return _status(results, ending.complete, unwritten or unkept)
+    # That a candidate fails is part of the answer.
+    return _status([] if plan.race and plan.race.question else results, ending.complete, unwritten or unkept)
 
 
 @contextlib.contextmanager
 def interrupts_unwind() -> Iterator[None]:
-    """Within, where there is something to clear away, SIGINT is a KeyboardInterrupt; elsewhere it ends the process."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Within, where there is something to clear away, SIGINT and SIGTERM are a KeyboardInterrupt.
+
+    Elsewhere they end the process; who ignores one of them is left alone.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:
@@ -158,5 +220,5 @@ def _texts(suites: Sequence[Suite]) -> dict[str, str]:
 def _status(results: Sequence["CellResult"], complete: bool, missing: str | None) -> int:
     if not complete:
         return exits.INTERRUPTED
-    status = exits.of_cells([result.failed is not None for result in results])
+    status = exits.of_cells([result.failed is not None for result in results]) if results else exits.OK
     return exits.CELL_FAILED if status == exits.OK and missing else status

@@ -55,9 +55,13 @@ def trials_of(run: MeasuredRun, index: int, tell: Callable[[str], None]) -> Iter
             tell(f"left out: {error}")
 
 
-def damaged(folder: Path | str, lines: int) -> tuple[str, ...]:
+def damaged(run: Run) -> tuple[str, ...]:
     """Return what is to be told of a run's trials that could not be read, where there are any."""
-    return (f"{folder}: {lines} damaged lines of trials.jsonl are left out",) if lines else ()
+    lines = run.damaged
+    if not lines:
+        return ()
+    more = f"; and {len(lines) - 3} more" if len(lines) > 3 else ""
+    return (f"{run.folder}: {len(lines)} damaged lines of trials.jsonl are left out: {'; '.join(lines[:3])}{more}",)
 
 
 def newest(folder: Path) -> Path:

@@ -16,12 +16,12 @@ HTML = "report.html"
 """Within a run's folder."""
 
 
-def judged_document(*runs: "MeasuredRun") -> "Document":
-    """Return the document of runs with all verdicts, made now and by this version."""
+def judged_document(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
+    """Return the document of runs with all verdicts, made now and by this version. ``took``: the command's seconds."""
     from middlemark.document import document_of, with_verdicts
     from middlemark.store.run import utc_now
 
-    return with_verdicts(document_of(runs, generated=utc_now(), middlemark=__version__), runs)
+    return with_verdicts(document_of(runs, generated=utc_now(), middlemark=__version__, took=took), runs)
 
 
 def html_of(folders: Sequence[Path]) -> str:
@@ -32,14 +32,17 @@ def html_of(folders: Sequence[Path]) -> str:
     return render_html(judged_document(*(read_measured(newest(each)) for each in folders)))
 
 
-def tell_beside(run: "MeasuredRun", *, quiet: bool) -> None:
-    """Write the report of a run beside it and say where. That it could not be written is told, and no failure."""
+def tell_beside(run: "MeasuredRun", *, quiet: bool, document: "Document | None" = None) -> None:
+    """Write the report of a run beside it and say where. That it could not be written is told, and no failure.
+
+    ``document``: that of the run, where it was made already.
+    """
     from middlemark.show.html import render_html
     from middlemark.show.output import tell
 
     path = run.folder / HTML
     try:
-        problems = written(path, render_html(judged_document(run)))
+        problems = written(path, render_html(document or judged_document(run)), named=False)
     except MeasureError as error:
         problems = [f"{error}; {error.advice}" if error.advice else str(error)]
     except Exception as error:  # what was measured is kept and told: nothing here may cost it
@@ -50,12 +53,12 @@ def tell_beside(run: "MeasuredRun", *, quiet: bool) -> None:
         click.echo(f"report: {path}", err=True)
 
 
-def written(path: Path, text: str) -> list[str]:
-    """Write the text, whole or not at all; return what stood against it."""
+def written(path: Path, text: str, *, named: bool = True) -> list[str]:
+    """Write the text, whole or not at all; return what stood against it. ``named``: somebody asked for that path."""
     from middlemark.show.output import write_whole
 
     try:
-        write_whole(path, text)
+        write_whole(path, text, named=named)
     except OSError as error:
         return [f"{path}: {error.strerror or error}"]
     return []

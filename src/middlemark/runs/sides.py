@@ -84,7 +84,7 @@ def _gate_of(text: str, problems: list[Problem]) -> tuple[str, float] | None:
 def _factors() -> dict[str, str]:
     """Return by the name that is typed the field of ``Cell``, or what else cells are told apart by."""
     from middlemark.model.cell import FACTORS
-    from middlemark.stats.comparisons import SHARED_MEMORY
+    from middlemark.stats.pairings import SHARED_MEMORY
 
     others = {name: name for name in ("native", "label", SHARED_MEMORY)}
     return {name: each.field for name, each in FACTORS.items()} | others
@@ -127,17 +127,47 @@ def _selection(text: str, problems: list[Problem]) -> Selection:
     return Selection(Path(path), levels, rest)
 
 
-def pairings_of(asked: ComparisonRequest, anyway: bool, tell: Tell) -> "list[Pairing]":
-    """Read the runs and pair their cells. RequestError when nothing of it may be compared; what is left out is told."""
-    from middlemark.stats.comparisons import against, by_factor, run_against_run
+class Asked(msgspec.Struct, frozen=True):
+    """What was asked to be compared, and all else that is ever said of those runs: both are judged together."""
 
-    sides = [sides_of(each, tell, asked) for each in asked.selections]
+    pairings: "Sequence[Pairing]"
+    beside: "Sequence[Pairing]"
+
+    def judged(self, metrics: Sequence[str], margin: float) -> "list[Comparison]":
+        """Return the verdicts on what was asked. Raises MeasureError where there are none."""
+        from middlemark.stats.comparisons import compare
+
+        found = compare(self.pairings, metrics, margin, self.beside)
+        if not found:
+            raise MeasureError(
+                "nothing can be compared: no two configurations have a measured trial of the same round and metric",
+                "--by FACTOR wants more than one level of it; two runs want the same configurations",
+            )
+        return found
+
+    def missed(self, asked: ComparisonRequest) -> "Iterator[tuple[str, float, Comparison]]":
+        """Yield the metric, the margin and the comparison of each gate that is missed, by the gate's own margin."""
+        from middlemark.stats.comparisons import compare
+        from middlemark.stats.verdict import Verdict
+
+        for metric, margin in asked.gates:
+            for each in compare(self.pairings, [metric], margin, self.beside):
+                if each.judged.verdict is Verdict.WORSE:
+                    yield metric, margin, each
+
+
+def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
+    """Read the runs and pair their cells. RequestError when nothing of it may be compared; what is left out is told."""
+    from middlemark.stats.pairings import against, by_factor, of_run, of_two_runs, run_against_run
+
+    runs = [sides_of(each.path, tell, each.text) for each in asked.selections]
+    chosen = [_selected(run, each, asked) for run, each in zip(runs, asked.selections, strict=True)]
     if asked.by is not None:
-        pairings = by_factor(sides[0], asked.by, asked.baseline)
+        pairings = by_factor(chosen[0], asked.by, asked.baseline)
     else:
         named = {field for each in asked.selections for field in each.levels}
-        pairings = run_against_run(sides[0], sides[1], tuple(named))
-    if asked.by is None and not pairings and any(each.cell.unknown for side in sides for each in side):
+        pairings = run_against_run(chosen[0], chosen[1], tuple(named))
+    if asked.by is None and not pairings and any(each.cell.unknown for side in chosen for each in side):
         raise MeasureError(
             "what was imported has no configuration that is known to be the same as one of the other run",
             "name one of each: runs/imported:size=1k runs/measured:adapter=cyclonedds,transport=udp,size=1k",
@@ -156,22 +186,21 @@ def pairings_of(asked: ComparisonRequest, anyway: bool, tell: Tell) -> "list[Pai
         raise RequestError(list(dict.fromkeys(problems)))
     for problem in dict.fromkeys(problems):
         tell(f"left out: {problem}")
-    return allowed
+    apart = len(runs) == 2 and not (runs[0] and runs[1] and runs[0][0].run == runs[1][0].run)
+    beside = of_two_runs(*runs) if apart else [each for members in of_run(runs[0])[0].values() for each in members]
+    return Asked(allowed, beside)
 
 
-def sides_of(selection: Selection, tell: Tell, asked: ComparisonRequest | None = None) -> "list[Side]":
-    """Read one run and the figures of the cells that were selected.
-
-    The floors that stand beside the others are compared where they are named, by a selection or as the baseline: else
-    each would be one more comparison that all the others pay for.
-    """
+def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
+    """Read one run and the figures of its cells, each beside its floor."""
     from middlemark.runs.read import damaged, newest, readers, stored_run
-    from middlemark.stats.comparisons import COMPARED_TIMES, beside_floors, level, side
+    from middlemark.stats.comparisons import COMPARED_TIMES, beside_floors, side
+    from middlemark.stats.floors import carried_otherwise
     from middlemark.stats.trials import trial_summary
 
-    folder = newest(selection.path)
+    folder = newest(path)
     run = stored_run(folder)
-    for each in damaged(folder, run.damaged_lines):
+    for each in damaged(run):
         tell(each)
 
     samples, kept = readers(folder)
@@ -181,32 +210,40 @@ def sides_of(selection: Selection, tell: Tell, asked: ComparisonRequest | None =
         cell = run.file.plan.cells[outcome.cell]
         by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=COMPARED_TIMES))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
-    label = selection.text or run.name
+    label = text or run.name
     sides = []
     for index, trials in sorted(by_cell.items()):
         cell = run.file.plan.cells[index]
-        transport = descriptions[cell.adapter].transport(cell.transport) if cell.adapter in descriptions else None
+        described = descriptions.get(cell.adapter)
+        transport = described.transport(cell.transport) if described else None
         shared = None if transport is None else transport.carrier == "shared-memory"
-        sides.append(side(label, str(folder.resolve()), cell, shared, machine, trials))
-    added = frozenset(run.file.plan.floors)
+        otherwise = any(carried_otherwise(cell, each.outcome, descriptions) for each in trials)
+        floor = described is not None and described.floor
+        added = index in run.file.plan.floors
+        sides.append(
+            side(
+                label,
+                str(folder.resolve()),
+                cell,
+                shared,
+                machine,
+                trials,
+                is_floor=floor,
+                contradicted=otherwise,
+                added=added,
+            )
+        )
+    return [*beside_floors(sides, descriptions)]
+
+
+def _selected(sides: "Sequence[Side]", selection: Selection, asked: ComparisonRequest) -> "list[Side]":
+    """Return the cells that were selected; floors that the plan added where they are named, or are the baseline."""
+    from middlemark.stats.pairings import level
+
     named = bool({"adapter", "transport"} & selection.levels.keys())
     return [
         each
-        for index, each in zip(sorted(by_cell), beside_floors(sides, descriptions), strict=True)
-        if named or index not in added or (asked and asked.by == "adapter" and each.cell.adapter == asked.baseline)
+        for each in sides
+        if named or not each.added or (asked.by == "adapter" and each.cell.adapter == asked.baseline)
         if all(level(each, field) == wanted for field, wanted in selection.levels.items())
     ]
-
-
-def missed(asked: ComparisonRequest, pairings: "Sequence[Pairing]") -> "Iterator[tuple[str, float, Comparison]]":
-    """Yield the metric, the margin and the comparison of each gate that is missed.
-
-    Each is judged with the gate's own margin, over all comparisons of its metric.
-    """
-    from middlemark.stats.comparisons import compare
-    from middlemark.stats.verdict import Verdict
-
-    for metric, margin in asked.gates:
-        for each in compare(pairings, [metric], margin):
-            if each.judged.verdict is Verdict.WORSE:
-                yield metric, margin, each

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TrialsOf = Callable[[int], "Iterable[tuple[TrialOutcome, Sequence[Kept]]]"]
 """Given a row's place: its measured trials, and what their roles kept."""
 
-FORMATS = ("table", "json", "csv", "latencytest", "roundtrip", "ddsperf")
+FORMATS = ("summary", "table", "json", "csv", "latencytest", "roundtrip", "ddsperf")
 """What ``--format`` takes: each is a module of that name."""
 
 
@@ -33,6 +33,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     colour: bool = False
     breakdown: bool = False
     """Of the table: where the time of each row went."""
+    warnings: bool = False
+    """Of the table: every row's own words, not the worst of each kind alone."""
     samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: ()
 
 

@@ -7,12 +7,17 @@ import msgspec
 from middlemark.document.document import Row
 from middlemark.document.figures import FIGURES
 from middlemark.document.numbers import ABSENT, brief, ratio, whole
+from middlemark.document.rows import times_base
+from middlemark.stats.result import Best
 
 NEVER_HIDDEN = 7
 """Columns that keep their place at least this much: a figure without its tail and its losses would mislead."""
 
 HEADS = {"ping-pong": "round trip in µs", "stream": "stream, times in µs", "request-reply": "call in µs"}
 """What stands above the rows' names: what the times are, and their unit."""
+
+Bases = Mapping[int, Best | None]
+"""By a row's index: what its ratio is of."""
 
 _BOLD = ("p50", "msgs/s", "held/s", "× alone")
 """What a row is read for."""
@@ -37,7 +42,7 @@ class Column(msgspec.Struct, frozen=True):
             return "bold yellow"
         if self.title == "lost" and row.result.counts.lost:
             return "bold yellow"
-        if self.title == "see":
+        if self.title == "warnings":
             return "yellow"
         if row.floor:
             return "dim"
@@ -77,13 +82,6 @@ def _lost(row: Row) -> str:
     return f"{brief(lost)} ({FIGURES['loss'].text(row.result)})" if lost else FIGURES["lost"].text(row.result)
 
 
-def _times_floor(row: Row) -> str:
-    result = row.result
-    if row.floor:
-        return "alone"
-    return f"{ratio(result.times_floor)} × {result.floor}" if result.times_floor is not None else ABSENT
-
-
 def _carried_by(row: Row) -> str:
     varies = any(each.code == "carried-by-varies" for each in row.result.warnings)
     return "varies" if varies else row.result.carried_by or ABSENT
@@ -107,8 +105,13 @@ def _rss(keeps: int) -> Column:
     return _figure("rss_bytes", "rss MB", keeps, means)
 
 
-def _floor(keeps: int, means: str) -> Column:
-    return Column("× alone", keeps, means, _times_floor)
+def alone(bases: Bases, keeps: int) -> Column:
+    """Return the column of ratios: every row of a group beside the one base that its heading names."""
+
+    def tell(row: Row) -> str:
+        return "alone" if row.floor else ratio(times_base(row.result, bases.get(row.index)))
+
+    return Column("× alone", keeps, _ALONE, tell)
 
 
 def _carrier(keeps: int) -> Column:
@@ -116,21 +119,19 @@ def _carrier(keeps: int) -> Column:
     return Column("carried by", keeps, means, _carried_by, left=True)
 
 
-def see(numbers: Mapping[str, int]) -> Column:
+def numbered(numbers: Mapping[str, int]) -> Column:
     """Return the column of the numbers that a row's warnings have below the table."""
 
     def tell(row: Row) -> str:
         return ",".join(str(each) for each in sorted({numbers[warning.code] for warning in row.result.warnings}))
 
-    return Column("see", 9, "number of the warning below", tell, left=True)
+    return Column("warnings", 9, "their numbers below", tell, left=True)
 
 
 _P99_9 = _figure("round_trip_p99.9", "p99.9", 0, "99.9 % of them did")
 _SAMPLES = Column("samples", 1, "round trips measured, all trials together", _samples)
 _LOST = _figure("lost", "lost", 7, "replies that never came", always=True)
-_BY_P50 = _floor(
-    6, "p50 divided by that of the machine alone, over the transport named; –: the run did not measure that"
-)
+_ALONE = "times slower than the machine alone that the heading names; –: the run did not measure that"
 
 COLUMNS: Mapping[str, Sequence[Column]] = {
     "ping-pong": (
@@ -155,7 +156,6 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _LOST,
         _cpu(-1),
         _rss(-2),
-        _BY_P50,
         _carrier(2),
     ),
     "stream": (
@@ -209,11 +209,6 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             "processor time of all workers, the pacing excepted, for each message received",
         ),
         _rss(4),
-        _floor(
-            1,
-            "times slower than the machine alone, over the transport named: its rate over this one's; at a rate or in "
-            "bursts, p50 over its p50",
-        ),
         _carrier(-2),
     ),
     "request-reply": (
@@ -233,7 +228,6 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _cpu(3),
         _figure("ns_per_message", "ns/call", 0, "processor time of all workers for each reply received"),
         _rss(2),
-        _BY_P50,
         Column(
             "form",
             6,
@@ -244,17 +238,21 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _carrier(1),
     ),
 }
-"""By pattern; the numbers of the warnings follow."""
+"""By pattern; the ratio stands before the last, the numbers of the warnings after it."""
+_RATIO_KEEPS = {"ping-pong": 6, "stream": 1, "request-reply": 6}
 
 
-def fitting(rows: Sequence[Row], numbers: Mapping[str, int], width: int) -> tuple[list[Column], list[Column]]:
+def fitting(
+    rows: Sequence[Row], numbers: Mapping[str, int], bases: Bases, width: int
+) -> tuple[list[Column], list[Column]]:
     """Return the columns that fit in ``width``, each as wide as its widest text, and those that had to give way.
 
     The rows are of one pattern. A column that no row has anything in is neither.
     """
     told = [each for each in rows if each.result.failed is None]
     shown: list[Column] = []
-    for column in (*COLUMNS[rows[0].result.cell.pattern], see(numbers)) if rows else ():
+    *columns, last = COLUMNS[pattern := rows[0].result.cell.pattern]
+    for column in (*columns, alone(bases, _RATIO_KEEPS[pattern]), last, numbered(numbers)):
         texts = [column.tell(each) for each in told]
         if column.always or any(text not in ("", ABSENT) for text in texts):
             widest = max([len(column.title), *map(len, texts)])

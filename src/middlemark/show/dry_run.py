@@ -1,36 +1,66 @@
 """What a run would measure, without measuring it."""
 
-import io
+from collections import Counter
 
+from middlemark.document.numbers import ABSENT
 from middlemark.document.words import WORDS, size, subject, words
 from middlemark.model.cell import Cell
 from middlemark.model.plan import Plan
-from middlemark.model.units import format_percent, format_seconds
-from middlemark.plan.estimate import estimate_trial
+from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.plan.estimate import estimate_seconds, estimate_trial
+from middlemark.show.lines import aligned, hanging
+
+_MOST_SIZES = 6
+_MOST_NOTES = 5
 
 
-def render(plan: Plan, seconds: float) -> str:
-    """Return one line a cell, the notes, and the estimate. ``seconds``: how long the whole would take."""
-    out = io.StringIO()
-    trials = [0] * len(plan.cells)
-    for trial in plan.trials:
-        trials[trial.cell] += 1
-    for cell, name, count in zip(plan.cells, plan.names, trials, strict=True):
-        out.write(f"{name}: {_levels(cell)}, {_counted(count, 'trial')}\n")
-    if plan.floors:
-        out.write(_floors(plan))
-    for note in plan.notes:
-        out.write(f"note: {note.place}: {note.text}\n")
-    if plan.precision is not None:
-        out.write(
-            f"then further rounds until medians are known to ± {format_percent(plan.precision.part)}, within "
-            f"{format_seconds(plan.precision.budget_s)} in all\n"
-        )
-    out.write(
+def render(plan: Plan, width: int, *, verbose: bool = False) -> str:
+    """Return the total, a line for each sweep and the notes; ``verbose``: every configuration and every note."""
+    seconds = estimate_seconds(plan)
+    lines = [
         f"{len(plan.cells)} configurations, {len(plan.trials)} trials, about {_time(seconds)}; "
-        f"order from seed {plan.seed}. Nothing was measured.\n"
-    )
-    return out.getvalue()
+        f"order from seed {plan.seed}. Nothing was measured.",
+        *aligned(_sweeps(plan), right=True),
+    ]
+    if verbose:
+        trials = Counter(each.cell for each in plan.trials)
+        lines += [
+            f"{name}: {_levels(cell)}, {_counted(trials[at], 'trial')}"
+            for at, (cell, name) in enumerate(zip(plan.cells, plan.names, strict=True))
+        ]
+    if plan.floors:
+        lines.append(_floors(plan))
+    if plan.precision is not None:
+        lines.append(
+            f"then further rounds until medians are known to ± {format_percent(plan.precision.part)}, within "
+            f"{format_seconds(plan.precision.budget_s)} in all"
+        )
+    shown = plan.notes if verbose else plan.notes[:_MOST_NOTES]
+    lines += [line for each in shown for line in hanging("note: ", f"{each.place}: {each.text}", width)]
+    more = [f"{len(plan.notes) - len(shown)} more notes"] if len(shown) < len(plan.notes) else []
+    if not verbose:
+        lines.append(f"--verbose lists {' and '.join(['every configuration', *more])}")
+    return "\n".join(lines) + "\n"
+
+
+def _sweeps(plan: Plan) -> list[tuple[str, ...]]:
+    """Return a row for each sweep: how many configurations at each size, its trials, its time; the heading first."""
+    sizes = sorted({each.size for each in plan.cells})
+    few = len(sizes) <= _MOST_SIZES
+    counts = Counter((name, cell.size) for name, cell in zip(plan.names, plan.cells, strict=True))
+    trials: Counter[str] = Counter()
+    seconds = dict.fromkeys(plan.names, 0.0)
+    for trial in plan.trials:
+        name = plan.names[trial.cell]
+        trials[name] += 1
+        seconds[name] += estimate_trial(plan.cells[trial.cell], trial)
+    heads = [format_size(each) for each in sizes] if few else ["configurations", "sizes"]
+    rows = [("configurations of" if few else "", *heads, "trials", "about")]
+    for name in dict.fromkeys(plan.names):
+        at = [counts[name, each] for each in sizes]
+        told = [str(each) if each else ABSENT for each in at] if few else [str(sum(at)), str(sum(map(bool, at)))]
+        rows.append((name, *told, f"{trials[name]:,}", _time(seconds[name])))
+    return rows
 
 
 def _floors(plan: Plan) -> str:
@@ -39,7 +69,7 @@ def _floors(plan: Plan) -> str:
     cells = _counted(
         len(floors), "of these configurations is the machine alone", "of these configurations are the machine alone"
     )
-    return f"{cells}, measured beside the others, about {_time(seconds)}; --no-floors leaves them out\n"
+    return f"{cells}, measured beside the others, about {_time(seconds)}; --no-floors leaves them out"
 
 
 def _levels(cell: Cell) -> str:

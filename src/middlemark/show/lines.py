@@ -1,12 +1,16 @@
 """Lines of text: broken by the width they take on a terminal, aligned in columns, and the heads of logs."""
 
+import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
 from middlemark.document.words import WORDS, plain, subject, words
 from middlemark.model.run import Run
+from middlemark.show import View
 from middlemark.stats.result import CellResult
 
 _UNIT = re.compile(r"([0-9]) (%|µs|ms|s|B|KiB|MiB)(?![a-zA-Z])")
@@ -40,6 +44,24 @@ def _fitting(word: str, width: int) -> str:
         if taken > width:
             return word[: max(at, 1)]
     return word
+
+
+def printed(lines: Iterable[Text], view: View) -> str:
+    """Return lines of at most ``view.width`` (at least 60) columns as text. Colour adds ANSI styles alone."""
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=max(view.width, 60),
+        force_terminal=view.colour,
+        color_system="standard" if view.colour else None,
+        no_color=not view.colour,
+        legacy_windows=False,
+        _environ={},
+    )
+    for line in lines:
+        line.rstrip()
+        console.print(line, soft_wrap=True, highlight=False)
+    return out.getvalue()
 
 
 def hanging(first: str, text: str, width: int) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from middlemark.document.document import Compared, Document, Row
 from middlemark.document.figures import FIGURES
 from middlemark.document.judged import interval_of, verdict_of
-from middlemark.document.numbers import ABSENT, brief, four_digits, part, rounded, us
+from middlemark.document.numbers import ABSENT, brief, four_digits, part, us
 from middlemark.document.rows import latency_of, orders_by
 from middlemark.document.runs import clock_line, machine_line, notes_of, read_as
 from middlemark.document.words import plain, size
@@ -96,7 +96,7 @@ def _latency_row(row: Row, kind: str) -> tuple[str, ...]:
     return (
         _name(row),
         p50,
-        " – ".join(us(rounded(each)) for each in held) or ABSENT,
+        " – ".join(us(each) for each in held) or ABSENT,
         *others,
         _floor(row),
         _text("loss", result),
@@ -125,7 +125,7 @@ def _throughput_row(row: Row) -> tuple[str, ...]:
     return (
         _name(row),
         _text("rate_hz", result),
-        " – ".join(brief(rounded(each)) for each in held) or ABSENT,
+        " – ".join(brief(each) for each in held) or ABSENT,
         _text("bytes_per_s", result),
         _text("loss", result),
         _text("ns_per_message", result),
@@ -135,9 +135,7 @@ def _throughput_row(row: Row) -> tuple[str, ...]:
 
 
 def _text(name: str, result: CellResult) -> str:
-    """Of the figure to four digits, as the HTML report has it: the two could differ in the last digit."""
-    figure = FIGURES[name]
-    return figure.write(rounded(figure.of(result)))
+    return FIGURES[name].text(result)
 
 
 def _comparisons(document: Document) -> Iterator[str]:
@@ -156,8 +154,9 @@ def _comparisons(document: Document) -> Iterator[str]:
         yield from ("", f"and {len(chosen) - MOST_COMPARISONS:,} more: `middlemark compare` tells them.")
     yield ""
     yield (
-        f"Paired by round, one figure a trial; different where Holm's p over the comparisons of one factor and metric "
-        f"is at most 5 % and the shift beyond {100 * document.margin:g} %; equivalent where the interval is within it."
+        "Paired by round, one figure a trial; different where the p-value over all that the run compares by that "
+        f"metric is at most 5 % and the shift beyond {100 * document.margin:g} %; equivalent where the interval is "
+        "within it."
     )
 
 
@@ -168,11 +167,11 @@ def _comparison_row(each: Compared) -> tuple[str, ...]:
     return (
         escaped(first),
         comparison.metric,
-        *(_figure(comparison.metric, four_digits(median)) for median in comparison.medians),
+        *(_figure(comparison.metric, median) for median in comparison.medians),
         part(judged.shift),
         interval_of(judged),
         str(judged.pairs),
-        verdict_of(comparison, each.trials_needed),
+        verdict_of(comparison),
     )
 
 

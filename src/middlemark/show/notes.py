@@ -8,14 +8,15 @@ from rich.text import Text
 
 from middlemark.document.document import Row
 from middlemark.document.numbers import ABSENT, us
+from middlemark.document.warnings import kind_of, warnings_of
 from middlemark.document.words import CONTRADICTED, EXPERIMENT, is_contradicted, plain, size, words
 from middlemark.show.columns import Column
 from middlemark.show.lines import hanging, wrapped
 from middlemark.stats.noise import percent
 from middlemark.stats.result import Noise, TrialNoise
 
-_MOST_ROWS = 8
-"""Rows told under one warning; the JSON has all of them."""
+_MOST_NAMED = 4
+"""Rows named beside the words of the worst."""
 _MEANS = (
     "µs of the messages near the median, part after part; they add up. → is the way out with the copying into the"
     " reply, ← the way back; what no stamp divides is in between"
@@ -147,31 +148,39 @@ def _aligned(name: str, parts: Mapping[str, float], widths: Mapping[str, int], f
         yield line
 
 
-def footnotes(rows: Sequence[Row], varied: frozenset[str], numbers: Mapping[str, int], width: int) -> Iterator[Text]:
-    """Return the lines of all warnings: a code, the rows it is about, and each different advice once."""
+def footnotes(
+    rows: Sequence[Row], varied: frozenset[str], numbers: Mapping[str, int], width: int, *, whole: bool
+) -> Iterator[Text]:
+    """Return the warnings by their kind: how many rows, the worst of them or (``whole``) each one, each remedy once."""
     if not numbers:
         return
+    of_code = {each.code: each for each in warnings_of(rows)}
+    by_index = {row.index: row for row in rows}
     yield Text("Warnings", style="bold")
     for code, number in numbers.items():
+        kind = of_code[code]
         texts: dict[str, list[str]] = {}
-        advice: dict[str, None] = {}
-        for row in rows:
+        for row in (by_index[each] for each in kind.cells):
             for warning in (each for each in row.result.warnings if each.code == code):
-                texts.setdefault(warning.text, []).append(f"{row.title} at {group_of(row, varied)}")
-                if warning.advice:
-                    advice[warning.advice] = None
-        yield Text(f"{number:>3}  {plain(code)}", style="yellow")
-        for text, about in list(texts.items())[:_MOST_ROWS]:
-            yield from map(Text, hanging("     ", f"{plain('; '.join(about))}: {plain(text)}", width))
-        if len(texts) > _MOST_ROWS:
-            yield Text(f"     and {len(texts) - _MOST_ROWS} more rows, all of them in --format json")
-        for each in advice:
-            yield from map(Text, hanging("     → ", plain(each), width))
+                texts.setdefault(plain(warning.text), []).append(f"{row.title} at {group_of(row, varied)}")
+        named = kind_of(code) if kind_of(code) == code else f"{kind_of(code)} ({code})"
+        counted = "1 row" if kind.count == 1 else f"{kind.count:,} rows"
+        worst = "" if whole or len(texts) == 1 else ", the worst first"
+        head = hanging(f"{number:>3}  ", f"{plain(named)}: {counted}{worst}", width)
+        yield from (Text(line, style="yellow") for line in head)
+        for text, about in list(texts.items())[: None if whole else 1]:
+            more = 0 if whole else max(0, len(about) - _MOST_NAMED)
+            told = [*about[:_MOST_NAMED], f"and {more} more"] if more else about
+            yield from map(Text, hanging("     ", f"{plain('; '.join(told))}: {text}", width))
+        if kind.advice:
+            yield from map(Text, hanging("     → ", plain(kind.advice), width))
+    if not whole:
+        yield Text("     --warnings tells each row's own words", style="dim")
     yield Text()
 
 
 def legend(
-    columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]], rows: Sequence[Row], width: int, *, best: bool
+    columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]], rows: Sequence[Row], width: int
 ) -> Iterator[Text]:
     """Return what each column says, and which had to give way. ``columns``: those shown and hidden, by pattern."""
 
@@ -188,9 +197,6 @@ def legend(
         yield from entry(
             CONTRADICTED, "carried by something else than the transport asked for: not a figure of that transport"
         )
-    if best:
-        means = "the fastest of the machine alone at that size and experiment, whatever carries it"
-        yield from entry("best here", means)
     yield from entry(ABSENT, "not measured, or fewer than ten samples lie beyond that quantile")
     hidden = dict.fromkeys(each.title for _, hidden in columns.values() for each in hidden)
     if hidden:

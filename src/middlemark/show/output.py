@@ -28,10 +28,15 @@ def width() -> int:
     return shutil.get_terminal_size((100, 24)).columns if is_terminal() else 100
 
 
-def view(*, breakdown: bool = False, samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: ()) -> View:
+def view(
+    *,
+    breakdown: bool = False,
+    warnings: bool = False,
+    samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: (),
+) -> View:
     """Return how a document is shown on stdout."""
     colour = is_terminal() and "NO_COLOR" not in os.environ
-    return View(width=width(), colour=colour, breakdown=breakdown, samples_of=samples_of)
+    return View(width=width(), colour=colour, breakdown=breakdown, warnings=warnings, samples_of=samples_of)
 
 
 def write(text: str) -> str | None:
@@ -57,15 +62,18 @@ def discard() -> None:
         os.close(nowhere)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write the text in place of what was there, all of it or nothing; a pipe or a terminal is written to as it is.
+def write_whole(path: Path, text: str, *, named: bool = True) -> None:
+    """Write the text in place of what was there, all of it or nothing.
 
+    A pipe or a terminal that somebody ``named`` is written to as it is; of another, nobody may be reading.
     Raises OSError; the file is then as it was, and nothing is left beside it.
     """
     if path.exists() and not path.is_file():
+        if not named:
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
         path.write_text(text, encoding="utf-8")
         return
-    there = path.resolve()  # a link stays one: what it points to is written
+    there = Path(os.path.realpath(path))  # a link stays one: what it points to is written
     draft = there.with_name(f".{there.name}.{os.getpid()}.new")
     try:
         draft.write_text(text, encoding="utf-8")

@@ -3,19 +3,17 @@
 Laid out here and not by rich's Table, whose cells cannot span columns: a failed row says why in words.
 """
 
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from middlemark.document.document import Document, Row
 from middlemark.document.numbers import ABSENT, brief, share, us
-from middlemark.document.rows import orders_by
-from middlemark.document.runs import clock_line, machine_line, notes_of, sources_of
+from middlemark.document.rows import base_of, orders_by
+from middlemark.document.runs import clock_line, machine_line, notes_of, precision_of, sources_of
 from middlemark.document.words import (
     ASKED,
     EXPERIMENT,
@@ -25,28 +23,26 @@ from middlemark.document.words import (
     meeting,
     plain,
     size,
-    subject,
     usual,
     varying,
     words,
 )
 from middlemark.model.cell import Cell
 from middlemark.model.run import Run
-from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.model.units import format_seconds
 from middlemark.show import View
-from middlemark.show.columns import HEADS, Column, fitting
-from middlemark.show.lines import hanging, wrapped
+from middlemark.show.columns import HEADS, Bases, Column, fitting
+from middlemark.show.lines import hanging, printed, wrapped
 from middlemark.show.notes import breakdown_lines, footnotes, legend, machine_lines, numbers_of
-from middlemark.stats.result import CellResult, CurveStep
+from middlemark.stats.result import Best, CellResult, CurveStep
 from middlemark.stats.warnings.cells import NOT_MEASURED
 
-BEST_HERE = "best here:"
 _ALONE = ("payload", "pin", "priority")
 """Factors that what copies alone has in common with the others."""
 _GAP = "  "
 _LEAST = 22
 """A narrower first column is not worth a further column of figures."""
-_MOST_NAMES = 3
+_NARROWEST = 18
 _STEPS = ("offered/s", "msgs/s", "lost", "p50", "p99")
 _KNEE = "← knee"
 _INDENT = "      "
@@ -63,23 +59,10 @@ class _Layout(msgspec.Struct, frozen=True):
 
 def render(document: Document, view: View) -> str:
     """Return the report, ``view.width`` (at least 60) columns wide at most. Colour adds ANSI styles alone."""
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        width=max(view.width, 60),
-        force_terminal=view.colour,
-        color_system="standard" if view.colour else None,
-        no_color=not view.colour,
-        legacy_windows=False,
-        _environ={},
-    )
-    for line in _lines(document, console.width, breakdown=view.breakdown):
-        line.rstrip()
-        console.print(line, soft_wrap=True, highlight=False)
-    return out.getvalue()
+    return printed(_lines(document, max(view.width, 60), view), view)
 
 
-def _lines(document: Document, width: int, *, breakdown: bool) -> Iterator[Text]:
+def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
     rows = document.rows
     yield from heading(document, rows, width)
     varied = varying([row.result for row in rows])
@@ -87,8 +70,12 @@ def _lines(document: Document, width: int, *, breakdown: bool) -> Iterator[Text]
     ordered = [row for _, members in together for row in members]
     numbers = numbers_of(ordered)
     patterns = dict.fromkeys(row.result.cell.pattern for row in ordered)
+    bases = {
+        row.index: base_of([each for each in members if not each.floor]) for _, members in together for row in members
+    }
     layouts = {
-        each: _layout([row for row in rows if row.result.cell.pattern == each], numbers, width) for each in patterns
+        each: _layout([row for row in rows if row.result.cell.pattern == each], numbers, bases, width)
+        for each in patterns
     }
     for title, members in together:
         layout = layouts[members[0].result.cell.pattern]
@@ -105,11 +92,11 @@ def _lines(document: Document, width: int, *, breakdown: bool) -> Iterator[Text]
             yield from (Text(line, style="dim") for line in hanging("  not reached: ", missing, width))
     yield Text()
     yield from machine_lines(rows, width)
-    if breakdown:
+    if view.breakdown:
         yield from breakdown_lines(ordered, varied, width)
-    yield from footnotes(ordered, varied, numbers, width)
+    yield from footnotes(ordered, varied, numbers, width, whole=view.warnings)
     columns = {str(pattern): (each.shown, each.hidden) for pattern, each in layouts.items()}
-    yield from legend(columns, rows, width, best=any(BEST_HERE in title for title, _ in together))
+    yield from legend(columns, rows, width)
 
 
 def heading(document: Document, rows: Sequence[Row], width: int) -> Iterator[Text]:
@@ -124,7 +111,7 @@ def heading(document: Document, rows: Sequence[Row], width: int) -> Iterator[Tex
             _progress(document),
             "bold yellow" if file.interrupted else "",
         ),
-        ("precision", _precision(run, results), "" if met else "bold yellow"),
+        ("precision", precision_of(run, results), "" if met else "bold yellow"),
         ("machine", machine_line(run, whole=False), ""),
         ("clock", clock_line(run), ""),
         ("versions", _versions(run), ""),
@@ -143,35 +130,6 @@ def _progress(document: Document) -> str:
     state = "; interrupted: what was measured by then is below" if run.file.interrupted else ""
     trials = f"{len(run.outcomes):,} of {run.planned_trials:,} trials in {format_seconds(document.took)}"
     return f"{trials}, seed {run.file.seed}{state}"
-
-
-def _precision(run: Run, results: Sequence[CellResult]) -> str:
-    """Say which happened: the medians are as precise as was asked, or the time was spent."""
-    asked, reached = run.file.plan.precision, run.file.reached
-    if asked is None:
-        return ""
-    part = f"± {format_percent(asked.part)}"
-    if reached is None:
-        return f"{part} was asked for; the run ended before that was settled"
-    number = len(asked.focus) - len(reached.unmeasured)
-    if number == 0:
-        return f"{part} was asked for, and no trial was measured in {reached.rounds} rounds"
-    whose = "the median" if number == 1 else f"every median of {number} configurations"
-    unknown = f"; {_names(reached.unmeasured, results)}: no trial was measured" if reached.unmeasured else ""
-    if reached.met:
-        return f"{whose} is known to {part} after {reached.rounds} rounds{unknown}"
-    budget = format_seconds(asked.budget_s)
-    what = f"{len(reached.wide)} of {len(asked.focus)} medians are not known to {part}"
-    spent = f"the budget of {budget} was spent after {reached.rounds} rounds"
-    return f"{spent}; {what}: {_names(reached.wide, results)}{unknown}; give more with --budget, or quiet the machine"
-
-
-def _names(cells: Sequence[int], results: Sequence[CellResult]) -> str:
-    told = varying(results)
-    chosen = [results[each].cell for each in cells[:_MOST_NAMES]]
-    shown = [" ".join((subject(each), format_size(each.size), words(each, told))).strip() for each in chosen]
-    more = f" and {len(cells) - _MOST_NAMES} more" if len(cells) > _MOST_NAMES else ""
-    return "; ".join(shown) + more
 
 
 def _versions(run: Run) -> str:
@@ -234,23 +192,25 @@ def _home(cell: Cell) -> tuple[object, ...]:
 
 
 def _title(told: str, members: Sequence[Row]) -> str:
-    """Return size, experiment and the best that this machine could do: for those that lend it may be another."""
-    bests = [row.result.best for row in members if not row.floor]
-    best = dict.fromkeys(
-        f"{each.floor} " + (f"{us(each.p50_ns)} µs" if each.rate_hz is None else f"{brief(each.rate_hz)}/s")
-        for each in bests
-        if each is not None
-    )
+    """Return size, experiment, and what the ratios of these rows are of."""
+    base = _base(members)
     title = ", ".join(filter(None, (size(members[0].result.cell), told)))
-    return f"{title}; {BEST_HERE} {', '.join(best)}" if best else title
+    if base is None:
+        return title
+    figure = f"{us(base.p50_ns)} µs" if base.rate_hz is None else f"{brief(base.rate_hz)}/s"
+    return f"{title}; machine alone: {base.floor} {figure}"
 
 
-def _layout(rows: Sequence[Row], numbers: Mapping[str, int], width: int) -> _Layout:
+def _base(members: Sequence[Row]) -> Best | None:
+    return base_of([row for row in members if not row.floor])
+
+
+def _layout(rows: Sequence[Row], numbers: Mapping[str, int], bases: Bases, width: int) -> _Layout:
     """Return how these rows, all of one pattern, are laid out."""
     head = HEADS[rows[0].result.cell.pattern]
     longest = max([cell_len(head), *(cell_len(row.title) for row in rows)])
-    shown, hidden = fitting(rows, numbers, width - 2 - min(longest, _LEAST))
-    first = min(longest, max(_LEAST, width - 2 - sum(len(_GAP) + each.width for each in shown)))
+    shown, hidden = fitting(rows, numbers, bases, width - 2 - min(longest, _LEAST))
+    first = min(longest, max(_NARROWEST, width - 2 - sum(len(_GAP) + each.width for each in shown)))
     return _Layout(head, first, shown, hidden)
 
 
@@ -269,7 +229,7 @@ def _row(row: Row, numbers: Mapping[str, int], layout: _Layout, width: int) -> I
     names = [names[0], *(f"  {each}" for each in wrapped(" ".join(names[1:]), first - 2))] if len(names) > 1 else names
     if failed is not None:
         see = [str(numbers[each.code]) for each in row.result.warnings]
-        reason = f"failed: {plain(failed.text)}" + (f" (see {', '.join(see)})" if see else "")
+        reason = f"failed: {plain(failed.text)}" + (f" (warnings {', '.join(see)})" if see else "")
         told = wrapped(reason, width - first - 4)
         if failed.advice:
             told += wrapped(f"→ {plain(failed.advice)}", width - first - 4)

@@ -309,7 +309,7 @@ def _against_floor(result: CellResult) -> float | None:
     """Return the ns that are held against the floor's: of a rate the time a message takes, else the median latency."""
     if by_rate(result.cell):
         return 1e9 / result.rate_hz if result.rate_hz else None
-    latency = result.one_way_ns if result.cell.pattern == "stream" else result.round_trip_ns
+    latency = result.latency_of(result.cell)
     return latency.p50 if latency else None
 
 

@@ -1,4 +1,4 @@
-"""Cells held against each other, by a factor or run against run: what may be compared, and beside which floors."""
+"""Cells held against each other by a metric: the one place where verdicts come from, and the floors beside them."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -7,25 +7,11 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
-from middlemark.model.levels import Level
 from middlemark.stats.costs import trial_cpu_ns_per_message, trial_rss_bytes
 from middlemark.stats.floors import by_rate, floors
+from middlemark.stats.interval import FEWEST
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.verdict import MARGIN, Judgement, Verdict, judge
-
-SHARED_MEMORY = "shared_memory"
-"""A factor of its own, on or off by what carries the transport's data: it stands in place of ``transport``."""
-
-_HIDDEN = {
-    SHARED_MEMORY: ("transport",),
-    "adapter": ("adapter", "transport", "native"),
-    "label": ("label", "native"),
-}
-"""Factors in which cells may differ beside the one they are compared by: an adapter brings its own transports, and a
-label may stand for a setting of its own (the selftest's planted delays)."""
-
-_MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
-"""What a comparison with an imported cell says is not known, of what is not."""
 
 _Figure = Callable[[Cell, TrialSummary], float | None]
 
@@ -84,6 +70,11 @@ class Side(msgspec.Struct, frozen=True):
     machine: str
     figures: Mapping[str, Mapping[int, float]]
     floor: FloorBeside | None = None
+    is_floor: bool = False
+    contradicted: bool = False
+    """Whether something else than its transport's carrier carried it: it is compared with nothing unasked."""
+    added: bool = False
+    """Whether it is a floor that the plan added."""
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -103,10 +94,21 @@ class Comparison(msgspec.Struct, frozen=True):
     medians: tuple[float, float]
     judged: Judgement
     word: str
+    family: int
+    """How many were judged together, of those that could have a verdict."""
 
 
 def side(
-    label: str, run: str, cell: Cell, shared_memory: bool | None, machine: str, trials: Sequence[TrialSummary]
+    label: str,
+    run: str,
+    cell: Cell,
+    shared_memory: bool | None,
+    machine: str,
+    trials: Sequence[TrialSummary],
+    *,
+    is_floor: bool = False,
+    contradicted: bool = False,
+    added: bool = False,
 ) -> Side:
     """Return a cell with the figures of its measured trials."""
     figures: dict[str, dict[int, float]] = {}
@@ -117,109 +119,117 @@ def side(
             if each.outcome.failed is None and (value := metric.figure(cell, each)) is not None and value > 0
         }
         figures[name] = known
-    return Side(label, run, cell, shared_memory, machine, figures)
-
-
-def level(each: Side, factor: str) -> Level:
-    """Return the cell's level of a factor."""
-    if factor == SHARED_MEMORY:
-        return None if each.shared_memory is None else "on" if each.shared_memory else "off"
-    found: Level = getattr(each.cell, factor)
-    return found
-
-
-def by_factor(sides: Sequence[Side], factor: str, baseline: Level = None) -> list[Pairing]:
-    """Pair cells that differ in that factor alone: with the baseline's level, or each level with all before it."""
-    hidden = _HIDDEN.get(factor, (factor,))
-    groups: dict[tuple[object, ...], list[Side]] = {}
-    for each in sides:
-        if level(each, factor) is not None:
-            groups.setdefault(_key(each.cell, hidden), []).append(each)
-    pairings = []
-    for group in groups.values():
-        for index, b in enumerate(group):
-            for a in group[:index] if baseline is None else group:
-                known = baseline is None or level(a, factor) == baseline
-                if known and level(a, factor) != level(b, factor):
-                    pairings.append(Pairing(a, b, (_name(a, factor), _name(b, factor))))
-    return pairings
-
-
-def _name(each: Side, factor: str) -> str:
-    if factor == "adapter":
-        return f"{each.cell.adapter} {each.cell.transport}"
-    return f"{factor}={level(each, factor)}"
-
-
-def run_against_run(first: Sequence[Side], second: Sequence[Side], but: Sequence[str] = ()) -> list[Pairing]:
-    """Pair the cells of two runs that are the same but for those factors; one cell each is a pair whatever they are."""
-    if len(first) == len(second) == 1:
-        return [Pairing(first[0], second[0], (first[0].label, second[0].label), _apart(first[0], second[0]))]
-    by_cell = {_key(each.cell, but): each for each in first}
-    return [
-        Pairing(a, b, (a.label, b.label), _apart(a, b))
-        for b in second
-        if (a := by_cell.get(_key(b.cell, but))) is not None
-    ]
-
-
-def _apart(a: Side, b: Side) -> tuple[str, ...]:
-    return (
-        ()
-        if a.run == b.run
-        else ("measured apart: their trials were not interleaved, so the machine may be the difference",)
+    return Side(
+        label,
+        run,
+        cell,
+        shared_memory,
+        machine,
+        figures,
+        is_floor=is_floor,
+        contradicted=contradicted,
+        added=added,
     )
 
 
-def _key(cell: Cell, but: Sequence[str]) -> tuple[object, ...]:
-    return tuple(getattr(cell, field) for field in Cell.__struct_fields__ if field not in but)
+def compare(
+    pairings: Sequence[Pairing], metrics: Sequence[str], margin: float = MARGIN, beside: Sequence[Pairing] = ()
+) -> list[Comparison]:
+    """Judge each pairing by each metric that both sides have in a common round.
+
+    ``beside``: all that is ever said of those runs unasked (``pairings.of_run``). It is one family, by metric and run
+    (or two runs), whoever asks for which part of it: so a report, a table and a gate say the same of a pair. What is
+    asked beyond it is judged with it, and costs it nothing.
+    """
+    told = {_both(each) for each in pairings}
+    found: dict[tuple[int, str], Comparison] = {}
+    for metric in metrics:
+        known = [each for each in beside if means(each, metric) and common_rounds(each, metric)]
+        usual = {_both(each) for each in known}
+        for runs in {_runs(each) for each in pairings}:
+            asked = [each for each in pairings if _runs(each) == runs and common_rounds(each, metric)]
+            family = [each for each in known if _runs(each) == runs and _both(each) not in told]
+            family += [each for each in asked if _both(each) in usual]
+            further = [each for each in asked if _both(each) not in usual]
+            for each in _judged(family, metric, margin) + (
+                _judged(family + further, metric, margin) if further else []
+            ):
+                found.setdefault((id(each.pairing), metric), each)
+    return [found[id(each), metric] for each in pairings for metric in metrics if (id(each), metric) in found]
 
 
-def against(pairing: Pairing) -> tuple[str, ...]:
-    """Return what forbids the comparison; nothing where it may be made."""
-    a, b = pairing.a.cell, pairing.b.cell
-    polling = {each.receive == "poll" for each in (a, b) if "receive" not in each.unknown}
-    payloads = {each.payload for each in (a, b) if "payload" not in each.unknown}
-    machines = {each.machine for each in (pairing.a, pairing.b) if not each.cell.unknown}
-    reasons = (
-        f"sizes of {a.size:,} and {b.size:,} bytes" if a.size != b.size else "",
-        f"{a.pattern} against {b.pattern}: other times are measured" if a.pattern != b.pattern else "",
-        "polling against blocking: they are different experiments" if len(polling) == 2 else "",
-        f"{a.payload} against {b.payload} payloads" if len(payloads) == 2 else "",
-        *(_imported(each) for each in (pairing.a, pairing.b)),
-        "different machines" if len(machines) == 2 else "",
-    )
-    return tuple(each for each in reasons if each)
-
-
-def _imported(side: Side) -> str:
-    """Say what forbids to compare what another tool measured: another ruler, on a machine that nobody knows."""
-    unknown = [each for each in _MATTER if each in side.cell.unknown]
-    if not side.cell.unknown:
-        return ""
-    of = f" and its {', '.join(unknown)} are not known" if unknown else " is not known"
-    return f"{side.cell.adapter} was imported: the ruler is another, its machine{of}"
-
-
-def compare(pairings: Sequence[Pairing], metrics: Sequence[str], margin: float = MARGIN) -> list[Comparison]:
-    """Judge each pairing by each metric that both sides have in a common round. All of it is one family."""
-    chosen = [
-        (pairing, metric, pairs) for pairing in pairings for metric in metrics if (pairs := _pairs(pairing, metric))
-    ]
+def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comparison]:
+    pairs = [_pairs(each, metric) for each in members]
     verdicts = judge(
-        [pairs for _, _, pairs in chosen],
-        higher_is_better=[METRICS[metric].higher_is_better for _, metric, _ in chosen],
+        pairs,
+        higher_is_better=[METRICS[metric].higher_is_better] * len(members),
+        questions=[_question(each) for each in members],
         margin=margin,
     )
+    family = sum(each.pairs >= FEWEST for each in verdicts)
     return [
-        Comparison(pairing, metric, _medians(pairs), judged, word(metric, judged.verdict))
-        for (pairing, metric, pairs), judged in zip(chosen, verdicts, strict=True)
+        Comparison(pairing, metric, _medians([*of.values()]), judged, word(metric, judged.verdict), family)
+        for pairing, of, judged in zip(members, pairs, verdicts, strict=True)
     ]
 
 
-def _pairs(pairing: Pairing, metric: str) -> list[tuple[float, float]]:
+_OTHER_WAY = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+
+
+def mirrored(comparison: Comparison) -> Comparison:
+    """Return the same with A and B exchanged: log-ratios change their sign, and nothing else."""
+
+    def other_way(part: float | None) -> float | None:
+        return None if part is None else 1 / (1 + part) - 1
+
+    judged = comparison.judged
+    verdict = _OTHER_WAY.get(judged.verdict, judged.verdict)
+    return msgspec.structs.replace(
+        comparison,
+        pairing=Pairing(
+            comparison.pairing.b, comparison.pairing.a, comparison.pairing.names[::-1], comparison.pairing.marks
+        ),
+        medians=comparison.medians[::-1],
+        word=word(comparison.metric, verdict),
+        judged=msgspec.structs.replace(
+            judged,
+            shift=1 / (1 + judged.shift) - 1,
+            low=other_way(judged.high),
+            high=other_way(judged.low),
+            verdict=verdict,
+        ),
+    )
+
+
+def means(pairing: Pairing, metric: str) -> bool:
+    """Say whether the metric is of the middleware: in a flood latency is queueing, and a schedule sets the rate."""
+    if metric in ("p50", "p99"):
+        return not by_rate(pairing.a.cell) and not by_rate(pairing.b.cell)
+    scheduled = any(isinstance(each.cell.rate, int | float) or each.cell.burst for each in (pairing.a, pairing.b))
+    return metric != "throughput" or not scheduled
+
+
+def common_rounds(pairing: Pairing, metric: str) -> int:
+    """Return how many rounds both have a figure of."""
+    return len(pairing.a.figures[metric].keys() & pairing.b.figures[metric].keys())
+
+
+def _both(pairing: Pairing) -> frozenset[tuple[str, Cell]]:
+    return frozenset((each.run, each.cell) for each in (pairing.a, pairing.b))
+
+
+def _runs(pairing: Pairing) -> frozenset[str]:
+    return frozenset((pairing.a.run, pairing.b.run))
+
+
+def _question(pairing: Pairing) -> tuple[object, ...]:
+    """Return what those have in common that scatter alike: size and experiment."""
+    return pairing.a.cell.size, pairing.a.cell.pattern, pairing.a.cell.rate
+
+
+def _pairs(pairing: Pairing, metric: str) -> dict[int, tuple[float, float]]:
     a, b = pairing.a.figures[metric], pairing.b.figures[metric]
-    return [(a[number], b[number]) for number in sorted(a.keys() & b.keys())]
+    return {number: (a[number], b[number]) for number in sorted(a.keys() & b.keys())}
 
 
 def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:

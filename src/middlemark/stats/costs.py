@@ -21,7 +21,7 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | N
         return _median(value for each in costed if (value := figure(each)) is not None)
 
     return CellResources(
-        cpu=over(lambda each: sum(map(_cpu, each.costs))),
+        cpu=over(trial_cpu),
         user=over(lambda each: sum(_share(cost.user_ns, cost) for cost in each.costs)),
         system=over(lambda each: sum(_share(cost.system_ns, cost) for cost in each.costs)),
         ns_per_message=over(trial_cpu_ns_per_message),
@@ -46,6 +46,11 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | N
 def trial_cpu_ns_per_message(outcome: TrialOutcome) -> float | None:
     """Return one trial's ``ns_per_message``; None where nothing was read or received."""
     return _per_message(outcome, _working_ns(outcome)) if outcome.costs else None
+
+
+def trial_cpu(outcome: TrialOutcome) -> float | None:
+    """Return the processors that all workers of one trial used together; None where nothing was read."""
+    return sum(map(_cpu, outcome.costs)) if outcome.costs else None
 
 
 def trial_rss_bytes(outcome: TrialOutcome) -> float | None:

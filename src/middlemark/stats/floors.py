@@ -11,6 +11,7 @@ import msgspec
 
 from middlemark.model.cell import EXPERIMENT, Cell, experiment
 from middlemark.model.description import Description, floor_carrier
+from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
 
 _RECEIVE = EXPERIMENT.index("receive")
@@ -36,6 +37,12 @@ def carrier_of(cell: Cell, descriptions: Mapping[str, Description]) -> str | Non
     description = descriptions.get(cell.adapter)
     transport = description.transport(cell.transport) if description else None
     return transport.carrier if transport else None
+
+
+def carried_otherwise(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:
+    """Say whether the trial's data is known to have been carried by something else than its transport should be."""
+    due = carrier_of(cell, descriptions)
+    return due is not None and outcome.carried_by not in (None, due)
 
 
 def floors(

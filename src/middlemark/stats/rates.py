@@ -56,6 +56,16 @@ def offered_hz(cell: Cell) -> float | None:
     return cell.rate * cell.publishers if isinstance(cell.rate, int | float) else None
 
 
+def behind(cell: Cell, outcome: TrialOutcome) -> float:
+    """Return which share of a schedule a trial did not send, its last instant aside; 0 without a schedule."""
+    offered = offered_hz(cell)
+    counted = counts(outcome)
+    if offered is None or counted is None or not outcome.measured_s:
+        return 0.0
+    due = offered * outcome.measured_s
+    return max(0.0, due - counted.sent - 1) / due
+
+
 def counts(outcome: TrialOutcome) -> TrialCounts | None:
     """Return what was counted: the launcher's word, else the sums over publishers and subscribers."""
     if outcome.counts is not None or not (outcome.publishers or outcome.subscribers):

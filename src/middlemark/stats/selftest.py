@@ -2,8 +2,8 @@
 
 Every two labels of A are held against each other: any verdict of faster or slower there is false. Each label of A is
 held against each planted delay: slower is found, faster is false. Comparisons of A with itself are judged together, as
-`compare` judges what it prints in one table, and each alone, a family of one, as two settings are: the strictest
-question, because Holm's correction over a larger family makes false verdicts rarer. Planted delays are judged alone.
+`compare` judges what a run has, and each alone, a family of one, as two settings are: the strictest question, because
+a larger family makes false verdicts rarer. Planted delays are judged alone.
 """
 
 import itertools

@@ -65,7 +65,8 @@ def _walsh_averages(values: Values) -> Values:
 
 
 def _doubled_ranks(sizes: Values) -> npt.NDArray[np.int64]:
-    """Twice the mean ranks, so that those of ties are whole numbers."""
+    """Twice the mean ranks, so that those of ties are whole numbers. What differs by rounding only is a tie."""
+    sizes = np.round(sizes / (float(sizes.max()) or 1.0), 12)
     ordered = np.sort(sizes)
     before = np.searchsorted(ordered, sizes, side="left")
     through = np.searchsorted(ordered, sizes, side="right")
@@ -84,14 +85,3 @@ def _rank_sums(ranks: tuple[int, ...]) -> Values:
         chances = (chances + shifted) / 2
         reach += rank
     return chances
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm's (1979) adjusted p-values of a family, in the order given."""
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for place, index in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
-        adjusted[index] = highest
-    return adjusted

@@ -19,7 +19,7 @@ from middlemark.stats.rates import Rates, rates, replies_hz
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.tally import MANY, summary_of, tallied_fields
 from middlemark.stats.warnings.samples import sample_warnings
-from middlemark.stats.warnings.trials import never_slept, time_unaccounted
+from middlemark.stats.warnings.trials import mostly_idle, never_slept, time_unaccounted
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
 """The ping's samples of a trial; None when there are none. May raise SamplesError, which costs the trial."""
@@ -29,6 +29,9 @@ KeptOf = Callable[[SamplesFile], Kept]
 
 TIMES = ("round_trip_ns", "first_reply_ns", "write_ns", "take_ns", "loan_ns", "fill_ns", "check_ns")
 """The fields of a sample that become a summary each, under the same name."""
+
+LONGEST_NS = 1 << 53
+"""104 days, which no trial takes. Up to here a double holds every whole number."""
 
 _ALWAYS_MEASURED = ("round_trip_ns", "first_reply_ns")
 
@@ -71,10 +74,18 @@ def trial_summary(
         return _imported(outcome, outcome.imported)
     try:
         if cell.pattern == "stream":
-            return _stream(cell, outcome, kept, in_full)
-        return _trips(cell, outcome, samples, kept, times, in_full)
+            found = _stream(cell, outcome, kept, in_full)
+        else:
+            found = _trips(cell, outcome, samples, kept, times, in_full)
     except SamplesError as error:
         return _without_samples(outcome, Failure("samples", str(error), error.advice))
+    longest = max(
+        (each.max for each in msgspec.structs.astuple(found.times) if each and each.max is not None), default=0
+    )
+    if longest > LONGEST_NS:
+        text = f"its samples are damaged: a time of {longest / 1e9:,.0f} s stands in them"
+        return _without_samples(outcome, Failure("samples", text, "measure that trial again"))
+    return found
 
 
 def _imported(outcome: TrialOutcome, told: Imported) -> TrialSummary:
@@ -147,7 +158,11 @@ def _warnings_of_trips(
     each_client = [each.raw["round_trip_ns"] for each in clients if each.role == "client"] or [trips["round_trip_ns"]]
     parts = (times.round_trip_ns, times.loan_ns, times.fill_ns, times.check_ns)
     spent = len(trips) * sum(each.mean or 0.0 for each in parts if each)
-    loop = (time_unaccounted(cell, outcome, spent, len(trips)), never_slept(cell, outcome))
+    loop = (
+        time_unaccounted(cell, outcome, spent, len(trips)),
+        never_slept(cell, outcome),
+        mostly_idle(cell, outcome, len(trips)),
+    )
     return (
         *(each for each in loop if each),
         *sample_warnings(cell, outcome, each_client, times.round_trip_ns),

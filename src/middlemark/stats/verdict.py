@@ -1,14 +1,16 @@
 """Two settings by one metric: by what part they differ, how sure that is, and one of four verdicts."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from enum import StrEnum
 from statistics import NormalDist
 
 import msgspec
 import numpy as np
 
-from middlemark.stats.signed_rank import Shift, holm, signed_rank
+from middlemark.stats.family import family_p
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.signed_rank import Shift, signed_rank
 
 MARGIN = 0.05
 """A smaller part than this is no difference that matters, unless somebody says otherwise."""
@@ -38,7 +40,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     p: float
     """Of the signed-rank test, alone."""
     p_family: float
-    """The same by Holm, over all that was compared together."""
+    """Of the test over all that is judged together (``family.py``); with too few pairs that of the test alone."""
     pairs: int
     verdict: Verdict
     trials_needed: int | None
@@ -46,23 +48,37 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(
-    pairs: Sequence[Sequence[tuple[float, float]]], *, higher_is_better: Sequence[bool], margin: float = MARGIN
+    pairs: Sequence[Mapping[int, tuple[float, float]]],
+    *,
+    higher_is_better: Sequence[bool],
+    questions: Sequence[Hashable],
+    margin: float = MARGIN,
 ) -> tuple[Judgement, ...]:
-    """Return a verdict on each comparison of a family: its trials of A and of B, paired by their round; all positive.
+    """Return a verdict on each comparison of a family: its trials of A and of B by their round; all positive.
 
-    The differences are log-ratios. B is better or worse where Holm's p-value over the family is at most 5 % and the
-    shift itself is beyond the margin (and 0 outside of its interval: where trials tie, the two may differ); equivalent
-    where the interval lies within the margin, whatever the p-value.
+    The differences are log-ratios. B is better or worse where the p-value over the family is at most 5 %, 0 is outside
+    of the interval, and the shift itself beyond the margin; equivalent where the interval lies within the margin,
+    whatever the p-value. Comparisons of fewer than six rounds can have no verdict and are no members of the family.
+    ``questions``: by comparison, see ``family_p``.
     """
-    shifts = [signed_rank([math.log(b / a) for a, b in each], CONFIDENCE) for each in pairs]
-    adjusted = holm([each.p for each in shifts])
+    differences = [{number: math.log(b / a) for number, (a, b) in sorted(each.items())} for each in pairs]
+    shifts = [signed_rank([*each.values()], CONFIDENCE) for each in differences]
+    members = [at for at, each in enumerate(differences) if len(each) >= FEWEST]
+    adjusted = [each.p for each in shifts]
+    for at, p in zip(
+        members, family_p([differences[at] for at in members], [questions[at] for at in members]), strict=True
+    ):
+        adjusted[at] = p
+    untold = max(1, sum(adjusted[at] > 1 - CONFIDENCE for at in members))
     return tuple(
-        _judged(shift, p, [math.log(b / a) for a, b in each], higher, margin)
-        for shift, p, each, higher in zip(shifts, adjusted, pairs, higher_is_better, strict=True)
+        _judged(shift, p, [*each.values()], higher, margin, untold)
+        for shift, p, each, higher in zip(shifts, adjusted, differences, higher_is_better, strict=True)
     )
 
 
-def _judged(shift: Shift, p_family: float, differences: Sequence[float], higher: bool, margin: float) -> Judgement:
+def _judged(
+    shift: Shift, p_family: float, differences: Sequence[float], higher: bool, margin: float, untold: int
+) -> Judgement:
     nearest, farthest = -math.log1p(margin), math.log1p(margin)
     if nearest <= shift.low and shift.high <= farthest:
         verdict = Verdict.EQUIVALENT
@@ -79,18 +95,24 @@ def _judged(shift: Shift, p_family: float, differences: Sequence[float], higher:
         p_family=p_family,
         pairs=shift.pairs,
         verdict=verdict,
-        trials_needed=_trials_needed(shift, differences, farthest) if verdict is Verdict.CANNOT_TELL else None,
+        trials_needed=_trials_needed(shift, differences, farthest, untold) if verdict is Verdict.CANNOT_TELL else None,
     )
 
 
-def _trials_needed(shift: Shift, differences: Sequence[float], margin: float) -> int | None:
-    """By the normal theory: to see the shift there seems to be, or, of a small one, that it is within the margin."""
+def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, untold: int) -> int | None:
+    """By the normal theory: to see the shift there seems to be, or, of a small one, that it is within the margin.
+
+    To see it as one of ``untold`` comparisons (Bonferroni's bound: the test needs fewer), and beyond the margin.
+    """
     away = abs(shift.shift)
-    target = away if away > margin else margin - away
-    if len(differences) < 2 or target <= 0:
+    if len(differences) < 2 or away == margin:
         return None
     normal = NormalDist()
-    reach = normal.inv_cdf((1 + CONFIDENCE) / 2) + normal.inv_cdf(_POWER)
-    needed = (reach * float(np.std(differences, ddof=1)) / target) ** 2 / _EFFICIENCY
-    trials = max(6, shift.pairs + 1, math.ceil(needed))
+    found = normal.inv_cdf(_POWER)
+    if away > margin:
+        reach = max(normal.inv_cdf(1 - (1 - CONFIDENCE) / 2 / untold) + found, found * away / (away - margin)) / away
+    else:
+        reach = (normal.inv_cdf((1 + CONFIDENCE) / 2) + found) / (margin - away)
+    needed = (reach * float(np.std(differences, ddof=1))) ** 2 / _EFFICIENCY
+    trials = max(FEWEST, shift.pairs + 1, math.ceil(min(needed, _MOST_TRIALS + 1)))
     return trials if trials <= _MOST_TRIALS else None

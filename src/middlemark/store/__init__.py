@@ -1,6 +1,7 @@
 """A run's folder: append-only, complete after every trial, readable by anything."""
 
-from middlemark.store.run import RunWriter, StoreError, list_runs, open_run, read_run, reopen_run
+from middlemark.store.reading import StoreError, list_runs, read_run
+from middlemark.store.run import RunWriter, open_run, reopen_run
 
 __all__ = [
     "RunWriter",

@@ -2,80 +2,57 @@
 
 import contextlib
 import datetime
-import errno
-import fcntl
 import os
-import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
-from middlemark.model.outcome import TrialOutcome
+from middlemark.files import open_regular
+from middlemark.model.outcome import Failure, TrialOutcome
 from middlemark.model.plan import Plan, Reached
-from middlemark.model.run import SCHEMA, Run, RunFile
-
-
-class StoreError(Exception):
-    """A run's folder cannot be written or read; the text names the path."""
-
-
-class _Written(msgspec.Struct):
-    """The part of ``run.json`` that every schema has, so that a newer one can be told from a damaged one."""
-
-    schema: int
-    middlemark: str = "version unknown"
+from middlemark.model.run import Run, RunFile
+from middlemark.store.lock import Held, Lock
+from middlemark.store.reading import NOT_READ, StoreError, read_held_run, read_outcome, store_error
 
 
 class RunWriter:
     """Writes a run's folder. Every method raises StoreError with the path when the disk does not take it."""
 
-    def __init__(self, folder: Path, file: RunFile) -> None:
-        """Use :func:`open_run`."""
+    def __init__(self, folder: Path, file: RunFile, lock: Lock, damaged: tuple[str, ...] = ()) -> None:
+        """Use :func:`open_run` or :func:`reopen_run`."""
         self.folder = folder
         self.file = file
-        self._add(b"")
-        self._release = weakref.finalize(self, os.close, self._lock())
+        self._lock = lock
+        self._damaged = damaged
         self._save()
 
     def run(self, outcomes: Iterable[TrialOutcome]) -> Run:
         """Return what was written; ``outcomes`` are the trials that were appended, here or before."""
-        return Run(folder=self.folder, file=self.file, outcomes=tuple(outcomes))
-
-    def _lock(self) -> int:
-        """Hold a lock on trials.jsonl, which ends with this process in whatever way: so a run is known to be under way.
-
-        Taken before there is a run.json, so nobody can be looking yet.
-        """
-        path = self.folder / "trials.jsonl"
-        try:
-            descriptor = os.open(path, os.O_RDONLY)  # for writing, it would keep the disk from being made read-only
-            if not _lock(descriptor):
-                os.close(descriptor)
-                descriptor = os.open(path, os.O_RDWR)
-                _lock(descriptor)
-        except OSError as error:
-            raise _store_error(path, error) from None
-        return descriptor
+        return Run(folder=self.folder, file=self.file, outcomes=tuple(outcomes), damaged=self._damaged)
 
     def extend(self, plan: Plan) -> None:
         """Note further trials of the same cells, on disk before this returns."""
         self.file = msgspec.structs.replace(self.file, plan=plan)
         self._save()
 
-    def append(self, outcome: TrialOutcome) -> None:
-        """Add a line to trials.jsonl, on disk before this returns."""
-        self._add(msgspec.json.encode(outcome) + b"\n")
+    def append(self, outcome: TrialOutcome) -> TrialOutcome:
+        """Add a line to trials.jsonl, on disk before this returns; return the outcome that it holds.
 
-    def _add(self, line: bytes) -> None:
-        path = self.folder / "trials.jsonl"
+        What would not be read again is not kept: then it is a failure that says why.
+        """
+        line = msgspec.json.encode(outcome)
         try:
-            with path.open("ab") as trials:
-                trials.write(line)
-                trials.flush()
-                os.fsync(trials.fileno())
-        except OSError as error:
-            raise _store_error(path, error) from None
+            read_outcome(line, {each.order: each for each in self.file.plan.trials})
+        except NOT_READ as error:
+            failure = Failure("internal", f"what came of it contradicts itself: {error}", "report this as a fault")
+            outcome = TrialOutcome(
+                cell=outcome.cell, number=outcome.number, order=outcome.order, started=outcome.started,
+                seconds=max(outcome.seconds, 0.0), failed=failure,
+            )  # fmt: skip
+            line = msgspec.json.encode(outcome)
+        _append(self.folder / "trials.jsonl", line + b"\n")
+        return outcome
 
     def close(self, *, interrupted: bool = False, error: str | None = None, reached: Reached | None = None) -> None:
         """Note how it ended. Whether that succeeds or not, the run is no longer under way."""
@@ -85,18 +62,19 @@ class RunWriter:
         try:
             self._save()
         finally:
-            self._release()
+            self._lock.release()
 
     def _save(self) -> None:
         path = self.folder / "run.json"
         draft = path.with_suffix(".json.new")
         try:
+            draft.unlink(missing_ok=True)  # it might be a pipe
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(self.file), indent=1))
             draft.replace(path)
         except OSError as error:
             with contextlib.suppress(OSError):
                 draft.unlink(missing_ok=True)
-            raise _store_error(path, error) from None
+            raise store_error(path, error) from None
 
 
 def open_run(root: Path, file: RunFile) -> RunWriter:
@@ -105,6 +83,8 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
     base = f"{stamp}-{'+'.join(_safe(name) for name in file.suites) or 'run'}"
     try:
         str(root.absolute()).encode()
+    except FileNotFoundError:
+        raise StoreError(f"{root}: the working folder has been removed") from None
     except UnicodeEncodeError:
         shown = str(root).encode(errors="replace").decode()
         raise StoreError(f"{shown}: the name is not UTF-8; the workers are told it as JSON") from None
@@ -117,105 +97,75 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
                 continue
             raise StoreError(f"{root}: is not a folder") from None
         except OSError as error:
-            raise _store_error(folder, error) from None
-        return RunWriter(folder.absolute(), file)
+            raise store_error(folder, error) from None
+        return RunWriter(folder.absolute(), file, _locked(folder))
     raise StoreError(f"{root / base}: a thousand runs of this second exist already")
 
 
-def reopen_run(run: Run) -> RunWriter:
-    """Go on with a run that nobody is measuring. Raises StoreError naming the path.
+class ReopenedRun:
+    """A run that this process alone may go on with. Nothing is written until ``writer`` is called."""
 
-    A line that was cut off stays where it is, one that cannot be read; what follows begins on a line of its own.
-    """
-    path = run.folder / "trials.jsonl"
-    if run.running:
-        raise StoreError(f"{run.folder}: is being measured by another process")
-    try:
-        with path.open("ab+") as trials:
-            if trials.tell():
-                trials.seek(-1, os.SEEK_END)
-                if trials.read(1) != b"\n":
-                    trials.write(b"\n")
-    except OSError as error:
-        raise _store_error(path, error) from None
-    return RunWriter(
-        run.folder.absolute(),
-        msgspec.structs.replace(run.file, ended=None, interrupted=False, error=None, reached=None),
-    )
+    def __init__(self, folder: Path) -> None:
+        """Use :func:`reopen_run`."""
+        self._lock = _locked(folder)
+        self.run = read_held_run(folder)
 
+    def writer(self) -> RunWriter:
+        """Go on with it. Raises StoreError naming the path.
 
-def read_run(folder: Path) -> Run:
-    """Read a run back: complete, killed or under way. Raises StoreError naming the path and what is wrong with it."""
-    path = folder / "run.json"
-    held = _is_held(folder / "trials.jsonl")  # asked first: a run that ends meanwhile has then said so in run.json
-    try:
-        text = path.read_bytes()
-        written = msgspec.json.decode(text, type=_Written)
-        if written.schema > SCHEMA:
-            newer = f"was written by a newer Middlemark ({written.middlemark})"
-            raise StoreError(f"{path}: schema {written.schema} {newer}")
-        file = msgspec.json.decode(text, type=RunFile)
-    except OSError as error:
-        raise _store_error(path, error) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path}: not the description of a run: {error}") from None
-    outcomes = []
-    damaged = 0
-    for line in _lines(folder / "trials.jsonl"):
+        A line that was cut off stays where it is, one that cannot be read; what follows begins on a line of its own.
+        """
+        path = self.run.folder / "trials.jsonl"
         try:
-            outcomes.append(msgspec.json.decode(line, type=TrialOutcome))
-        except msgspec.DecodeError:
-            damaged += 1
-    return Run(
-        folder=folder,
-        file=file,
-        outcomes=tuple(outcomes),
-        damaged_lines=damaged,
-        running=held if file.ended is None else False,
-    )
+            with os.fdopen(open_regular(path), "rb") as trials:
+                whole = not trials.seek(0, os.SEEK_END) or trials.seek(-1, os.SEEK_END) < 0 or trials.read(1) == b"\n"
+        except OSError as error:
+            raise store_error(path, error) from None
+        if not whole:
+            _append(path, b"\n")
+        return RunWriter(
+            self.run.folder.absolute(),
+            msgspec.structs.replace(self.run.file, ended=None, interrupted=False, error=None, reached=None),
+            self._lock,
+            self.run.damaged,
+        )
 
 
-def list_runs(root: Path) -> list[Path]:
-    """Return the folders under ``root`` that hold a run, oldest first."""
-    return sorted((path.parent for path in root.glob("*/run.json")), key=lambda folder: folder.stat().st_mtime)
+def reopen_run(folder: Path) -> ReopenedRun:
+    """Return the run in a folder as it is, once nobody else can measure into it. Raises StoreError: somebody does."""
+    return ReopenedRun(folder)
 
 
-def _lock(descriptor: int) -> bool:
-    """Lock a file of this process's own. False: not in the way it was opened (NFS wants it open for writing)."""
+def _locked(folder: Path) -> Lock:
+    """Lock a run's ``trials.jsonl``, which is made where there is none."""
+    path = folder / "trials.jsonl"
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:  # a file system without locks costs no more than what `list runs` says of this run
-        return error.errno != errno.EBADF
-    return True
-
-
-def _is_held(path: Path) -> bool | None:
-    """Say whether a writer holds the lock on ``path``; None where that cannot be told."""
-    try:
-        with path.open("rb") as trials:
-            fcntl.flock(trials, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (BlockingIOError, FileNotFoundError) as error:
-        return isinstance(error, BlockingIOError)
-    except OSError:
-        return None
-    return False
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        yield from path.read_bytes().splitlines()
-    except FileNotFoundError:
-        return
+        _append(path, b"")
+        return Lock(path)
+    except Held as held:
+        raise StoreError(f"{folder}: is being measured {held}") from None
     except OSError as error:
-        raise _store_error(path, error) from None
+        raise store_error(path, error) from None
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Add to a file, on disk before this returns, and read back."""
+    try:
+        with os.fdopen(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "ab+") as file:
+            begin = file.seek(0, os.SEEK_END)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+            file.seek(begin)
+            written = file.read(len(line) + 1)
+    except OSError as error:
+        raise store_error(path, error) from None
+    if written != line:
+        raise StoreError(f"{path}: does not hold what was written to it; something else writes there")
 
 
 def _safe(name: str) -> str:
     return "".join(char if char.isalnum() or char in "-_." else "-" for char in name)[:60]
-
-
-def _store_error(path: Path | Sequence[str], error: OSError) -> StoreError:
-    return StoreError(f"{path}: {error.strerror or error}")
 
 
 def utc_now() -> str:

@@ -124,23 +124,28 @@ def read_precision(
     """Read the options as typed, None where they were not given. Returns every problem found."""
     problems: list[Problem] = []
     if part is None:
-        beside = [name for name, given in (("--budget", budget), ("--focus", focus or None)) if given is not None]
-        return None, [Problem(each, "goes with --until-precise PERCENT, which is not given") for each in beside]
+        text = "goes with --until-precise PERCENT, which is not given"
+        return None, [Problem("--focus", text)] if focus else []
     if trials is not None:
         problems.append(Problem("--trials", "--until-precise finds the number of trials; leave one of the two out"))
-    share, budget_s = 0.0, BUDGET_S
+    share = 0.0
     try:
         share = parse_percent(part)
         if not 0 < share < 1:
             problems.append(Problem("--until-precise", f"'{part}' is not between 0 % and 100 %; 2% is usual"))
     except ValueError as error:
         problems.append(Problem("--until-precise", str(error)))
-    if budget is not None:
-        try:
-            budget_s = parse_seconds(budget)
-            if budget_s <= 0:
-                problems.append(Problem("--budget", f"'{budget}' is no time to measure in"))
-        except ValueError as error:
-            problems.append(Problem("--budget", str(error)))
+    budget_s, wrong_budget = read_budget(budget)
     chosen, wrong = read_only(focus, "--focus")
-    return PrecisionAsked(share, budget_s, tuple(chosen)), [*problems, *wrong]
+    return PrecisionAsked(share, budget_s, tuple(chosen)), [*problems, *wrong_budget, *wrong]
+
+
+def read_budget(typed: str | None, default_s: float = BUDGET_S) -> tuple[float, list[Problem]]:
+    """Return the seconds that rounds may be added in."""
+    if typed is None:
+        return default_s, []
+    try:
+        budget_s = parse_seconds(typed)
+    except ValueError as error:
+        return default_s, [Problem("--budget", str(error))]
+    return budget_s, [] if budget_s > 0 else [Problem("--budget", f"'{typed}' is no time to measure in")]

@@ -120,7 +120,7 @@ def find_suite(name: str) -> Path | str:
     if name in files:
         return files[name]
     near = nearest(name, files)
-    question = f"; did you mean '{near}'?" if near else ""
+    question = f" (did you mean '{near}'?)" if near else ""
     known = f"there is {listing(files)}" if files else "none is installed"
     beside = f"; './{name}.toml' would be the file here" if Path(f"{name}.toml").is_file() else ""
     return f"no suite of that name{question}; {known}{beside}"

@@ -63,6 +63,9 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         bool, Key(kind=FLAG, help="Leave out what cannot be measured, instead of refusing it.")
     ] = False
     floors: Annotated[bool, Key(kind=FLAG, help="Add the floors: the same with no middleware.")] = True
+    race: Annotated[
+        bool, Key(kind=FLAG, help="Add rounds of those that may be the best, until it is clear who is: the whole run.")
+    ] = False
     native: tuple[Native, ...] = ()
     typed_native: tuple[TypedNative, ...] = ()
     """The command line's, laid over ``native``."""

@@ -10,6 +10,7 @@ import msgspec
 
 from middlemark.document.document import Compared, Distribution, Document, Row
 from middlemark.document.numbers import rounded
+from middlemark.document.outcome import doubt_of, words_of
 from middlemark.document.rows import latency_of, loss_of
 from middlemark.document.runs import (
     MOST_ORDER,
@@ -20,6 +21,7 @@ from middlemark.document.runs import (
     read_as,
     seconds_of,
     state,
+    told_of,
 )
 from middlemark.document.words import plain
 from middlemark.model.cell import FACTORS, Cell
@@ -28,6 +30,7 @@ from middlemark.show.json import readable
 from middlemark.stats.comparisons import METRICS
 from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CurveStep, Noise
+from middlemark.stats.warnings.cells import SERIOUS
 
 Json = dict[str, Any]
 
@@ -73,13 +76,23 @@ def data_of(document: Document) -> Json:
         "comparisons": [*map(_comparison, document.comparisons)],
         "comparisons_left_out": document.comparisons_left_out,
         "answers": msgspec.to_builtins(document.answers),
-        "warnings_summary": msgspec.to_builtins(document.warnings),
+        "standings": [*map(_present, msgspec.to_builtins(document.standings))],
+        "usual": document.usual,
+        "warnings_summary": _warnings(document),
         "commands": list(document.commands),
     }
     try:
         return _fitting(data)
     except UnicodeEncodeError:  # text that is no Unicode: a folder's name, say
         return _fitting(readable(data))
+
+
+def _warnings(document: Document) -> list[Json]:
+    """Return every kind of warning in the document's order, and whether it makes a median doubtful."""
+    return [
+        msgspec.to_builtins(each) | {"words": words_of(each.code), "serious": each.code in SERIOUS}
+        for each in document.warnings
+    ]
 
 
 def levels_of(cell: Cell) -> Json:
@@ -138,6 +151,7 @@ def _run(document: Document, at: int) -> Json:
             "state": state(run),
             "machine": msgspec.to_builtins(machine),
             "machine_line": machine_line(run),
+            "told": told_of(run),
             "machine_facts": [each for each in facts.items() if each[1]],
             "adapters": [
                 {name: getattr(each, name) for name in ("name", "title", "version", "licence", "floor")}
@@ -164,6 +178,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "run": f"r{row.run}",
             "suite": result.name,
             "label": row.label,
+            "name": row.name,
             "series": row.series,
             "floor": row.floor,
             "f": levels,
@@ -180,6 +195,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "by_rate": by_rate(result.cell),
             "floor_label": result.floor,
             "floor_cell": row.floor_row,
+            "doubt": doubt_of(row) or None,
             **{each: rounded(getattr(result, each)) for each in _RATES},
             "loss": rounded(loss_of(result)),
             "cpu_ns_per_message": rounded(costs.ns_per_message) if costs else None,
@@ -243,7 +259,7 @@ def _comparison(each: Compared) -> Json:
             **{name: rounded(getattr(judged, name)) for name in ("shift", "low", "high", "p", "p_family")},
             "pairs": judged.pairs,
             "verdict": comparison.word,
-            "trials_needed": each.trials_needed,
+            "trials_needed": judged.trials_needed,
             "marks": comparison.pairing.marks,
         }
     )

@@ -12,6 +12,27 @@ from middlemark.stats.rates import counts as counts_of
 NOT_MEASURED = "not-measured"
 """The code of the failure of a cell that the run did not come to."""
 
+SERIOUS = frozenset(
+    {
+        "above-memcpy",
+        "bimodal",
+        "carried-by-varies",
+        "drift",
+        "faster-than-floor",
+        "loss-behind-latency",
+        "placement-not-in-force",
+        "reception-not-in-force",
+        "size-costs-nothing",
+        "time-unaccounted",
+        "transport-contradicted",
+        "trials-disagree",
+    }
+)
+"""Of a row with one of these the median may be of something else than the row says, or of two things.
+
+A disturbed machine is not among them: rounds are interleaved, so it widens the intervals that a verdict is made of.
+"""
+
 DISAGREE = 1.5
 """Medians of a cell's trials that lie further apart than this factor belong to more than one state of the system."""
 

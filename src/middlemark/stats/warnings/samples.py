@@ -25,7 +25,7 @@ _TIME_SLICE_NS = 500_000
 
 WHERE_MOST = (
     *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
-    *("time-unaccounted", "reception-not-in-force"),
+    *("time-unaccounted", "reception-not-in-force", "mostly-idle"),
 )
 """The codes that are told of a cell only where at least half of its trials have them."""
 

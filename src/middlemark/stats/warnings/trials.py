@@ -6,7 +6,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import Placed, RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits
-from middlemark.stats.floors import carrier_of
+from middlemark.stats.floors import carried_otherwise, carrier_of
 from middlemark.stats.rates import counts as counts_of
 
 _ENDED_SHORT = 0.98
@@ -28,9 +28,9 @@ def trial_warnings(
 def _transport_contradicted(
     cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]
 ) -> RunWarning | None:
-    due = carrier_of(cell, descriptions)
-    if due is None or outcome.carried_by in (None, due):
+    if not carried_otherwise(cell, outcome, descriptions):
         return None
+    due = carrier_of(cell, descriptions)
     should = "" if due == cell.transport else f" (which is {due})"
     # Where the reason is known (a segment too small, a type that does not fit), the adapter has noted it.
     known = f"; its adapter says: {'; '.join(outcome.notes)}" if outcome.notes else ""
@@ -141,6 +141,45 @@ def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
         f"asked to block, but its roles slept {slept:,} times in {messages:,} round trips: what waits here spins, as "
         "under --receive poll",
         "hold it against rows that poll, not against rows that block; see in the adapter's README how it waits",
+    )
+
+
+MOSTLY = 0.5
+"""Of a round trip, what no worker ran and no role waited for a processor that another had."""
+
+HALTS_NS = 10_000
+"""By which a timed sleep ends late, on average, where idle processors halt; some 2 µs where they do not."""
+
+_SMALL = 4096
+"""Bytes: of larger messages the copies may take most of the time."""
+
+
+def mostly_idle(cell: Cell, outcome: TrialOutcome, samples: int) -> RunWarning | None:
+    """Return the warning about a blocking round trip that is, for the most part, processors that halt and wake up.
+
+    Only of one message at a time between two roles, where nothing was lost: a timeout is idle, too.
+    """
+    alone = cell.publishers == 1 and cell.subscribers == 1
+    if not (_closed(cell) and alone and cell.receive == "block" and cell.size <= _SMALL) or cell.awake:
+        return None
+    counts, seen = outcome.counts, outcome.noise
+    if counts is None or seen is None or not outcome.costs or samples < _FEWEST:
+        return None
+    if counts != TrialCounts(sent=samples, received=samples):
+        return None
+    probes = seen.before or ()
+    wakes = sum(each.wakes for each in probes)
+    late_ns = sum(each.late.total_ns for each in probes) / wakes if wakes else 0.0
+    ran = sum((each.user_ns + each.system_ns) / (each.seconds * 1e9) for each in outcome.costs if each.seconds)
+    waited = (seen.delay_ns or 0) / max(seen.to_ns - seen.from_ns, 1)
+    idle = 1 - ran - waited
+    if idle < MOSTLY or late_ns < HALTS_NS:
+        return None
+    return RunWarning(
+        "mostly-idle",
+        f"for {100 * idle:.0f} % of its time nothing ran: the processors halt between messages, and here they wake up "
+        f"{late_ns / 1000:.0f} µs late, whoever sends",
+        "--awake keeps the processors from halting: what is left is the middleware's",
     )
 
 

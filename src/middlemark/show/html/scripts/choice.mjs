@@ -10,8 +10,12 @@ const KEEPS_UP = 0.99;
 
 const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
 
+const QUANTILES = ["p50", "p90", "p99", "p99.9", "p99.99"];
+
 // wish: {size, quantile} and, where the reader named them, {rate, subscribers, deadline (ns), budget (processors)}.
-// Returns a row a configuration: {label, status, value, cpu, margin, between, reasons, cells}, those that hold first, fastest first.
+// Returns a row a configuration: {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}, those that hold first,
+// fastest first. quantile: what value is of, the highest that is known where the wished one is not; meanwhile: that of one at a time, where
+// nothing was measured near the rate.
 export function decide(cells, wish) {
   const rows = [...configurations(cells, wish.rate === undefined)].map((each) => judged(each, wish));
   return rows.sort((a, b) => ORDER[a.status] - ORDER[b.status] || (a.value ?? Infinity) - (b.value ?? Infinity));
@@ -28,7 +32,7 @@ function configurations(cells, byLoad) {
 }
 
 function judged(cells, wish) {
-  const row = { status: "holds", value: null, cpu: null, margin: null, between: null, reasons: [], cells: cells.map((each) => each.i), first: cells[0], series: [...new Set(cells.map((each) => each.series))] };
+  const row = { status: "holds", value: null, quantile: wish.quantile, meanwhile: null, cpu: null, margin: null, between: null, reasons: [], cells: cells.map((each) => each.i), first: cells[0], series: [...new Set(cells.map((each) => each.series))] };
   const settle = (status, reason) => {
     if (status === "fails" || row.status === "holds") row.status = status;
     row.reasons.push(reason);
@@ -45,13 +49,14 @@ function judged(cells, wish) {
   }
   const points = subscribed.flatMap((cell) => pointsOf(cell, wish));
   const near = wish.rate === undefined ? points : byRate(points, wish, settle);
+  if (row.status === "unmeasured") row.meanwhile = bySize(points.filter((each) => each.isClosed), wish.size)?.value ?? null;
   const found = near.length ? bySize(near, wish.size) : null;
   if (near.length && !found) settle("unmeasured", { measured: "size", levels: distinct(near.map((each) => each.size)) });
   if (!found) return row;
 
-  Object.assign(row, { value: found.value, cpu: found.cpu, between: found.between, cells: found.cells });
+  Object.assign(row, { value: found.value, quantile: found.quantile, cpu: found.cpu, between: found.between, cells: found.cells });
   if (found.loss > MOST_LOSS) settle("fails", { loses: found.loss });
-  if (found.value === null) settle("unmeasured", "this percentile has too few samples");
+  if (found.value === null) settle("unmeasured", "no percentile has samples enough");
   else if (wish.deadline !== undefined) {
     row.margin = 1 - found.value / wish.deadline;
     if (found.value > wish.deadline) settle("fails", { late: found.value / wish.deadline - 1 });
@@ -63,18 +68,28 @@ function judged(cells, wish) {
   return row;
 }
 
+// The wished quantile, else the highest below it that is known: a value of a percentile with too few samples would be luck.
+function quantileOf(latency, wished) {
+  if (wished === "max") return ["max", latency?.max ?? null];
+  const known = QUANTILES.slice(0, QUANTILES.indexOf(wished) + 1).findLast((each) => latency?.[each] > 0);
+  return known ? [known, latency[known]] : [wished, null];
+}
+
 const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
 
 // What was measured of a cell: itself, and under a rising load its steps.
 function pointsOf(cell, wish) {
+  const [quantile, value] = quantileOf(cell.latency, wish.quantile);
   const own = {
     size: cell.f.size,
     load: cell.offered_hz ?? cell.sent_hz ?? cell.rate_hz ?? null,
     received: cell.rate_hz ?? null,
     loss: cell.loss ?? 0,
-    value: cell.latency?.[wish.quantile] ?? null,
+    value,
+    quantile,
     cpu: cell.cpu ?? null,
     cells: [cell.i],
+    isClosed: cell.kind === "round_trip" && cell.f.rate === "max",
   };
   if (wish.rate === undefined || !(wish.quantile === "p50" || wish.quantile === "p99")) return [own];
   const steps = (cell.steps ?? [])
@@ -85,6 +100,7 @@ function pointsOf(cell, wish) {
       received: each.received_hz,
       loss: each.lost ?? 0,
       value: each[`${wish.quantile}_ns`] ?? null,
+      quantile: wish.quantile,
       cpu: null,
       cells: [cell.i],
     }));
@@ -123,6 +139,7 @@ function bySize(points, size) {
   const between = (a, b) => (a > 0 && b > 0 ? Math.exp(Math.log(a) + part * Math.log(b / a)) : null);
   return {
     value: between(below.value, above.value),
+    quantile: below.quantile === above.quantile ? below.quantile : QUANTILES[Math.min(QUANTILES.indexOf(below.quantile), QUANTILES.indexOf(above.quantile))],
     cpu: between(below.cpu, above.cpu),
     loss: Math.max(below.loss, above.loss),
     between: [below.size, above.size],

@@ -2,7 +2,8 @@
 import * as Plot from "@observablehq/plot";
 import { decide } from "./choice.mjs";
 import { KINDS, lineName } from "./labels.mjs";
-import { AS_GIVEN, fitted, logAxis, tip } from "./style.mjs";
+import { usualSize } from "./ranges.mjs";
+import { AS_GIVEN, differing, fitted, logAxis, roomFor, tip } from "./style.mjs";
 import { element } from "./table.mjs";
 import { bytes, plain, rate, readNumber, readRate, readSize, readTime, share, text, time } from "./words.mjs";
 
@@ -11,6 +12,7 @@ const FIELDS = [
   { key: "size", label: "Message size", hint: "1 KiB", read: readSize, wrong: "a size like 64, 4k or 1 MiB" },
   { key: "rate", label: "Messages a second", hint: "e.g. 1000", read: readRate, wrong: "a rate like 100 or 10k" },
   { key: "subscribers", label: "Subscribers", hint: "1", read: readNumber, wrong: "a whole number" },
+  { key: "processes", label: "Processes", hint: "any", read: readNumber, wrong: "a whole number" },
   { key: "deadline", label: "Deadline", hint: "e.g. 500 µs", read: readTime, wrong: "a time like 500 µs or 2 ms" },
   { key: "budget", label: "Processors", hint: "e.g. 0.5", read: readNumber, wrong: "a number like 0.5" },
 ];
@@ -42,21 +44,26 @@ export function decisionForm(place, selection, usualSize, changed) {
   return { show: () => inputs.forEach((each) => each.show()) };
 }
 
-export function usualSize(data) {
-  const sizes = [...new Set(data.cells.map((each) => each.f.size))].sort((a, b) => a - b);
-  return data.answers.map((each) => each.size).find((each) => sizes.includes(each)) ?? sizes[Math.floor(sizes.length / 2)];
-}
-
+// What was typed; null in place of what cannot be read.
 function wishOf(context) {
-  const typed = (key, read) => read(context.selection.options.get(`decide.${key}`) ?? "") ?? undefined;
+  const typed = (key, read) => read(context.selection.options.get(`decide.${key}`) ?? "");
   const wish = Object.fromEntries(FIELDS.map(({ key, read }) => [key, typed(key, read)]));
-  return { ...wish, size: wish.size ?? usualSize(context.data), subscribers: Math.round(wish.subscribers ?? 1), quantile: context.option("quantile") };
+  return { ...wish, size: wish.size === undefined ? usualSize(context.data) : wish.size, subscribers: Math.round(wish.subscribers ?? 1), quantile: context.option("quantile") };
 }
 
 // The rarest that most cells have: with few samples there is no p99.
 function usualQuantile(cells) {
   const measured = cells.filter((each) => !each.floor && !each.failed);
   return ["p99", "p90"].find((name) => measured.filter((each) => each.latency?.[name] > 0).length * 2 >= measured.length) ?? "p50";
+}
+
+// What measures what was never measured.
+function command(wish, rows) {
+  const word = (name, value) => (value === undefined ? "" : ` --${name} ${value}`);
+  const size = word("size", wish.size);
+  const more = `${word("subscribers", wish.subscribers > 1 ? wish.subscribers : undefined)}${word("processes", wish.processes)}`;
+  if (wish.rate !== undefined) return `middlemark which${size}${word("rate", wish.rate)}${more}${word("deadline", wish.deadline && `${wish.deadline}ns`)}${word("cpu", wish.budget)}`;
+  return `middlemark run${word("adapter", [...new Set(rows.map((row) => row.first.f.adapter))].join(","))}${size}${wish.subscribers > 1 ? word("pattern", "stream") : ""}${more} --trials 10`;
 }
 
 // A reason in words.
@@ -73,6 +80,8 @@ function reason(each) {
 
 function explained(row, wish) {
   const parts = row.reasons.map(reason);
+  if (row.value !== null && row.quantile !== wish.quantile) parts.push(`${row.quantile}: ${wish.quantile} has too few samples`);
+  if (row.meanwhile) parts.push("one at a time");
   if (row.status === "holds" && row.margin !== null) parts.push(`${share(row.margin)} of the deadline to spare`);
   if (row.status === "holds" && wish.budget !== undefined) parts.push(`${plain(wish.budget - row.cpu)} processors to spare`);
   if (row.between) parts.push(`interpolated between ${bytes(row.between[0])} and ${bytes(row.between[1])}`);
@@ -83,7 +92,7 @@ export const decision = {
   id: "decision",
   title: "Configurations that hold it",
   says:
-    "A full mark was measured at that size; a hollow one is interpolated between two measured sizes, straight on logarithmic axes. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
+    "A full mark was measured there. A hollow one is interpolated between two measured sizes, of a lower percentile, or, where nothing was measured near the rate, of messages one at a time. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
   options(context) {
     const kinds = [...new Set(context.cells.map((each) => each.kind))];
     const known = QUANTILES.filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
@@ -95,16 +104,21 @@ export const decision = {
   },
   rows(context) {
     const wish = wishOf(context);
-    const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("floors") || !each.floor));
+    const wrong = FIELDS.find(({ key }) => wish[key] === null);
+    if (wrong) return { rows: [], columns: [], absent: `${wrong.label} cannot be read: it wants ${wrong.wrong}.` };
+    const isAsked = (each) => wish.processes === undefined || each.f.processes === undefined || each.f.processes === wish.processes;
+    const cells = context.cells.filter((each) => each.kind === context.option("kind") && (context.option("floors") || !each.floor) && isAsked(each));
     const decided = decide(cells, wish);
     const told = toldFactors(decided.map((row) => row.first), context.data.factors, wish);
     const rows = decided.map((row) => ({
       ...row,
       label: configurationName(row, told),
       verdict: STATUS[row.status],
-      latency_ns: row.value,
+      latency_ns: row.value ?? row.meanwhile,
+      quantile: row.quantile,
+      trust: row.cells.map((index) => context.data.cells[index].doubt).find(Boolean) ?? "",
       processors: row.cpu,
-      how: row.value === null ? "" : row.between ? "interpolated" : "measured",
+      how: row.value === null ? (row.meanwhile ? "one at a time" : "") : row.between ? "interpolated" : "measured",
       why: explained(row, wish),
       wish,
     }));
@@ -112,26 +126,33 @@ export const decision = {
     const columns = [
       { name: "label", title: "configuration" },
       { name: "verdict", title: "verdict" },
-      { name: "latency_ns", title: wish.quantile, show: time },
+      { name: "latency_ns", title: "latency", show: time },
+      { name: "quantile", title: "at" },
       { name: "processors", title: "processors", show: plain },
       { name: "how", title: "how known", show: text },
+      { name: "trust", title: "doubt", show: text },
       { name: "why", title: "why", show: text },
     ];
-    const asked = [bytes(wish.size), wish.rate && rate(wish.rate), `${wish.subscribers} subscriber${wish.subscribers === 1 ? "" : "s"}`, wish.deadline && `${wish.quantile} within ${time(wish.deadline)}`, wish.budget && `${plain(wish.budget)} processors`];
+    const asked = [bytes(wish.size), wish.rate && rate(wish.rate), `${wish.subscribers} subscriber${wish.subscribers === 1 ? "" : "s"}`, wish.processes && `${plain(wish.processes)} processes`, wish.deadline && `${wish.quantile} within ${time(wish.deadline)}`, wish.budget && `${plain(wish.budget)} processors`];
     const notes = [`${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ${count("unmeasured")} were never measured near there (in the table, with the reason).`];
-    return { rows, columns, notes };
+    const lower = [...new Set(rows.filter((row) => row.value !== null && row.quantile !== wish.quantile).map((row) => row.quantile))];
+    if (lower.length) notes.push(`${wish.quantile} has too few samples in some: they are held at ${lower.join(" or ")}, the highest that is known.`);
+    const unmeasured = rows.filter((row) => row.status === "unmeasured");
+    if (unmeasured.length) notes.push(`To measure what was not: ${command(wish, unmeasured)}`);
+    return { rows, columns, notes, absent: `Nothing was measured ${wish.processes === undefined ? "of this selection" : `with ${plain(wish.processes)} processes in this selection`}.` };
   },
   draw(rows, context, width) {
-    const drawn = rows.filter((row) => row.value > 0).slice(0, MOST);
+    const drawn = rows.filter((row) => row.latency_ns > 0).slice(0, MOST);
     if (drawn.length === 0) return null;
     const { deadline } = rows[0].wish;
-    const left = Math.min(260, width * 0.48);
-    const names = new Map(drawn.map((row, index) => [index, row.label]));
+    const [short] = differing(drawn.map((row) => row.label));
+    const left = roomFor(drawn.map((row) => short(row.label)), width);
+    const names = new Map(drawn.map((row, index) => [index, short(row.label)]));
     const points = drawn.map((row, index) => ({ ...row, index }));
-    const values = [...points.map((row) => row.value), deadline];
+    const values = [...points.map((row) => row.latency_ns), deadline];
     const x = logAxis(values.filter(Boolean), time, null, { most: Math.max(3, Math.floor((width - left - 210) / 60)) });
     const right = width > 620 ? 210 : 24;
-    const spare = (row) => fitted([time(row.value), row.status !== "holds" ? row.why || row.verdict : row.margin === null ? "" : `${share(row.margin)} to spare`].filter(Boolean).join(", "), right);
+    const spare = (row) => fitted([time(row.latency_ns), row.trust && `○ ${row.trust}`, row.status !== "holds" ? row.why || row.verdict : row.margin === null ? "" : `${share(row.margin)} to spare`].filter(Boolean).join(", "), right);
     const svg = Plot.plot({
       ...AS_GIVEN,
       width,
@@ -145,10 +166,10 @@ export const decision = {
         ...x.marks("x"),
         deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
         deadline ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" }) : null,
-        Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "value", stroke: "var(--line)" }),
-        Plot.dot(points, { x: "value", y: "index", symbol: (row) => SYMBOLS[row.status], stroke: (row) => colourOf(row), fill: (row) => (row.between ? "var(--surface)" : colourOf(row)), r: 5, strokeWidth: 1.6 }),
+        Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "latency_ns", stroke: "var(--line)" }),
+        Plot.dot(points, { x: "latency_ns", y: "index", symbol: (row) => SYMBOLS[row.status], stroke: (row) => colourOf(row), fill: (row) => (row.between || row.value === null || row.quantile !== row.wish.quantile ? "var(--surface)" : colourOf(row)), r: 5, strokeWidth: 1.6 }),
         right > 100 ? Plot.text(points, { y: "index", frameAnchor: "right", dx: right - 6, textAnchor: "end", text: spare, fill: "var(--ink)" }) : null,
-        tip({ data: points, at: { x: "value", y: "index" }, title: (row) => `${row.label}\n${row.verdict}: ${time(row.value)}${row.why ? `\n${row.why}` : ""}` }),
+        tip({ data: points, at: { x: "latency_ns", y: "index" }, title: (row) => `${row.label}\n${row.verdict}: ${time(row.latency_ns)}${row.why ? `\n${row.why}` : ""}` }),
       ],
     });
     const legend = [...new Set(points.map((row) => row.status))].map((status) => ({ name: STATUS[status], symbol: SYMBOLS[status], colour: colourOf({ status }) }));

@@ -1,7 +1,7 @@
 // The whole distribution of a trial: a percentile curve as HdrHistogram draws it, and the same as a cumulative one.
 // Both are of the trial whose p50 is the median of its cell's.
 import * as Plot from "@observablehq/plot";
-import { lineName } from "./labels.mjs";
+import { nameOf } from "./labels.mjs";
 import { atOneSize, ofOneSize } from "./ranges.mjs";
 import { AS_GIVEN, NARROW, logAxis, tip } from "./style.mjs";
 import { ABSENT, time } from "./words.mjs";
@@ -13,7 +13,7 @@ function rowsOf(context) {
   const cells = ofOneSize(context, has).sort((a, b) => (a.latency?.p50 ?? 0) - (b.latency?.p50 ?? 0));
   const drawn = cells.slice(0, MOST);
   const rows = drawn.flatMap((cell) =>
-    cell.curve.map(([percentile, ns]) => ({ cell, label: lineName(cell, context.data.factors, "size"), percentile, ns })),
+    cell.curve.map(([percentile, ns]) => ({ cell, label: nameOf(cell, context, "size"), percentile, ns })),
   );
   const columns = [
     { name: "label", title: "what" },

@@ -8,6 +8,7 @@ export class Figure {
   constructor(spec, context, changed) {
     Object.assign(this, { spec, context, changed, isStale: true, isSeen: false, rows: [], columns: [], drawnWidth: 0 });
     this.controls = element("div", { class: "options" });
+    this.chips = element("div", { class: "options", role: "group", "aria-label": "Among them" });
     this.plot = element("div", { class: "plot" });
     this.legend = element("ul", { class: "legend", "aria-hidden": "true" });
     this.notes = element("p", { class: "notes", "aria-live": "polite" });
@@ -17,9 +18,10 @@ export class Figure {
     const name = element("span", { class: "unseen" }, `: ${spec.title}`);
     const button = (text, onclick) => element("button", { type: "button", onclick }, text, name.cloneNode(true));
     this.link.append(name.cloneNode(true));
-    const actions = element("div", { class: "actions" }, button("CSV", () => this.saveCsv()), button("SVG", () => this.saveSvg()), this.link);
+    this.savers = [button("CSV", () => this.saveCsv()), button("SVG", () => this.saveSvg())];
+    const actions = element("div", { class: "actions" }, ...this.savers, this.link);
     const caption = element("figcaption", {}, element("h3", {}, spec.title), element("p", {}, spec.says));
-    this.node = element("figure", { id: spec.id, tabindex: "-1" }, caption, this.controls, this.plot, this.legend, this.notes, this.details, actions);
+    this.node = element("figure", { id: spec.id, tabindex: "-1" }, caption, this.controls, ...(spec.controls ? [this.chips] : []), this.plot, this.legend, this.notes, this.details, actions);
   }
 
   // The value of one of its options: the reader's where it is one of those there are, else the first sensible.
@@ -66,6 +68,7 @@ export class Figure {
       group.removeAttribute("aria-label");
     }
     this.showLegend(drawing?.legend ?? []);
+    for (const [at, each] of this.savers.entries()) each.disabled = rows.length === 0 || (at === 1 && !drawing?.svg);
     performance.mark(`drawn ${this.spec.id}`);
     this.notes.textContent = [...notes, ...(drawing?.notes ?? [])].join(" ");
     this.link.setAttribute("href", this.context.selection.hash(this.spec.id));
@@ -88,6 +91,10 @@ export class Figure {
       );
     }
     for (const select of this.controls.querySelectorAll("select")) select.value = this.option(select.dataset.key);
+    if (!this.spec.controls) return;
+    const focused = this.chips.contains(document.activeElement) ? document.activeElement.dataset.chip : undefined;
+    this.chips.replaceChildren(...this.spec.controls(this.context, this.context.apply));
+    if (focused !== undefined) this.chips.querySelector(`[data-chip="${CSS.escape(focused)}"]`)?.focus();
   }
 
   choose(key, value) {
@@ -121,7 +128,7 @@ export class Figure {
   saveSvg() {
     this.drawIfDue(true);
     const drawn = this.plot.querySelector("svg");
-    if (drawn) download(`${this.spec.id}.svg`, "image/svg+xml;charset=utf-8", standing(drawn, this.spec.title, [...this.legend.children].map((each) => each.textContent.trim())));
+    download(`${this.spec.id}.svg`, "image/svg+xml;charset=utf-8", standing(drawn, this.spec.title, [...this.legend.children].map((each) => each.textContent.trim())));
   }
 }
 

@@ -1,16 +1,24 @@
 // The filters over all figures: a list of levels a factor, all of them to be reached by keyboard.
 import { element } from "./table.mjs";
 
-export function filters(place, factors, selection, changed) {
+// best: {isBest()} where there is a choice between the best transport of each middleware and all of them.
+export function filters(place, factors, selection, changed, best) {
   const panels = factors.filter((each) => each.levels.length > 1).map((factor) => panel(factor, selection, changed));
-  const reset = element("button", { type: "button", onclick: () => { selection.reset(); changed(); } }, "Show all");
+  const reset = element("button", { type: "button", onclick: () => { selection.reset(best); changed(); } }, "Show all");
   const told = element("output", { class: "told", "aria-live": "polite" });
-  place.replaceChildren(...panels.map((each) => each.node), reset, told);
+  const choices = [["", "best of each"], ["all", "all"]].map(([value, text]) => element("option", { value }, text));
+  const transports = element("select", { onchange: (event) => {
+    selection.options.set("transports", event.target.value);
+    if (!event.target.value) selection.levels.delete("transport");
+    changed();
+  } }, ...choices);
+  place.replaceChildren(...(best ? [element("label", {}, "Transports ", transports)] : []), ...panels.map((each) => each.node), reset, told);
   return {
     show(number, all) {
       panels.forEach((each) => each.show());
-      reset.disabled = selection.levels.size === 0;
-      told.textContent = number === all ? `all ${all} configurations` : `${number} of ${all} configurations`;
+      if (best) transports.value = best.isBest() ? "" : "all";
+      reset.disabled = number === all;
+      told.textContent = number === all ? (all === 1 ? "one configuration" : `all ${all} configurations`) : `${number} of ${all} configurations`;
     },
   };
 }

@@ -1,6 +1,6 @@
 // Comparisons as a forest plot: each line a pair of cells that differ in one factor, its shift with the interval, and the verdict in words.
 import * as Plot from "@observablehq/plot";
-import { AS_GIVEN, fitted, tip } from "./style.mjs";
+import { AS_GIVEN, fitted, roomFor, tip } from "./style.mjs";
 import { plain, signed } from "./words.mjs";
 
 const MOST = 40;
@@ -19,25 +19,28 @@ const look = (verdict) => LOOKS[verdict] ?? (GOOD.has(verdict) ? LOOKS.better : 
 // What is shown where there is no room for all: verdicts before intervals, those before what has neither; and the larger.
 const weight = (row) => (row.verdict === "cannot tell" ? 0 : 100) + (Number.isFinite(row.low) ? 50 : 0) + Math.min(49, Math.abs(Math.log(1 + row.shift)));
 
-export const forest = {
-  id: "forest",
-  title: "How much they differ",
-  says: "Each line holds the second of two configurations against the first, which differ in the chosen factor alone: the shift of the typical trial and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict corrects for everything that was compared (Holm).",
-  has: (data) => data.comparisons.length > 0,
+// `fixed`: the options that the reader does not choose.
+const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
+  id,
+  title,
+  says,
+  isFixed,
+  has: (data) => data.comparisons.some((each) => Object.entries(fixed).every(([key, value]) => each[key] === value)),
   options({ data }) {
+    if (isFixed) return [];
     const values = (name) => [...new Set(data.comparisons.map((each) => each[name]))];
-    const label = (name) => data.factors.find((each) => each.name === name)?.label ?? name;
     return [
-      { key: "factor", label: "By", values: values("factor").map((name) => [name, label(name)]), initial: values("factor").includes("adapter") ? "adapter" : undefined },
+      { key: "factor", label: "--by", values: values("factor").map((name) => [name, name]), initial: ["run", "adapter"].find((each) => values("factor").includes(each)) },
       { key: "metric", label: "Metric", values: values("metric").map((name) => [name, name]), initial: "p50" },
       { key: "verdict", label: "Verdict", values: [["", "any"], ...values("verdict").map((name) => [name, name])], initial: "" },
     ];
   },
   rows(context) {
     const seen = new Set(context.cells.map((each) => each.i));
-    const verdict = context.option("verdict");
+    const option = (key) => fixed[key] ?? context.option(key);
+    const verdict = option("verdict");
     const rows = context.data.comparisons
-      .filter((each) => each.factor === context.option("factor") && each.metric === context.option("metric") && (!verdict || each.verdict === verdict) && seen.has(each.a) && seen.has(each.b))
+      .filter((each) => each.factor === option("factor") && each.metric === option("metric") && (!verdict || each.verdict === verdict) && (isFixed || (seen.has(each.a) && seen.has(each.b))))
       .map((each, index) => ({ ...each, index, first: each.names[0], second: each.names[1], needed: each.verdict === "cannot tell" ? (each.trials_needed ?? "more than 10,000") : null, marked: (each.marks ?? []).join("; ") }))
       .sort((a, b) => a.shift - b.shift);
     const columns = [
@@ -47,23 +50,23 @@ export const forest = {
       { name: "shift", title: "second over first", show: signed },
       { name: "low", title: "from (95 %)", show: signed },
       { name: "high", title: "to", show: signed },
-      { name: "p_family", title: "p (Holm)", show: plain },
+      { name: "p_family", title: "p of all", show: plain },
       { name: "pairs", title: "pairs" },
       { name: "verdict", title: "the second is" },
       { name: "needed", title: "trials that would tell" },
       { name: "marked", title: "mind" },
     ];
     const notes = rows.some((each) => each.low === null || each.low === undefined) ? ["Without a line: fewer than six pairs have no interval, and no verdict can come of them."] : [];
-    if (rows.length > MOST) notes.push(`${MOST} of ${rows.length} are drawn, those with a verdict first and of them the largest differences; the table has all.`);
-    const leftOut = context.data.comparisons_left_out?.[context.option("factor")];
+    if (rows.length > most) notes.push(`${most} of ${rows.length} are drawn, those with a verdict first and of them the largest differences; the table has all.`);
+    const leftOut = context.data.comparisons_left_out?.[option("factor")];
     if (leftOut) notes.push(`${leftOut.toLocaleString("en")} more were judged with these; there was no room for them in this file.`);
     return { rows, columns, notes, absent: "Nothing of what is selected was measured in enough trials, or differs in one factor alone." };
   },
   draw(rows, context, width) {
-    const drawn = [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, MOST).sort((a, b) => a.shift - b.shift);
-    const named = (row) => `${row.first} → ${row.second}${row.what ? `, ${row.what}` : ""}`;
+    const drawn = [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, most).sort((a, b) => a.shift - b.shift);
+    const named = (row) => (isFixed ? row.what : `${row.first} → ${row.second}${row.what ? `, ${row.what}` : ""}`);
     const wide = width > 760;
-    const left = wide ? Math.min(420, width * 0.42) : 12;
+    const left = wide ? roomFor(drawn.map(named), width) : 12;
     const right = wide ? 104 : 88;
     const names = new Map(drawn.map((row) => [row.index, named(row)]));
     const margin = context.data.margin ?? 0.05;
@@ -96,4 +99,20 @@ export const forest = {
     });
     return { svg };
   },
-};
+});
+
+export const forest = forestOf({
+  id: "forest",
+  title: "How much they differ",
+  says: "Each line holds the second of two configurations against the first, which differ in the chosen factor alone: the shift of the typical trial and its 95 % interval. Between the two dotted lines a difference does not matter. The verdict corrects for everything that the run compares by that metric.",
+});
+
+// What two runs have in common, the second beside the first: those that changed before those of which nothing can be told.
+export const changes = forestOf({
+  id: "changes",
+  title: "What changed",
+  says: "Each line is a configuration that both runs have: how much longer it takes in the second, with its 95 % interval.",
+  fixed: { factor: "run", metric: "p50" },
+  most: 12,
+  isFixed: true,
+});

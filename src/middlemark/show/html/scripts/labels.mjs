@@ -6,11 +6,16 @@ export function lineName(cell, factors, along) {
   const parts = [];
   for (const { name, levels, shown, label } of factors) {
     if (name === along || cell.f[name] === undefined) continue;
-    const written = shown[levels.findIndex((each) => JSON.stringify(each) === JSON.stringify(cell.f[name]))] ?? String(cell.f[name]);
-    const bare = name === "adapter" || name === "transport" || Number.isNaN(Number(written));
-    parts.push(bare ? written : `${label} ${written}`);
+    parts.push(told({ name, levels, shown, label }, cell));
   }
   return `${parts.slice(0, 2).join(" ")}${parts.length > 2 ? ` · ${parts.slice(2).join(" · ")}` : ""}`;
+}
+
+// A level in words: a bare number says nothing.
+function told(factor, cell) {
+  const written = levelName(factor, cell.f[factor.name]);
+  const isBare = factor.name === "adapter" || factor.name === "transport" || Number.isNaN(Number(written));
+  return isBare ? written : `${factor.label} ${written}`;
 }
 
 export function levelName(factor, level) {
@@ -19,3 +24,10 @@ export function levelName(factor, level) {
 }
 
 export const KINDS = { round_trip: "round trip", one_way: "one way" };
+
+// What makes another experiment of it, as the first screen tells them apart.
+export const experimentOf = (cell, data) => data.experiment.map((factor) => told(factor, cell)).join(", ");
+
+// What stands at a line: beside the best of each middleware the machine alone is one of them.
+export const nameOf = (cell, context, along) =>
+  cell.floor && context.isBest() ? ["machine alone", experimentOf(cell, context.data)].filter(Boolean).join(" · ") : lineName(cell, context.data.factors, along);

@@ -1,27 +1,36 @@
 // The page: its figures in their sections, what is kept of the selection, and when things are drawn.
-import { decision, decisionForm, usualSize } from "./decision.mjs";
+import { decision, decisionForm } from "./decision.mjs";
 import { ecdf, percentileCurve } from "./distribution.mjs";
 import { Figure } from "./figure.mjs";
 import { filters } from "./filters.mjs";
-import { forest } from "./forest.mjs";
+import { firstPicture, firstScreen } from "./first.mjs";
+import { changes, forest } from "./forest.mjs";
 import { latencyBySize, timesFloor } from "./latency.mjs";
 import { latencyThroughput, offeredReceived } from "./load.mjs";
 import { memoryBySize, memoryBySubscribers, processor, switches, throughput } from "./costs.mjs";
+import { lineName } from "./labels.mjs";
 import { order } from "./order.mjs";
-import { ranges } from "./ranges.mjs";
+import { overall } from "./overall.mjs";
+import { ranges, usualSize } from "./ranges.mjs";
 import { Selection, filtered, indexed } from "./selection.mjs";
 import { Styles } from "./style.mjs";
 import { element } from "./table.mjs";
 import { breakdown, heatMap } from "./time.mjs";
-import { answerFigure } from "./answer.mjs";
 
 const PAPER = 700; // CSS pixels: what A4 and Letter have between their margins
 
 function sections(data) {
   const has = (kind) => data.cells.some((each) => each.kind === kind);
-  const subscribers = new Set(data.cells.map((each) => each.f.subscribers ?? 1)).size > 1;
+  const bySubscribers = new Map(); // a line's numbers of subscribers
+  for (const cell of data.cells.filter((each) => each.rss_bytes)) {
+    const line = lineName(cell, data.factors, "subscribers");
+    bySubscribers.set(line, (bySubscribers.get(line) ?? new Set()).add(cell.f.subscribers));
+  }
+  const subscribers = [...bySubscribers.values()].some((each) => each.size > 1);
   return {
-    "answer-figure": [answerFigure(data)],
+    "changes-figure": [changes],
+    "answer-figure": [firstPicture],
+    "overall-figure": [overall],
     "decide-figures": [decision],
     "latency-figures": [
       ...(has("round_trip") || !has("one_way") ? [latencyBySize("round_trip", "round trip")] : []),
@@ -43,10 +52,14 @@ function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   if (data.cells.length === 0) return; // the page says so without figures
   for (const cell of data.cells) cell.f.run = cell.run; // of several runs it is a factor like any other
+  // What makes another experiment, and the best transport of each middleware with the machine alone: what is shown unless all are wanted.
+  data.experiment = Object.keys(data.standings[0]?.levels ?? {}).map((name) => data.factors.find((each) => each.name === name && name !== "run")).filter(Boolean);
+  const best = bestOf(data);
   const selection = new Selection(data.factors);
   const indices = indexed(data.cells, data.factors);
   let cells = data.cells;
-  const context = { data, selection, styles: new Styles(data.cells), cells: () => cells };
+  const isBest = () => best.size < data.cells.length && selection.options.get("transports") !== "all" && !selection.levels.has("transport");
+  const context = { data, selection, styles: new Styles(data.cells), cells: () => cells, isBest, apply: () => apply() };
 
   const figures = [];
   const keep = () => {
@@ -61,13 +74,13 @@ function start() {
   for (const [place, specs] of Object.entries(sections(data))) {
     const made = specs.filter((spec) => spec.has?.(data) ?? true).map((spec) => new Figure(spec, context, keep));
     const missing = specs.filter((spec) => !(spec.has?.(data) ?? true)).map((spec) => spec.title);
-    const note = missing.length && place !== "answer-figure" ? [element("p", { class: "notes" }, `Nothing was measured for: ${missing.join("; ")}.`)] : [];
+    const note = missing.length && !["changes-figure", "answer-figure", "overall-figure"].includes(place) ? [element("p", { class: "notes" }, `Nothing was measured for: ${missing.join("; ")}.`)] : [];
     document.getElementById(place).replaceChildren(...made.map((each) => each.node), ...note);
     figures.push(...made);
   }
 
   const apply = () => {
-    cells = filtered(data.cells, indices, selection);
+    cells = filtered(data.cells, indices, selection).filter((each) => !isBest() || best.has(each.i));
     panel.show(cells.length, data.cells.length);
     for (const each of figures) {
       if (each.spec.isFixed && each.drawnWidth) continue; // what the first screen says does not depend on the filters
@@ -77,7 +90,13 @@ function start() {
     setTimeout(() => figures.forEach((each) => each.drawIfDue())); // those just beyond it after the reader has seen these
     keep();
   };
-  const panel = filters(document.getElementById("filters"), data.factors, selection, apply);
+  const panel = filters(document.getElementById("filters"), data.factors, selection, apply, best.size < data.cells.length && { isBest });
+  const first = firstScreen(context, () => {
+    const picture = figures.find((each) => each.spec === firstPicture);
+    picture.markStale();
+    picture.drawIfDue(true);
+    keep();
+  });
   const decided = figures.find((each) => each.spec === decision);
   const form = decisionForm(document.getElementById("decide-form"), selection, usualSize(data), () => {
     decided.markStale();
@@ -88,23 +107,55 @@ function start() {
   const restore = () => {
     if (!selection.restore(location.hash)) return false;
     form.show();
+    first.show();
+    figures.find((each) => each.spec === firstPicture)?.markStale();
     apply();
     const at = figures.find((each) => each.spec.id === selection.at);
     if (at) {
-      at.drawIfDue(true);
-      at.node.scrollIntoView();
+      goTo(at.node);
       at.node.focus({ preventScroll: true });
     }
     return true;
   };
+  // Everything above it is drawn first: what is drawn later would push away what a link points at.
+  const goTo = (node) => {
+    for (const each of figures) if (each.node === node || node.compareDocumentPosition(each.node) & Node.DOCUMENT_POSITION_PRECEDING) each.drawIfDue(true);
+    node.scrollIntoView();
+  };
+  const land = (hash) => {
+    const node = document.getElementById(hash.slice(1));
+    if (node) goTo(node);
+  };
+  const follow = () => restore() || land(location.hash);
 
   watch(figures);
+  const bar = document.getElementById("filters");
+  new ResizeObserver(() => document.documentElement.style.setProperty("--bar", getComputedStyle(bar).position === "sticky" ? `${bar.offsetHeight}px` : "0px")).observe(bar);
+  const opened = location.hash;
   if (!restore()) {
     form.show();
+    first.show();
     apply();
+    land(opened);
   }
-  window.addEventListener("hashchange", restore);
+  window.addEventListener("hashchange", follow);
+  // Following a link to where one already is changes no address.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href^='#']");
+    if (link && link.getAttribute("href") === location.hash) follow();
+  });
   performance.mark("started");
+}
+
+// The rows of every series that is the best of its middleware somewhere, and of what of the machine alone they are held against.
+function bestOf(data) {
+  const series = new Set();
+  for (const { by, levels, places, floor } of data.standings) {
+    if (by !== "p50" || (levels.carrier ?? "any") !== "any") continue;
+    for (const { row } of places) series.add(data.cells[row].series);
+    if (floor !== undefined) series.add(data.cells[floor].series);
+  }
+  return new Set(data.cells.filter((each) => series.size === 0 || series.has(each.series)).map((each) => each.i));
 }
 
 // Draws what comes into sight, again where its width has changed, and everything before it is printed.

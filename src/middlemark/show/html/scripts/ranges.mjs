@@ -1,26 +1,41 @@
 // Cells side by side at one size: p50, p99 and p99.9 of each on one line, fastest first.
 import * as Plot from "@observablehq/plot";
-import { KINDS, lineName } from "./labels.mjs";
-import { AS_GIVEN, fitted, logAxis, tip } from "./style.mjs";
+import { KINDS, experimentOf, nameOf } from "./labels.mjs";
+import { AS_GIVEN, SYMBOLS_OF, differing, fitted, logAxis, roomFor, tip } from "./style.mjs";
 import { bytes, plain, time } from "./words.mjs";
 
 const MOST = 40;
-const MARKS = [["p50", "circle"], ["p99", "triangle"], ["p99.9", "square"]];
+const MARKS = Object.entries(SYMBOLS_OF);
 
 // The options that choose a size, and what latency means there, for every figure that looks at cells of one size.
 export function atOneSize(context, has) {
   const cells = context.cells.filter((cell) => !cell.failed && has(cell));
   const kinds = [...new Set(cells.map((each) => each.kind))];
   const sizes = [...new Set(cells.map((each) => each.f.size))].sort((a, b) => a - b);
-  const named = context.data.answers.map((each) => each.size).find((each) => sizes.includes(each));
+  const usual = usualSize(context.data);
   return [
     { key: "kind", label: "Latency", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },
-    { key: "size", label: "At", values: sizes.map((size) => [String(size), bytes(size)]), initial: String(named ?? sizes[Math.floor((sizes.length - 1) / 2)]) },
+    { key: "size", label: "At", values: sizes.map((size) => [String(size), bytes(size)]), initial: String(sizes.includes(usual) ? usual : sizes[Math.floor((sizes.length - 1) / 2)]) },
   ];
 }
 
-export const ofOneSize = (context, has) =>
-  context.cells.filter((cell) => !cell.failed && has(cell) && String(cell.f.size) === context.option("size") && cell.kind === context.option("kind"));
+// The size that everything shows first, as the first screen does.
+export function usualSize(data) {
+  const sizes = [...new Set(data.cells.map((each) => each.f.size))].sort((a, b) => a - b);
+  return data.standings[data.usual]?.size ?? sizes[Math.floor(sizes.length / 2)];
+}
+
+// Beside the best of each middleware, of the machine alone the best of each experiment.
+export function ofOneSize(context, has) {
+  const cells = context.cells.filter((cell) => !cell.failed && has(cell) && String(cell.f.size) === context.option("size") && cell.kind === context.option("kind"));
+  if (!context.isBest()) return cells;
+  const floors = new Map();
+  for (const cell of cells.filter((each) => each.floor)) {
+    const key = experimentOf(cell, context.data);
+    if (!((floors.get(key)?.latency?.p50 ?? Infinity) <= (cell.latency?.p50 ?? Infinity))) floors.set(key, cell);
+  }
+  return cells.filter((each) => !each.floor || [...floors.values()].includes(each));
+}
 
 const has = (cell) => cell.latency?.p50 > 0;
 
@@ -34,7 +49,7 @@ export const ranges = {
     const cells = ofOneSize(context, has).sort((a, b) => a.latency.p50 - b.latency.p50);
     const rows = cells.map((cell) => ({
       cell,
-      label: lineName(cell, context.data.factors, "size"),
+      label: nameOf(cell, context, "size"),
       ...Object.fromEntries(MARKS.map(([name]) => [`${name.replace(".", "_")}_ns`, cell.latency[name] ?? null])),
       max_ns: cell.latency.max ?? null,
       times_floor: cell.times_floor ?? null,
@@ -58,10 +73,11 @@ export const ranges = {
   },
   draw(rows, context, width) {
     const drawn = rows.slice(0, MOST);
-    const room = Math.min(260, width * 0.48);
+    const [short, shared] = differing(drawn.filter((row) => !row.cell.floor).map((row) => row.label));
     const points = drawn.flatMap((row) => MARKS.map(([name, symbol]) => ({ row, name, symbol, value: row[`${name.replace(".", "_")}_ns`], colour: context.styles.of(row.cell.series).colour }))).filter((each) => each.value > 0);
     const key = (row) => row.cell.i;
-    const names = new Map(drawn.map((row) => [key(row), row.label]));
+    const names = new Map(drawn.map((row) => [key(row), short(row.label)]));
+    const room = roomFor([...names.values()], width);
     const x = logAxis(points.map((each) => each.value), time, null, { most: Math.max(3, Math.floor((width - room) / 60)) });
     const svg = Plot.plot({
       ...AS_GIVEN,
@@ -78,6 +94,6 @@ export const ranges = {
         tip({ data: points, at: { x: "value", y: (each) => key(each.row) }, title: (each) => `${each.row.cell.label}\n${each.name}: ${time(each.value)}` }),
       ],
     });
-    return { svg, legend: MARKS.map(([name, symbol]) => ({ name, symbol, colour: "var(--ink)" })) };
+    return { svg, legend: MARKS.map(([name, symbol]) => ({ name, symbol, colour: "var(--ink)" })), notes: shared ? [`All of them: ${shared}.`] : [] };
   },
 };

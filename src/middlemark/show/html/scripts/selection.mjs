@@ -17,8 +17,9 @@ export class Selection {
     else this.levels.set(factor, known);
   }
 
-  reset() {
+  reset(hasBest) {
     this.levels.clear();
+    if (hasBest) this.options.set("transports", "all");
   }
 
   // The part of the address after the #; `at` is the id of what a reader who follows it should see first.

@@ -5,6 +5,7 @@ import * as d3 from "d3";
 import { bytes, bytesRate, plain, rate, time } from "./words.mjs";
 
 const COLOURS = 10;
+export const SYMBOLS_OF = { p50: "circle", p99: "triangle", "p99.9": "square" };
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"];
 
 export class Styles {
@@ -103,8 +104,47 @@ function padded(values, by) {
   return [low / by, high * by];
 }
 
-// A name that fits into that many pixels; the whole of it is in the table.
+const LETTER = 6.4; // pixels, on the average
+
+export const widthOf = (name) => name.length * LETTER;
+
+// Names without what all of them share: [those names, what they share].
+export function differing(names) {
+  const split = (name) => {
+    const [subject, ...rest] = name.split(" · ");
+    return [subject, rest.flatMap((each) => each.split(", "))];
+  };
+  const parts = [...new Set(names)].map((each) => split(each)[1]);
+  const shared = parts.length < 2 ? [] : parts[0].filter((part) => parts.every((each) => each.includes(part)));
+  const short = (name) => {
+    const [subject, rest] = split(name);
+    return [subject, rest.filter((part) => !shared.includes(part)).join(", ")].filter(Boolean).join(" · ");
+  };
+  return [short, shared.join(", ")];
+}
+
+// A name that fits into that many pixels: what tells it from others is at both its ends. The whole of it is in the table.
 export function fitted(name, pixels) {
-  const most = Math.max(6, Math.floor(pixels / 6.4));
-  return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
+  const most = Math.max(6, Math.floor(pixels / LETTER));
+  const head = Math.ceil((most - 1) / 2);
+  return name.length <= most ? name : `${name.slice(0, head)}…${name.slice(head + 1 - most)}`;
+}
+
+// The room for names at the left, as wide as the longest of them wants where that leaves enough for the figure.
+export const roomFor = (names, width) => Math.min(width * 0.48, Math.max(60, ...names.map(widthOf)) + 16);
+
+// Several drawings, one below the other, as one that can be saved.
+export function stacked(drawings, width) {
+  if (drawings.length === 1) return drawings[0];
+  const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  let y = 0;
+  for (const each of drawings) {
+    const height = Number(each.getAttribute("height"));
+    each.setAttribute("y", y);
+    each.setAttribute("style", `width: ${width}px; height: ${height}px; overflow: visible`); // Plot's own is for one that stands alone
+    y += height;
+    whole.append(each);
+  }
+  for (const [name, value] of Object.entries({ width, height: y, viewBox: `0 0 ${width} ${y}` })) whole.setAttribute(name, value);
+  return whole;
 }

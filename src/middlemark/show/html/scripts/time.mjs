@@ -1,8 +1,8 @@
 // Where the time goes: what a round trip is made of, and how latency lay over the seconds of a trial.
 import * as Plot from "@observablehq/plot";
-import { lineName } from "./labels.mjs";
+import { nameOf } from "./labels.mjs";
 import { atOneSize, ofOneSize } from "./ranges.mjs";
-import { AS_GIVEN, NARROW, fitted, logAxis, tip } from "./style.mjs";
+import { AS_GIVEN, NARROW, differing, fitted, logAxis, roomFor, tip } from "./style.mjs";
 import { plain, time } from "./words.mjs";
 
 const MOST = 24;
@@ -18,7 +18,7 @@ export const breakdown = {
     const cells = ofOneSize(context, has).sort((a, b) => total(a) - total(b));
     const rows = cells.flatMap((cell) => {
       let from = 0;
-      return cell.breakdown.map(({ part, ns }) => ({ cell, label: lineName(cell, context.data.factors, "size"), part, ns, from, to: (from += ns), share: ns / total(cell) }));
+      return cell.breakdown.map(({ part, ns }) => ({ cell, label: nameOf(cell, context, "size"), part, ns, from, to: (from += ns), share: ns / total(cell) }));
     });
     const columns = [
       { name: "label", title: "what" },
@@ -33,9 +33,10 @@ export const breakdown = {
     const bars = rows.filter((row) => drawn.has(row.cell.i));
     const parts = [...new Set(bars.map((row) => row.part))];
     const colour = (part) => `var(--c${parts.indexOf(part) % 10})`;
-    const room = Math.min(240, width * 0.38);
     const most = Math.max(...bars.map((row) => row.to));
-    const names = new Map(bars.map((row) => [row.cell.i, row.label]));
+    const [short, shared] = differing(bars.filter((row) => !row.cell.floor).map((row) => row.label));
+    const names = new Map(bars.map((row) => [row.cell.i, short(row.label)]));
+    const room = roomFor([...names.values()], width);
     const number = (row) => String(parts.indexOf(row.part) + 1);
     const svg = Plot.plot({
       ...AS_GIVEN,
@@ -52,7 +53,7 @@ export const breakdown = {
         tip({ data: bars, at: { x: (row) => (row.from + row.to) / 2, y: (row) => row.cell.i }, title: (row) => `${row.label}\n${row.part}: ${time(row.ns)} (${Math.round(100 * row.share)} %)` }),
       ],
     });
-    return { svg, legend: parts.map((part, index) => ({ name: `${index + 1} ${part}`, colour: colour(part), swatch: true })) };
+    return { svg, legend: parts.map((part, index) => ({ name: `${index + 1} ${part}`, colour: colour(part), swatch: true })), notes: shared ? [`All of them: ${shared}.`] : [] };
   },
 };
 

@@ -1,0 +1,69 @@
+"""``middlemark show``: a stored run on the terminal, as deep as asked for."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from middlemark import exits
+from middlemark.problems import MeasureError, RequestError
+
+if TYPE_CHECKING:
+    from middlemark.document import Row
+
+
+@click.command(name="show")
+@click.argument("run", default="runs", metavar="[RUN]", type=click.Path(path_type=Path))
+@click.option("--only", metavar="KEY=VALUE", multiple=True, help="Only these configurations; may be repeated.")
+@click.option("--rows", is_flag=True, help="Every configuration with all its figures.")
+@click.option("--warnings", is_flag=True, help="Every warning in its row's own words.")
+@click.option("--breakdown", is_flag=True, help="Where the time of each row went.")
+def command(run: Path, only: tuple[str, ...], rows: bool, warnings: bool, breakdown: bool) -> int:
+    """Print a stored run: the answer, or with --rows every figure.
+
+    RUN is the folder of a run, or a folder of such folders (default: runs); of those the newest counts.
+    """
+    from middlemark.document import document_of, with_matrices
+    from middlemark.document.runs import seconds_of
+    from middlemark.runs.answer import is_question, show_answer
+    from middlemark.runs.read import damaged, newest, read_measured
+    from middlemark.show import output, render
+
+    chosen = _chosen(only)
+    measured = read_measured(newest(run))
+    for each in damaged(measured):
+        output.tell(each)
+    took = seconds_of(measured) or 0.0
+    whole = rows or breakdown
+    if is_question(measured) and not (whole or warnings or only):
+        return _ended(show_answer(measured, took, "table"))
+    document = with_matrices(document_of([measured], took=took), chosen)
+    if only and not document.rows:
+        raise MeasureError(f"{measured.folder}: no configuration has {', '.join(only)}", "show it without --only")
+    name = "table" if whole else "warnings" if warnings else "summary"
+    return _ended(output.write(render(name, document, output.view(breakdown=breakdown, warnings=warnings))))
+
+
+def _ended(unwritten: str | None) -> int:
+    """Return the exit code; ``unwritten``: why it could not be printed."""
+    from middlemark.show import output
+
+    if unwritten is None:
+        return exits.OK
+    output.tell(unwritten)
+    return exits.CELL_FAILED
+
+
+def _chosen(only: Sequence[str]) -> "Callable[[Row], bool]":
+    """Return which rows were asked for. Raises RequestError."""
+    from middlemark.model.cell import level_of
+    from middlemark.suite.overrides import read_only
+
+    asked, problems = read_only(only)
+    if problems:
+        raise RequestError(problems)
+    by_factor: dict[str, list[object]] = {}
+    for each in asked:
+        by_factor.setdefault(each.factor, []).extend(each.values)
+    return lambda row: all(level_of(row.result.cell, factor) in values for factor, values in by_factor.items())

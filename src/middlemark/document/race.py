@@ -1,0 +1,307 @@
+"""What a race came to: who is best or who tie, by how much, how sure, who left and why, and what would settle it."""
+
+import math
+import shlex
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from middlemark.document.document import Document, MeasuredRun, Row
+from middlemark.document.judged import JudgedDocument
+from middlemark.document.rows import latency_of, per_message_ns
+from middlemark.document.runs import command_of
+from middlemark.document.words import copies_alone
+from middlemark.model.cell import Cell, experiment
+from middlemark.model.outcome import RunWarning
+from middlemark.model.plan import Race
+from middlemark.model.units import format_seconds, typed_size
+from middlemark.stats.candidates import Attempt, Attempts, Heat, Left, attempt, heats, holds
+from middlemark.stats.noise import DISTURBED
+from middlemark.stats.race import FINALISTS, equal_allocation
+from middlemark.stats.signed_rank import Shift, signed_rank
+from middlemark.stats.verdict import Verdict
+from middlemark.stats.warnings.cells import SERIOUS
+
+_MOST_BUDGET_S = 1200.0
+_MORE = 1.5
+"""Of what is reckoned to settle it: rounds scatter."""
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """One that raced. ``rounds``: in how many it was measured; ``within``: messages within the deadline, 0..1."""
+
+    row: Row
+    rounds: int
+    left: Left | None
+    within: float | None
+
+    @property
+    def p50_ns(self) -> float | None:
+        """The median of its trials' p50s."""
+        latency = latency_of(self.row.result)
+        return latency.p50 if latency else None
+
+    @property
+    def p99_ns(self) -> float | None:
+        """The median of its trials' p99s; None where trials are too short for one."""
+        latency = latency_of(self.row.result)
+        return latency.p99 if latency else None
+
+
+class Raced(msgspec.Struct, frozen=True, kw_only=True):
+    """How a race ended. ``answer``: the best, those that tie, or all that may be the best; the first leads."""
+
+    cell: Cell
+    """One of the candidates': what all of them were asked for."""
+    race: Race
+    verdict: Literal["best", "tie", "undecided", "none holds"]
+    answer: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]
+    """By p50, those without one last."""
+    machine_alone: Row | None
+    """The fastest floor of the same experiment."""
+    behind: tuple[Candidate, Shift] | None
+    """The nearest that is surely slower than the one that leads, and the logarithm of how much."""
+    warnings: tuple[RunWarning, ...]
+    """Of the answer's rows, one a kind."""
+    rounds: int
+    trials: int
+    seconds: float
+    equal_trials: int
+    """What as many rounds of everybody, or those that a verdict then takes, would have been."""
+    settles: str | None
+    """The command for what is open."""
+    serious: tuple[str, ...]
+    """Codes of warnings that the median of an answer may be of something else than its name says, or of two things."""
+    why_open: str
+    """Why it could not be decided, where it is not."""
+
+    def times_machine(self, candidate: Candidate) -> float | None:
+        """Return how many times the machine alone a candidate takes."""
+        base = per_message_ns(self.machine_alone.result) if self.machine_alone else None
+        return candidate.p50_ns / base if base and candidate.p50_ns else None
+
+
+def raced(document: Document, run: MeasuredRun) -> Raced:
+    """Return what the first race of the run came to. ValueError of a run without one."""
+    return races(document, run)[0]
+
+
+def races(document: Document, run: MeasuredRun) -> tuple[Raced, ...]:
+    """Return what each race of the run came to. ValueError of a run without one."""
+    race = run.file.plan.race
+    if race is None:
+        raise ValueError("the run is no race")
+    attempts = _attempts(run, race)
+    judged = JudgedDocument(document)
+    stand = heats(race, attempts, _whole_rounds(run))
+    return tuple(
+        _raced(document, judged, run, race, attempts, cells, heat)
+        for cells, heat in zip(race.heats, stand, strict=True)
+    )
+
+
+def _raced(
+    document: Document,
+    judged: JudgedDocument,
+    run: MeasuredRun,
+    race: Race,
+    attempts: Attempts,
+    cells: Sequence[int],
+    heat: Heat,
+) -> Raced:
+    rows = {index: document.rows[index] for index in cells}
+    cut_short = len(run.outcomes) < run.planned_trials
+    heat, open_to = (heat, []) if cut_short else _as_judged(heat, judged, attempts, rows)
+    candidates = {index: _candidate(row, attempts.get(index, {}), heat) for index, row in rows.items()}
+    verdict = "undecided" if open_to else heat.ended or "undecided"
+    answer = [candidates[index] for index in (*heat.running, *open_to) if candidates[index].p50_ns is not None]
+    if verdict == "undecided":
+        answer.sort(key=lambda each: each.p50_ns or math.inf)
+    warnings = _warnings(answer)
+    others = len(run.outcomes) - sum(len(attempts[index]) for index in rows)
+    told = Raced(
+        cell=rows[cells[0]].result.cell,
+        race=race,
+        verdict=verdict,
+        answer=tuple(answer if verdict in ("tie", "undecided") else answer[:1]),
+        candidates=tuple(sorted(candidates.values(), key=lambda each: each.p50_ns or math.inf)),
+        machine_alone=_machine_alone(document.rows, rows.values()),
+        behind=_behind(heat, candidates, attempts, set(open_to)),
+        warnings=warnings,
+        rounds=heat.rounds,
+        trials=len(run.outcomes),
+        seconds=run.file.reached.seconds if run.file.reached else sum(each.seconds for each in run.outcomes),
+        equal_trials=equal_allocation(len(rows), heat.rounds) + others,
+        settles=None,
+        serious=tuple(dict.fromkeys(code for each in answer for code in _serious(each.row))),
+        why_open=_why_open(run, race, warnings, decided=heat.ended is not None),
+    )
+    return msgspec.structs.replace(told, settles=_settles(told, run, judged))
+
+
+def _why_open(run: MeasuredRun, race: Race, warnings: Sequence[RunWarning], *, decided: bool) -> str:
+    if len(run.outcomes) < run.planned_trials:
+        return "the run was cut short"
+    if decided:
+        return "the verdict takes more rounds"
+    disturbed = any(each.code == DISTURBED for each in warnings)
+    where = " on a disturbed machine" if disturbed else ""
+    return f"{format_seconds(race.budget_s).removesuffix(' 00 s')} spent{where}"
+
+
+def _attempts(run: MeasuredRun, race: Race) -> Attempts:
+    descriptions = {each.name: each for each in run.file.adapters}
+    return {
+        index: {
+            each.outcome.number: attempt(
+                run.results[index].cell, each, race.wanted, run.samples, run.kept, descriptions
+            )
+            for each in run.trials[index]
+        }
+        for heat in race.heats
+        for index in heat
+    }
+
+
+def _whole_rounds(run: MeasuredRun) -> int:
+    """Return the number of the last round of which, and before which, every trial has ended."""
+    ended = {each.order for each in run.outcomes}
+    lacking = [each.number for each in run.file.plan.trials if each.order not in ended]
+    last = max((each.number for each in run.file.plan.trials), default=0)
+    return min(lacking) - 1 if lacking else last
+
+
+def _candidate(row: Row, attempts: Mapping[int, Attempt], heat: Heat) -> Candidate:
+    within = [each.within for each in attempts.values() if each.within is not None]
+    return Candidate(
+        row=row,
+        rounds=len(attempts),
+        left=heat.left.get(row.index),
+        within=statistics.median(within) if within else None,
+    )
+
+
+def _as_judged(
+    heat: Heat, judged: JudgedDocument, attempts: Attempts, rows: Mapping[int, Row]
+) -> tuple[Heat, list[int]]:
+    """Return the heat as the run's own verdicts have it, and who left though they do not bear it.
+
+    Who is still running when the time is spent, and surely is slower by them, has left.
+    """
+    if heat.ended == "best":
+        best = heat.running[0]
+        slower = [each for each, why in heat.left.items() if why == "slower"]
+        return heat, [each for each in slower if _verdict(judged, best, each) not in (None, Verdict.WORSE)]
+    holding = {
+        each: ns
+        for each in heat.running
+        if holds([*attempts[each].values()]) and (ns := per_message_ns(rows[each].result)) is not None
+    }
+    if heat.ended is not None or not holding:
+        return heat, []
+    leader = min(holding, key=lambda each: holding[each])
+    slower = [each for each in heat.running if each != leader and _verdict(judged, leader, each) is Verdict.WORSE]
+    if not slower:
+        return heat, []
+    running = tuple(each for each in heat.running if each not in slower)
+    return msgspec.structs.replace(
+        heat,
+        running=running,
+        left={**heat.left, **dict.fromkeys(slower, "slower")},
+        ended="best" if running == (leader,) else None,
+    ), []
+
+
+def _verdict(judged: JudgedDocument, best: int, other: int) -> Verdict | None:
+    """Return the run's verdict on the other beside the best; None: there can be none."""
+    found = judged.find(best, other, "p50")
+    return None if found is None or found.judged.low is None else found.judged.verdict
+
+
+def _machine_alone(rows: Sequence[Row], candidates: Iterable[Row]) -> Row | None:
+    experiments = {experiment(each.result.cell) for each in candidates}
+    floors = [
+        (ns, row.index)
+        for row in rows
+        if row.floor and not copies_alone(row.result.cell) and experiment(row.result.cell) in experiments
+        if (ns := per_message_ns(row.result)) is not None
+    ]
+    return rows[min(floors)[1]] if floors else None
+
+
+def _behind(
+    heat: Heat, candidates: Mapping[int, Candidate], attempts: Attempts, but: set[int]
+) -> tuple[Candidate, Shift] | None:
+    if not heat.running:
+        return None
+    leader = attempts[heat.running[0]]
+    found = []
+    for index, why in heat.left.items():
+        own = attempts[index]
+        ratios = [
+            math.log(theirs / ours)
+            for number in sorted(own.keys() & leader.keys())
+            if (theirs := own[number].ns) and (ours := leader[number].ns)
+        ]
+        if why == "slower" and index not in but and ratios:
+            found.append((candidates[index], signed_rank(ratios)))
+    return min(found, key=lambda each: each[1].shift, default=None)
+
+
+def _serious(row: Row) -> list[str]:
+    return [each.code for each in row.result.warnings if each.code in SERIOUS]
+
+
+def _warnings(answer: Sequence[Candidate]) -> tuple[RunWarning, ...]:
+    """Return a warning of each kind, a disturbed machine first; what is said of a p99 is not, where none is told."""
+    found: dict[str, RunWarning] = {}
+    for each in answer:
+        for warning in each.row.result.warnings:
+            if each.p99_ns is not None or not warning.code.startswith("p99"):
+                found.setdefault(warning.code, warning)
+    return tuple(sorted(found.values(), key=lambda each: (each.code != DISTURBED, each.code not in SERIOUS)))
+
+
+def _settles(told: Raced, run: MeasuredRun, judged: JudgedDocument) -> str | None:
+    """Return the command that goes on with what is open: of those it is open between, with the time they need."""
+    if told.verdict != "undecided":
+        return None
+    if len(run.outcomes) < run.planned_trials:
+        return shlex.join(["middlemark", "run", "--resume", str(run.folder)])
+    leader, *others = told.answer
+    needed = [
+        found.judged.trials_needed for each in others if (found := judged.find(leader.row.index, each.row.index, "p50"))
+    ]
+    a_round = len(told.answer) * told.seconds / max(1, told.trials)
+    reckoned = max([each for each in needed if each], default=0) * a_round * _MORE
+    budget_s = min(max(reckoned, 2 * told.race.budget_s), max(_MOST_BUDGET_S, 2 * told.race.budget_s))
+    few = len(told.answer) <= FINALISTS and told.race.question
+    asked = _of(told) if few else _again(run)  # of so many, the time was short or the machine restless for any verdict
+    return shlex.join([*asked, "--budget", f"{math.ceil(budget_s / 60)}m"])
+
+
+def _again(run: MeasuredRun) -> list[str]:
+    """Return the question as it was asked, without its budget."""
+    words = [*command_of(run)]
+    if "--budget" in words:
+        at = words.index("--budget")
+        del words[at : at + 2]
+    return words
+
+
+def _of(told: Raced) -> list[str]:
+    """Return the question as a command, of those it is open between."""
+    cell, wanted = told.cell, told.race.wanted
+    words = ["middlemark", "which", "--size", typed_size(cell.size), "--rate", f"{cell.rate:.12g}"]
+    words += ["--processes", str(cell.processes)] if cell.processes != 2 else []
+    words += ["--subscribers", str(cell.subscribers)] if cell.subscribers != 1 else []
+    words += ["--deadline", f"{wanted.deadline_s * 1e3:.12g}ms"] if wanted.deadline_s is not None else []
+    words += ["--loss", f"{wanted.max_loss:.12g}"] if wanted.max_loss else []
+    words += ["--cpu", f"{wanted.max_cpu:.12g}"] if wanted.max_cpu is not None else []
+    for factor in ("adapter", "transport"):
+        names = dict.fromkeys(str(getattr(each.row.result.cell, factor)) for each in told.answer)
+        words += [f"--{factor}", ",".join(names)]
+    return words

@@ -1,0 +1,36 @@
+"""Opening files that may have become something else: a pipe that blocks, a device that never ends, a folder."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Return a descriptor of a regular file. Raises OSError, also for whatever else is there; never blocks."""
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket, or a pipe that nobody reads
+            raise _not_regular(path) from None
+        raise
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return descriptor
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise _not_regular(path)
+
+
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """Return what is in a regular file. Raises OSError, also when it holds more than that."""
+    with os.fdopen(open_regular(path), "rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(errno.EFBIG, f"has more than {most_bytes:,} bytes", str(path))
+    return content
+
+
+def _not_regular(path: Path) -> OSError:
+    return OSError(errno.EINVAL, "is not a regular file", str(path))

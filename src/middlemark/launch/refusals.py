@@ -1,0 +1,67 @@
+"""What the workers refuse of a plan: each adapter is asked once, for every configuration, before anything starts."""
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from middlemark.launch.tasks import tasks_of
+from middlemark.model.cell import SEARCHES, Cell
+from middlemark.model.description import Worker
+from middlemark.model.plan import Plan, Trial
+from middlemark.model.protocol import ErrorEvent
+from middlemark.workers.ask import NoAnswerError, ask
+
+ANSWER_S = 60.0
+
+_ANSWER = msgspec.json.Decoder(ErrorEvent | None)
+
+
+async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) -> dict[int, ErrorEvent]:
+    """Return what is refused, by the configuration's number. Who cannot be asked refuses when the trial begins."""
+    first = {trial.cell: trial for trial in reversed(plan.trials)}
+    asked: dict[str, list[tuple[int, bytes]]] = {}
+    for number, cell in enumerate(plan.cells):
+        lines = asked.setdefault(cell.adapter, [])
+        lines += [(number, line) for line in _commands(cell, first[number], interface)]
+    answers = await asyncio.gather(*(_asked(workers[adapter], lines) for adapter, lines in asked.items()))
+    return dict(sorted((number, error) for refused in answers for number, error in refused.items()))
+
+
+def _commands(cell: Cell, trial: Trial, interface: str) -> list[bytes]:
+    """Return the configure commands of the cell's workers, as lines; of workers whose roles are alike one."""
+    if cell.rate in SEARCHES:  # each step has a rate of its own, which no middleware sees
+        cell = msgspec.structs.replace(cell, rate="max")
+    tasks = tasks_of(
+        cell,
+        trial.limits,
+        seed=trial.seed,
+        samples_stem="/",
+        domain=trial.domain or 0,
+        scope="mm_checked",
+        scratch="/",
+        interface=interface,
+    )
+    unlike = {
+        tuple((type(role), getattr(role, "echoes", None)) for role in roles): msgspec.json.encode(
+            tasks.command(place, roles)
+        )
+        for place, roles in tasks.by_worker
+    }
+    return list(unlike.values())
+
+
+async def _asked(worker: Worker, lines: list[tuple[int, bytes]]) -> dict[int, ErrorEvent]:
+    try:
+        answer = await ask([worker.path, "--check"], b"".join(line + b"\n" for _, line in lines), timeout_s=ANSWER_S)
+    except NoAnswerError:
+        return {}
+    refused: dict[int, ErrorEvent] = {}
+    for (number, _), line in zip(lines, answer.out.splitlines(), strict=False):
+        try:
+            error = _ANSWER.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            break
+        if error is not None:
+            refused.setdefault(number, error)
+    return refused

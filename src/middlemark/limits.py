@@ -1,0 +1,56 @@
+"""Limits of this process (``ulimit``) that stop it: which one it was, and the next step."""
+
+import errno
+import resource
+from collections.abc import Iterator
+
+PLENTY = {"-n": "1024", "-u": "1024", "-v": "unlimited"}
+
+
+def is_a_limit(error: BaseException) -> bool:
+    """Say whether the system refused because this process, or its user, has had its share."""
+    return bool(_options(error))
+
+
+def sentence(error: BaseException) -> str | None:
+    """Return which limit stopped the process, and how to raise it; None: it was none."""
+    for each in _chain(error):
+        options = _options(each)
+        if not options:
+            continue
+        set_here = [(option, value) for option in options if (value := _value(option)) is not None]
+        if not set_here:
+            return f"the system refuses more ({each}): end other programs, or ask for more memory or processes"
+        option, value = set_here[0]
+        raised = f"`ulimit {option} {PLENTY[option]}`"
+        return f"ulimit {option} {value}: too little for this; raise it ({raised}) and try again"
+    return None
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _options(error: BaseException) -> tuple[str, ...]:
+    """Return the options of ``ulimit`` that may be behind it, the likeliest first."""
+    text = str(error).lower()
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.EMFILE, errno.ENFILE) or "too many open files" in text:
+        return ("-n",)
+    if (isinstance(error, BlockingIOError) and number == errno.EAGAIN) or "can't start new thread" in text:
+        return ("-u", "-v")
+    wants_memory = any(each in text for each in ("allocate memory", "failed to map segment", "out of memory"))
+    if isinstance(error, MemoryError) or number == errno.ENOMEM or wants_memory:
+        return ("-v", "-u")
+    return ()
+
+
+def _value(option: str) -> str | None:
+    """Return the limit as ``ulimit`` shows it; None: there is none."""
+    which = {"-n": resource.RLIMIT_NOFILE, "-u": resource.RLIMIT_NPROC, "-v": resource.RLIMIT_AS}[option]
+    soft, _ = resource.getrlimit(which)
+    if soft == resource.RLIM_INFINITY:
+        return None
+    return str(soft // 1024 if option == "-v" else soft)

@@ -1,0 +1,154 @@
+"""Who runs in the next round of a run, or how it ended: rounds until medians are precise, or until races are decided.
+
+What is decided follows from the stored trials; only how long it took is the clock's.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from middlemark.model.cell import experiment
+from middlemark.model.description import Description
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Plan, Precision, Race, Reached
+from middlemark.plan.rounds import with_another_round
+from middlemark.runs.read import readers
+from middlemark.stats.candidates import Attempt, attempt, heats
+from middlemark.stats.comparisons import COMPARED_TIMES
+from middlemark.stats.interval import known
+from middlemark.stats.trials import TrialSummary, figures, trial_summary
+
+MACHINE_ALONE = 8
+"""Trials of the floor that candidates are held against; the other floors end with the first rounds."""
+
+
+class Open(msgspec.Struct, frozen=True):
+    """What is not decided after a round."""
+
+    wide: tuple[int, ...]
+    """Indices of the cells that it hangs on; empty: the end is reached."""
+    due: Collection[int] | None = None
+    """Who runs in the next round; None: every cell."""
+    unmeasured: tuple[int, ...] = ()
+    met: bool = True
+    """Whether an end that is reached is the one that was wanted."""
+
+
+class _Precisely:
+    """Every median within a part of it."""
+
+    def __init__(self, precision: Precision) -> None:
+        self.budget_s = precision.budget_s
+        self._precision = precision
+        self._figures: dict[int, list[float]] = {}
+
+    def take(self, plan: Plan, trial: TrialSummary) -> None:
+        found = figures(plan.cells[trial.outcome.cell], [trial])[0]
+        if found is not None and found > 0:
+            self._figures.setdefault(trial.outcome.cell, []).append(found)
+
+    def open(self, rounds: int) -> Open:
+        left = known(self._precision, self._figures, rounds)
+        met = len(left.unmeasured) < len(self._precision.focus)
+        return Open(left.wide, unmeasured=left.unmeasured, met=met)
+
+
+class _Racing:
+    """One surely the best, or some surely alike."""
+
+    def __init__(self, plan: Plan, race: Race, folder: Path, adapters: Sequence[Description]) -> None:
+        self.budget_s = race.budget_s
+        self._race = race
+        raced = {index for heat in race.heats for index in heat}
+        self._floors = {index: cell for index, cell in enumerate(plan.cells) if index not in raced and cell.subscribers}
+        self._cells = plan.cells
+        self._readers = readers(folder)
+        self._descriptions = {each.name: each for each in adapters}
+        self._attempts: dict[int, dict[int, Attempt]] = {}
+
+    def take(self, plan: Plan, trial: TrialSummary) -> None:
+        outcome = trial.outcome
+        self._attempts.setdefault(outcome.cell, {})[outcome.number] = attempt(
+            plan.cells[outcome.cell], trial, self._race.wanted, *self._readers, self._descriptions
+        )
+
+    def open(self, rounds: int) -> Open:
+        undecided = [each for each in heats(self._race, self._attempts, rounds) if each.ended is None]
+        running = tuple(sorted(cell for each in undecided for cell in each.running))
+        return Open(running, due={*running, *(floor for each in undecided for floor in self._alone(each.running[0]))})
+
+    def _alone(self, candidate: int) -> Sequence[int]:
+        """Return the fastest floor of that experiment, until its median has some trials behind it."""
+        asked = experiment(self._cells[candidate])
+        known = {
+            index: [each.ns for each in self._attempts.get(index, {}).values() if each.ns is not None]
+            for index, cell in self._floors.items()
+            if experiment(cell) == asked
+        }
+        fastest = min(
+            (index for index, ns in known.items() if ns), key=lambda each: statistics.median(known[each]), default=None
+        )
+        return [] if fastest is None or len(known[fastest]) >= MACHINE_ALONE else [fastest]
+
+
+class Until:
+    """Adds rounds to a run. Samples are read once, when the round of their trial is over."""
+
+    def __init__(
+        self,
+        folder: Path,
+        plan: Plan,
+        adapters: Sequence[Description],
+        outcomes: Sequence[TrialOutcome],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``outcomes``: those of an earlier part of the run; their time counts."""
+        self._readers = readers(folder)
+        self._rule: _Precisely | _Racing | None = None
+        if plan.precision is not None:
+            self._rule = _Precisely(plan.precision)
+        elif plan.race is not None:
+            self._rule = _Racing(plan, plan.race, folder, adapters)
+        self._read = 0
+        self._took: dict[int, list[float]] = {}
+        self._before_s = sum(each.seconds for each in outcomes)
+        self._clock = clock
+        self._began = clock()
+
+    def settle(
+        self, plan: Plan, outcomes: Sequence[TrialOutcome], extend: Callable[[Plan], bool]
+    ) -> tuple[bool, Reached | None]:
+        """Add rounds until the end is reached; ``extend`` notes and measures them, and says whether all of it ended.
+
+        Return whether it was not interrupted, and how it ended where rounds were to be added. ``outcomes`` grows.
+        """
+        while self._rule is not None:
+            found = self._after_round(self._rule, plan, outcomes)
+            if isinstance(found, Reached):
+                return True, found
+            plan = with_another_round(plan, found.due)
+            if not extend(plan):
+                return False, None
+        return True, None
+
+    def _after_round(self, rule: _Precisely | _Racing, plan: Plan, outcomes: Sequence[TrialOutcome]) -> Open | Reached:
+        for outcome in outcomes[self._read :]:
+            cell = plan.cells[outcome.cell]
+            rule.take(plan, trial_summary(cell, outcome, *self._readers, times=COMPARED_TIMES))
+            self._took.setdefault(outcome.cell, []).append(outcome.seconds)
+        self._read = len(outcomes)
+        rounds = max(trial.number for trial in plan.trials)
+        found = rule.open(rounds)
+        spent = self._before_s + self._clock() - self._began
+        if found.wide and spent + _expected_s(self._took, found.due) <= rule.budget_s:
+            return found
+        met = not found.wide and found.met
+        return Reached(rounds=rounds, seconds=spent, met=met, wide=found.wide, unmeasured=found.unmeasured)
+
+
+def _expected_s(took: Mapping[int, Sequence[float]], due: Collection[int] | None) -> float:
+    """Return the seconds that a round of these cells should take."""
+    return sum(statistics.mean(seconds) for cell, seconds in took.items() if due is None or cell in due)

@@ -1,0 +1,28 @@
+"""Every warning of the rows, by its kind, in each row's own words."""
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from middlemark.document.document import Document
+from middlemark.document.headline import disturbed
+from middlemark.document.words import varying
+from middlemark.show import View
+from middlemark.show.lines import printed, wrapped
+from middlemark.show.notes import footnotes, machine_lines, numbers_of
+
+
+def render(document: Document, view: View) -> str:
+    """Return them, or that there are none."""
+    return printed(_lines(document, max(view.width, 60)), view)
+
+
+def _lines(document: Document, width: int) -> Iterator[Text]:
+    rows = document.rows
+    if busy := disturbed(rows):
+        yield from (Text(line, style="bold yellow") for line in wrapped(busy, width))
+    yield from machine_lines(rows, width)
+    if not document.warnings:
+        yield Text("No row has a warning.")
+    varied = varying([row.result for row in rows])
+    yield from footnotes(rows, varied, numbers_of(rows), width, whole=True)

@@ -1,0 +1,225 @@
+"""The answer to `which`: on one screen for people, as one object for programs."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.document.numbers import ABSENT, exact, ratio, rounded, share, us
+from middlemark.document.outcome import words_of
+from middlemark.document.race import Candidate, Raced
+from middlemark.document.rows import per_message_ns
+from middlemark.document.sentences import part
+from middlemark.document.words import ASKED, plain, words
+from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.load import told as told_rate
+from middlemark.model.spelling import listing
+from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.show.json import readable, written
+from middlemark.show.lines import aligned, hanging
+from middlemark.stats.race import FINALISTS
+from middlemark.stats.verdict import MARGIN
+
+SCHEMA = 1
+_ROWS = 4
+"""Of the table: the answer's, and those that came next."""
+_NAMED = 3
+"""Of those that left for a reason of their own."""
+_SETTINGS = tuple(each for each in FACTORS.values() if each.name in ("receive", "reliability", "depth", "loan"))
+
+
+def render_json(raced: Raced) -> str:
+    """Return one object; times are in ns, what was not measured is null."""
+    cell, wanted = raced.cell, raced.race.wanted
+    found = {
+        "schema": SCHEMA,
+        "question": {
+            "size": cell.size,
+            "rate_hz": exact(float(cell.rate)),
+            "processes": cell.processes,
+            "subscribers": cell.subscribers,
+            "deadline_ns": None if wanted.deadline_s is None else exact(wanted.deadline_s * 1e9),
+            "loss": wanted.max_loss,
+            "cpu": wanted.max_cpu,
+            "budget_s": exact(raced.race.budget_s),
+        },
+        "verdict": raced.verdict,
+        "answer": [_answer(raced, each) for each in raced.answer[:FINALISTS]],
+        "candidates": [
+            {
+                "adapter": each.row.result.cell.adapter,
+                "transport": each.row.result.cell.transport,
+                "loan": each.row.result.cell.loan,
+                "p50_ns": exact(each.p50_ns),
+                "rounds": each.rounds,
+                "left": each.left,
+            }
+            for each in raced.candidates
+        ],
+        "trials": raced.trials,
+        "seconds": exact(raced.seconds),
+        "equal_allocation_trials": raced.equal_trials,
+        "machine": list(dict.fromkeys(each.advice for each in raced.warnings if each.advice)),
+        "next": raced.settles,
+    }
+    return msgspec.json.format(msgspec.json.encode(readable(found)), indent=2).decode() + "\n"
+
+
+def _answer(raced: Raced, each: Candidate) -> dict[str, Any]:
+    cell, interval = each.row.result.cell, each.row.result.interval
+    return {
+        "adapter": cell.adapter,
+        "transport": cell.transport,
+        "settings": {**{of.name: written(cell, of) for of in _SETTINGS}, "native": dict(cell.native)},
+        "p50_ns": exact(each.p50_ns),
+        "p99_ns": exact(each.p99_ns),
+        "times_machine": exact(raced.times_machine(each)),
+        "interval": None if interval is None else [exact(end) for end in interval],
+    }
+
+
+def render_table(raced: Raced, folder: str, width: int) -> str:
+    """Return the answer in its first lines, then the candidates that came near, what is doubtful, what to do next."""
+    lines = [
+        *(line for text in (_verdict(raced), _sure(raced)) if text for line in hanging("", text, width)),
+        "",
+        *_table(raced),
+        "",
+        *(line for text in _below(raced, folder) for line in hanging("", text, width)),
+    ]
+    return plain_lines(lines)
+
+
+def render_races(races: Sequence[Raced], width: int) -> str:
+    """Return the answer of each race of a run in which there was anything to choose."""
+    told = [f"{_verdict(each)} {_sure(each)}" for each in races if len(each.candidates) > 1]
+    return plain_lines([line for text in told for line in hanging("", text, width)])
+
+
+def plain_lines(lines: Sequence[str]) -> str:
+    """Return the lines as one text; whatever a middleware calls itself stays on its line."""
+    return "".join(f"{plain(each)}\n" for each in lines)
+
+
+def _verdict(raced: Raced) -> str:
+    asked = _asked(raced.cell)
+    if raced.verdict == "none holds":
+        return f"None holds for {asked}: {_reasons(raced)}."
+    if not raced.answer:
+        return f"Nothing is known yet for {asked}."
+    told = raced.answer[: _NAMED if len(raced.answer) > FINALISTS else FINALISTS]
+    figures = list(dict.fromkeys((_us(told[0].p50_ns), _us(told[-1].p50_ns))))
+    way = "one way" if raced.cell.pattern == "stream" else "round trip"
+    took = f"{' to '.join(figures)} µs {way}{_alone(raced)}."
+    more = len(raced.answer) - len(told)
+    names = listing([*map(_name, told), *([f"{more} more"] if more else [])])
+    if raced.verdict == "best":
+        return f"{names} is best for {asked}: {took}"
+    return f"{'Tie' if raced.verdict == 'tie' else 'Undecided'} for {asked}: {names}, {took}"
+
+
+def _asked(cell: Cell) -> str:
+    """Return what they were asked for: ``1 KiB at 1 kHz, 2 processes``."""
+    rate = told_rate(cell).replace("rate ", "at ")
+    several = f", {cell.subscribers} subscribers" if cell.subscribers > 1 else ""
+    return f"{format_size(cell.size)} {rate}{several}, {words(cell, ('processes',))}"
+
+
+def _sure(raced: Raced) -> str:
+    parts = []
+    sure = f"Sure, but {' and '.join(map(words_of, raced.serious))}" if raced.serious else "Sure"
+    if raced.verdict == "best":
+        alone = "there was no other" if len(raced.candidates) == 1 else "nobody else does what is asked"
+        parts.append(f"{sure}: {_behind(raced) or alone}.")
+    elif raced.verdict == "tie":
+        parts.append(f"{sure}: they differ by less than {format_percent(MARGIN)}.")
+    elif raced.verdict == "undecided":
+        parts.append(f"Not sure: {raced.why_open}.")
+    if raced.answer and raced.answer[0].within is not None and raced.race.wanted.deadline_s is not None:
+        parts.append(
+            f"{share(raced.answer[0].within)} of messages within {format_seconds(raced.race.wanted.deadline_s)}."
+        )
+    return " ".join(parts)
+
+
+def _behind(raced: Raced) -> str:
+    if raced.behind is None:
+        return ""
+    candidate, shift = raced.behind
+    far = part(math.expm1(shift.shift), rate=False)
+    return f"{_name(candidate)}, the next, takes {far} ({shift.pairs} rounds)"
+
+
+def _alone(raced: Raced) -> str:
+    """Return how far the one that leads is from the machine alone."""
+    times = raced.times_machine(raced.answer[0])
+    return f", {ratio(times)} × the machine alone" if times is not None else ""
+
+
+def _table(raced: Raced) -> Iterator[str]:
+    shown = [*raced.answer, *(each for each in raced.candidates if each not in raced.answer and each.p50_ns)][:_ROWS]
+    p99 = any(each.p99_ns is not None for each in shown)
+    within = raced.race.wanted.deadline_s is not None
+    longest = max((len(each.left or "") for each in shown), default=0)
+    head = ["", "p50 µs", *(["p99"] if p99 else []), *(["in time"] if within else []), "× alone", "rounds", ""]
+    rows = [
+        head,
+        *(
+            [
+                _name(each),
+                _us(each.p50_ns),
+                *([_us(each.p99_ns)] if p99 else []),
+                *([share(each.within)] if within else []),
+                ratio(raced.times_machine(each)),
+                str(each.rounds),
+                (each.left or "").ljust(longest),
+            ]
+            for each in shown
+        ),
+    ]
+    if raced.machine_alone is not None:
+        row = raced.machine_alone
+        p50 = _us(per_message_ns(row.result))
+        blank = [ABSENT] * (p99 + within)
+        rows.append([f"machine alone ({row.name})", p50, *blank, ratio(1.0), str(row.result.trials), ""])
+    yield from aligned(rows, right=True)
+
+
+def _below(raced: Raced, folder: str) -> Iterator[str]:
+    if raced.verdict in ("best", "tie"):
+        settings = dict.fromkeys(words(each.row.result.cell, (*ASKED, "receive")) for each in raced.answer)
+        yield f"settings: {'; '.join(settings)}"
+    if raced.verdict != "none holds" and (reasons := _reasons(raced)):
+        yield f"left: {reasons}"
+    if raced.warnings:
+        kinds = ", ".join(words_of(each.code) for each in raced.warnings[:_NAMED])
+        yield f"warnings: {kinds}: {_shortly(raced.warnings[0].advice or raced.warnings[0].text)}"
+    equal = f"equal shares: {raced.equal_trials}"
+    yield f"{raced.trials} trials ({equal}) in {format_seconds(raced.seconds).removesuffix(' 00 s')}: {folder}"
+    if raced.settles:
+        yield f"next: {raced.settles}"
+
+
+def _shortly(advice: str) -> str:
+    """Return the first of what it advises; the report has all."""
+    return advice.partition("; ")[0].partition(", or ")[0]
+
+
+def _reasons(raced: Raced) -> str:
+    """Return how many left for which reason; of those that did not do what is asked, the names of some."""
+    told = []
+    for why, number in Counter(each.left for each in raced.candidates if each.left).most_common():
+        names = [_name(each) for each in raced.candidates if each.left == why]
+        more = ", …" if number > _NAMED else ""
+        told.append(f"{why} {number}" + ("" if why == "slower" else f" ({', '.join(names[:_NAMED])}{more})"))
+    return "; ".join(told)
+
+
+def _name(each: Candidate) -> str:
+    return each.row.name
+
+
+def _us(ns: float | None) -> str:
+    return us(rounded(ns))

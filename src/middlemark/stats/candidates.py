@@ -1,0 +1,170 @@
+"""The candidates of a race: what each trial says of one, who leaves after which round and why, and how it ends.
+
+All of it follows from the stored trials: a race that goes on after an interruption goes on as it would have.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.plan import Race, Wanted
+from middlemark.stats import rates
+from middlemark.stats.costs import trial_cpu
+from middlemark.stats.floors import carried_otherwise
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, standing
+from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
+
+Left = Literal[
+    "slower", "misses the deadline", "cannot keep the rate", "loses", "takes too much processor time", "failed"
+]
+"""Why a candidate left."""
+
+LATE = 0.01
+"""A deadline is missed where more than this share of the messages does not arrive within it."""
+BEHIND = 0.01
+"""A rate is not kept where more than this share of it was not sent."""
+FAILURES = 2
+"""So many failed trials end it for a candidate."""
+_LOOKS = (FEWEST, *FINAL_LOOKS)
+_MISSING = 0.05
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One trial of a candidate."""
+
+    ns: float | None
+    """Its p50; None: it has none."""
+    misses: Left | None = None
+    """What is wanted and was not done, the worst first."""
+    within: float | None = None
+    """The share of messages that arrived within the deadline; None: there is none."""
+
+
+Attempts = Mapping[int, Mapping[int, Attempt]]
+"""By cell, by round."""
+
+
+class Heat(msgspec.Struct, frozen=True):
+    """How the race of some cells stands. ``running``: who may be the best, by their medians, the leader first."""
+
+    running: tuple[int, ...]
+    left: Mapping[int, Left]
+    ended: Ended | Literal["none holds"] | None
+    rounds: int
+
+
+def attempt(
+    cell: Cell,
+    trial: TrialSummary,
+    wanted: Wanted,
+    samples: SamplesOf,
+    kept: KeptOf,
+    descriptions: Mapping[str, Description],
+) -> Attempt:
+    """Return what the trial says of that candidate. What is carried by something else than its name says has failed."""
+    outcome = trial.outcome
+    if outcome.failed is not None or carried_otherwise(cell, outcome, descriptions):
+        return Attempt(None, "failed")
+    latency = trial.times.latency_of(cell)
+    counts = rates.counts(outcome)
+    expected = counts.received + counts.lost if counts else 0
+    within = None
+    misses: list[Left] = []
+    if rates.behind(cell, outcome) > BEHIND:
+        misses.append("cannot keep the rate")
+    if counts and wanted.max_loss is not None and counts.lost > wanted.max_loss * expected:
+        misses.append("loses")
+    if wanted.deadline_s is not None:
+        in_time = sum(int((each <= wanted.deadline_s * 1e9).sum()) for each in _latencies(cell, trial, samples, kept))
+        within = in_time / expected if expected else 0.0
+        if within < 1 - LATE:
+            misses.append("misses the deadline")
+    cpu = trial_cpu(outcome)
+    if wanted.max_cpu is not None and cpu is not None and cpu > wanted.max_cpu:
+        misses.append("takes too much processor time")
+    ns = latency.p50 if latency else None
+    return Attempt(ns, misses[0] if misses else None if ns else "failed", within)
+
+
+def _latencies(
+    cell: Cell, trial: TrialSummary, samples: SamplesOf, kept: KeptOf
+) -> Iterable[np.ndarray[tuple[int], np.dtype[np.uint64]]]:
+    """Return the times that ``latency_of`` is the summary of, each in ns from its intended instant."""
+    if cell.pattern == "stream":
+        return [each.raw["one_way_ns"] for file in trial.outcome.files if (each := kept(file)).role == "subscriber"]
+    trips = [kept(file).raw for file in trial.outcome.files if file.role == "client"]
+    alone = None if trips else samples(trial.outcome)
+    return [each["round_trip_ns"] + each["late_ns"] for each in (trips if alone is None else [alone])]
+
+
+def heats(race: Race, attempts: Attempts, rounds: int) -> tuple[Heat, ...]:
+    """Return how each race stands after so many rounds, all trials of which have ended."""
+    return tuple(_run(cells, attempts, rounds) for cells in race.heats)
+
+
+def _run(cells: Sequence[int], attempts: Attempts, rounds: int) -> Heat:
+    heat = Heat(tuple(cells), {}, None, 0)
+    for number in range(1, rounds + 1):
+        if heat.ended is None:
+            heat = _after(heat, attempts, number)
+    return heat
+
+
+def _after(heat: Heat, attempts: Attempts, number: int) -> Heat:
+    """Return the heat after that round."""
+    known = {each: {at: one for at, one in attempts.get(each, {}).items() if at <= number} for each in heat.running}
+    left: dict[int, Left] = {each: why for each, of in known.items() if (why := _leaves([*of.values()])) is not None}
+    running = [each for each in heat.running if each not in left]
+    holding = {each for each in running if holds(known[each].values())}
+    timed: dict[Hashable, Figures] = {
+        each: {at: math.log(one.ns) for at, one in known[each].items() if one.ns}
+        for each in running
+        if sum(one.ns is None for one in known[each].values()) < FAILURES
+    }
+    order: list[Hashable] = []
+    ended: Ended | Literal["none holds"] | None = None
+    # Who lacks a round stands beside the others in those that it has, and costs nobody else one.
+    whole = {each: of for each, of in timed.items() if len(of) == max(map(len, timed.values()))}
+    for some in (whole, timed) if len(whole) < len(timed) else (timed,):
+        due = {each: of for each, of in some.items() if each not in left}
+        if holding & due.keys():
+            now = standing(due, leaders=holding)
+            left |= {each: "slower" for each in running if each in now.left}
+            order, ended = [*now.running], now.ended
+    running = sorted(
+        (each for each in running if each not in left),
+        key=lambda each: order.index(each) if each in order else len(order),
+    )
+    if not running:
+        ended = "none holds"
+    elif number < FIRST_LOOK or not holding.issuperset(running):
+        ended = None
+    return Heat(tuple(running), {**heat.left, **left}, ended, number)
+
+
+def holds(attempts: Collection[Attempt]) -> bool:
+    """Say whether what is wanted is done in at least half of the trials; one that was never measured does not."""
+    return bool(attempts) and 2 * sum(each.misses is None for each in attempts) >= len(attempts)
+
+
+def _leaves(attempts: Sequence[Attempt]) -> Left | None:
+    """Return why a candidate leaves whatever the others do; None: it stays.
+
+    It failed twice; or more of its trials miss what is wanted than chance explains if no more than half of them do:
+    the exact one-sided binomial test over trials. Each look halves what is left of the error, 5 % altogether.
+    """
+    if sum(each.misses == "failed" for each in attempts) >= FAILURES:
+        return "failed"
+    missing: list[Left] = [each.misses for each in attempts if each.misses is not None]
+    trials = len(attempts)
+    if trials not in _LOOKS or not missing:
+        return None
+    chance = sum(math.comb(trials, more) for more in range(len(missing), trials + 1)) / 2**trials
+    return Counter(missing).most_common(1)[0][0] if chance <= _MISSING * 2.0 ** -(1 + _LOOKS.index(trials)) else None

@@ -1,0 +1,128 @@
+"""A race: who of many candidates is surely not the best leaves, round after round; trials go to those that matter.
+
+Each look spends a part of the error (Lan & DeMets, 1983), so that all looks together stop the best one with a chance of
+at most 5 %. While there are many, whoever is slower than the leader by more than a t quantile leaves: of the scatter of
+all candidates together, as multiple comparisons with the best have it (Hsu, 1981), and not of six values that happen to
+agree. The last few leave by the exact signed-rank test of their paired rounds. That test alone could not screen: its
+least p-value is 2/2^n, and 27 rivals are out of its reach before some ten rounds.
+"""
+
+import math
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from middlemark.stats.signed_rank import Values, signed_rank
+from middlemark.stats.verdict import MARGIN
+
+FIRST_LOOK = 3
+"""Rounds before anybody leaves: fewer have no scatter to speak of."""
+FINALISTS = 5
+"""So many or fewer are told apart by the exact test; a tie names no more either."""
+FINAL_LOOKS = (8, 12, 17, 24, 34, 48, 68, 96, 136, 192)
+"""Rounds after which it is asked: each look halves what is left of its error."""
+_SCREENING = 0.02
+_FINAL = 0.025
+_CLIP = 5.0
+"""A difference from the candidate's median beyond so many times the scatter counts as that: a stall is no speed."""
+
+Figures = Mapping[int, float]
+"""By round: the logarithm of what is to be small."""
+Ended = Literal["best", "tie"]
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """Where a race stands. ``running``: who may be the best, the leader first; ``left``: who surely is not."""
+
+    running: tuple[Hashable, ...]
+    left: tuple[Hashable, ...]
+    ended: Ended | None
+
+
+def standing(
+    figures: Mapping[Hashable, Figures], margin: float = MARGIN, leaders: Collection[Hashable] | None = None
+) -> Standing:
+    """Return who leaves after this round, of the candidates that ran in it (``figures`` holds only those).
+
+    To be called after every round, with those that were running then. A round that one of them lacks counts for none.
+    Who is slower by less than the margin stays. ``tie``: all that are left are surely within the margin of the leader.
+    ``leaders``: who may lead, at least one of them; None: everybody.
+    """
+    candidates = [*figures]
+    rounds = sorted(set.intersection(*(set(each) for each in figures.values())))
+    values = np.array([[figures[each][number] for each in candidates] for number in rounds])
+    if len(candidates) == 1:
+        return Standing((candidates[0],), (), "best")
+    if len(rounds) < FIRST_LOOK:
+        return Standing((*candidates,), (), None)
+    order = [int(each) for each in np.argsort(np.median(values, axis=0), kind="stable")]
+    leader = next(each for each in order if leaders is None or candidates[each] in leaders)
+    rivals = [each for each in order if each != leader]
+    differences = values - values[:, [leader]]
+    leaving = _screened(values, differences, rivals, margin)
+    if len(leaving) == len(rivals):  # that there is a winner is for the exact test to say
+        leaving.remove(rivals[0])
+    if len(candidates) - len(leaving) <= FINALISTS:
+        staying = [each for each in rivals if each not in leaving]
+        leaving |= _beaten(differences, staying, margin)
+    staying = [each for each in rivals if each not in leaving]
+    ended: Ended | None = None
+    if not staying:
+        ended = "best"
+    elif len(staying) < FINALISTS and _tied(differences, staying, margin):
+        ended = "tie"
+    return Standing(
+        tuple(candidates[each] for each in (leader, *staying)),
+        tuple(candidates[each] for each in rivals if each in leaving),
+        ended,
+    )
+
+
+def equal_allocation(candidates: int, rounds: int) -> int:
+    """Return the trials of such a race if nobody left, with at least the rounds that the exact test then asks for."""
+    level = _FINAL / max(1, candidates - 1)
+    able = (look for at, look in enumerate(FINAL_LOOKS) if 2.0**-look <= level * 2.0 ** -(1 + at))
+    return candidates * max(rounds, next(able, FINAL_LOOKS[-1]))
+
+
+def _screened(values: Values, differences: Values, rivals: Sequence[int], margin: float) -> set[int]:
+    """Return the rivals that are slower by more than chance explains, among so many and over so many looks."""
+    from scipy.special import stdtrit  # type: ignore[import-untyped]
+
+    rounds, candidates = values.shape
+    look = rounds - FIRST_LOOK + 1
+    level = _SCREENING * 6 / (math.pi * look) ** 2 / len(rivals)
+    centred = values - np.median(values, axis=1, keepdims=True)
+    residuals = centred - np.median(centred, axis=0)
+    pooled = 2 * float(np.median(np.var(residuals, axis=0, ddof=1)))
+    leaving = set()
+    for each in rivals:
+        own = differences[:, each]
+        middle = float(np.median(own))
+        bound = _CLIP * math.sqrt(pooled)
+        own = np.clip(own, middle - bound, middle + bound)
+        alone = float(np.var(own, ddof=1))
+        degrees = rounds - 1 if alone > pooled else (candidates - 1) * (rounds - 1)
+        reach = float(stdtrit(degrees, 1 - level)) * math.sqrt(max(alone, pooled) / rounds)
+        if float(own.mean()) > max(reach, math.log1p(margin)):
+            leaving.add(each)
+    return leaving
+
+
+def _beaten(differences: Values, rivals: Sequence[int], margin: float) -> set[int]:
+    """Return the finalists that the exact test calls slower, where this round is one of its looks."""
+    rounds = len(differences)
+    if rounds not in FINAL_LOOKS or not rivals:
+        return set()
+    level = _FINAL * 2.0 ** -(1 + FINAL_LOOKS.index(rounds)) / len(rivals)
+    found = {each: signed_rank(list(differences[:, each])) for each in rivals}
+    return {each for each, shift in found.items() if shift.shift > math.log1p(margin) and shift.p <= 2 * level}
+
+
+def _tied(differences: Values, rivals: Sequence[int], margin: float) -> bool:
+    """Say whether each of them lies within the margin of the leader, by an interval that holds for all of them."""
+    far = math.log1p(margin)
+    shifts = (signed_rank(list(differences[:, each]), 1 - 0.05 / len(rivals)) for each in rivals)
+    return all(-far <= each.low and each.high <= far for each in shifts)
