@@ -53,6 +53,7 @@ export async function open(browser, file, { width = 1280, height = 800, scheme =
 
 // Scrolls every figure into sight, so that all of them are drawn.
 export async function drawAll(page) {
+  await page.mouse.move(0, 0); // what passes under the pointer has a tip
   for (const id of await ids(page)) {
     await page.locator(`[id="${id}"]`).scrollIntoViewIfNeeded();
     await page.waitForFunction((id) => document.getElementById(id).matches(":not([data-stale])") && document.getElementById(id).querySelector(".plot").childElementCount > 0, id);

@@ -1,7 +1,7 @@
 """Documents of invented runs for the browser tests, as src/middlemark/document makes them of real ones.
 
 ``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html,
-failed.html and empty.html.
+failed.html and empty.html; and first.html and single.html, whose verdicts are made of trials as those of real runs are.
 """
 
 import itertools
@@ -58,7 +58,58 @@ def two() -> dict[str, Any]:
         {"name": "run", "label": "run", "levels": ["r0", "r1"], "shown": ["monday", "tuesday"], "unit": None}
     )
     document["cells"] += second["cells"]
+    document["standings"] = [
+        each
+        | {
+            "levels": each["levels"] | {"run": name},
+            "places": [place | {"row": place["row"] + first} for place in each["places"]],
+            "floor": each["floor"] + first,
+        }
+        for name, first in (("monday", 0), ("tuesday", len(second["cells"])))
+        for each in document["standings"]
+    ]
+    document["comparisons"] = [
+        _compared(cell, second["cells"][at], "run", ("slower", "cannot tell")[at % 2], 0.1)
+        for at, cell in enumerate(document["cells"][: len(second["cells"])])
+        if not cell["floor"]
+    ]
     return document
+
+
+def first() -> dict[str, Any]:
+    """Return a run of three middlewares over their transports, at three sizes, in one process and in two."""
+    from report_runs import cell, data_of, run_of
+
+    def trials(middle: float, seed: str, scatter: float) -> list[float]:
+        draw = random.Random(seed)
+        return [middle * draw.lognormvariate(0, scatter) for _ in range(10)]
+
+    middles = {
+        ("udp", "udp"): (20_000, 0.02),
+        ("shm", "shm"): (14_000, 0.02),
+        ("lyra", "udp"): (31_000, 0.03),
+        ("lyra", "shm"): (17_000, 0.03),
+        ("vega", "udp"): (29_000, 0.06),
+        ("deneb", "udp"): (28_000, 0.06),
+    }
+    figures = {
+        cell(adapter, transport, size=size, processes=processes): trials(
+            (middle * (0.65 if (adapter, size) == ("deneb", 65536) else 1) + size / 4) / (3 - processes),
+            f"{adapter}{transport}{size}{processes}",
+            scatter,
+        )
+        for (adapter, transport), (middle, scatter) in middles.items()
+        for size in (16, 1024, 65536)
+        for processes in (1, 2)
+    }
+    return json.loads(json.dumps(data_of(run_of(figures))))
+
+
+def single() -> dict[str, Any]:
+    """Return a run of one middleware over one transport, in two trials, with nothing beside it."""
+    from report_runs import cell, data_of, run_of
+
+    return json.loads(json.dumps(data_of(run_of({cell(): [21_000.0, 22_000.0]}))))
 
 
 def hostile() -> dict[str, Any]:
@@ -98,7 +149,7 @@ def failed() -> dict[str, Any]:
         }
         for cell in document["cells"]
     ]
-    document |= {"comparisons": [], "warnings_summary": []}
+    document |= {"comparisons": [], "warnings_summary": [], "standings": []}
     document["answers"] = [{"text": "Nothing was measured: every trial failed.", "sure": "unsure", "cells": []}]
     document["runs"][0] |= {"failed_trials": 72, "interrupted": True, "ended": None}
     document["runs"][0] |= {"state": "96 trials, 72 of them failed, interrupted: what was measured by then is shown"}
@@ -155,6 +206,7 @@ class _Maker:
                 "run": "r0",
                 "suite": "first-look",
                 "label": f"{series} · {_shown('size', size)}",
+                "name": f"{adapter} {transport}",
                 "series": series,
                 "floor": adapter in {"udp", "shm"},
                 "f": f,
@@ -209,8 +261,16 @@ class _Maker:
             "cells": self.cells,
             "comparisons": _comparisons(self.cells, self.random),
             "answers": _answers(self.cells),
+            "standings": _standings(self.cells) if len(self.cells) < 100 else [],
+            "usual": 1,
             "warnings_summary": [
-                _WARNING | {"count": len(self.cells[::3]), "cells": [cell["i"] for cell in self.cells[::3]]}
+                _WARNING
+                | {
+                    "words": "few samples",
+                    "serious": False,
+                    "count": len(self.cells[::3]),
+                    "cells": [cell["i"] for cell in self.cells[::3]],
+                }
             ],
             "commands": ["middlemark run first-look --seed 1"],
         }
@@ -285,6 +345,7 @@ def _run(cells: list[dict[str, Any]], trials: int, source: random.Random) -> dic
             "governor": None,
         },
         "machine_line": "robot-7, AMD EPYC, 2 processors, 23.5 GiB, Debian GNU/Linux 12, virtual machine",
+        "told": "AMD EPYC, 2 processors, virtual machine · 96 trials · 2 min 16 s",
         "machine_facts": [["clock", "tsc"]],
         "state": f"{len(order)} trials, in 2 min 16 s, from 2026-11-21 09:57:00 UTC, seed 1",
         "adapters": [
@@ -308,27 +369,74 @@ def _comparisons(cells: list[dict[str, Any]], source: random.Random) -> list[dic
             break
         verdict = verdicts[len(made) % 4]
         shift = {"faster": -0.3, "slower": 0.4, "equivalent": 0.01, "cannot tell": 0.08}[verdict]
-        shift *= 1 + source.random() * 0.2
+        one = _compared(a, b, "adapter" if len(made) % 2 else "size", verdict, shift * (1 + source.random() * 0.2))
         bounded = len(made) % 5 > 0
-        spread = 0.02 if verdict != "cannot tell" else 0.2
+        made.append(
+            one
+            | {"metric": "p50" if len(made) % 3 else "throughput"}
+            | ({} if bounded else {"low": None, "high": None})
+        )
+    return made
+
+
+def _compared(a: dict[str, Any], b: dict[str, Any], factor: str, verdict: str, shift: float) -> dict[str, Any]:
+    spread = 0.02 if verdict != "cannot tell" else 0.2
+    return {
+        "a": a["i"],
+        "b": b["i"],
+        "factor": factor,
+        "what": a["label"],
+        "names": [a["series"], b["series"]],
+        "metric": "p50",
+        "unit": "ns",
+        "shift": shift,
+        "low": shift - spread,
+        "high": shift + spread,
+        "p": 0.002,
+        "p_family": 0.01,
+        "pairs": 10,
+        "verdict": verdict,
+        "trials_needed": 20 if verdict == "cannot tell" else None,
+        "marks": [],
+    }
+
+
+def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one an experiment and size: the best of each adapter, the second surely slower below 1 MiB."""
+    groups: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
+    for cell in cells:
+        groups.setdefault((cell["f"]["pattern"], cell["f"]["subscribers"], cell["f"]["size"]), []).append(cell)
+    made = []
+    for (pattern, subscribers, size), members in groups.items():
+        best: dict[str, dict[str, Any]] = {}
+        for cell in sorted(members, key=lambda each: each["latency"]["p50"]):
+            if not cell["floor"]:
+                best.setdefault(cell["f"]["adapter"], cell)
+        floors = [each for each in members if each["floor"]] or [cell for cell in cells if cell["floor"]]
+        rows = [each["i"] for each in best.values()]
+        sure = size < 1 << 20
+        state = ("slower", "surely slower") if sure else ("open", "not told apart")
         made.append(
             {
-                "a": a["i"],
-                "b": b["i"],
-                "factor": "adapter" if len(made) % 2 else "size",
-                "what": "64 B · block",
-                "names": [a["series"], b["series"]],
-                "metric": "p50" if len(made) % 3 else "throughput",
-                "unit": "ns",
-                "shift": shift,
-                "low": shift - spread if bounded else None,
-                "high": shift + spread if bounded else None,
-                "p": 0.002,
-                "p_family": 0.01,
-                "pairs": 10,
-                "verdict": verdict,
-                "trials_needed": 20 if verdict == "cannot tell" else None,
-                "marks": [],
+                "by": "p50",
+                "size": size,
+                "levels": {"pattern": pattern, "subscribers": f"{subscribers} subscribers"},
+                "verdict": "best" if sure else "undecided",
+                "sure": sure,
+                "lead": "cyclonedds udp is lowest, 22.0 µs a round trip, 1.35 × the machine alone.",
+                "why": "The other is slower."
+                if sure
+                else "Not told apart from fastdds udp: about 24 trials would tell.",
+                "winner": cells[rows[0]]["f"]["adapter"],
+                "places": [
+                    {"row": row, "state": "first" if at == 0 else state[0], "why": "" if at == 0 else state[1]}
+                    for at, row in enumerate(rows)
+                ],
+                "floor": min(floors, key=lambda each: each["latency"]["p50"])["i"],
+                "failed": [],
+                **(
+                    {} if sure else {"command": "middlemark run first-look --only size=1MiB --trials 24", "seconds": 62}
+                ),
             }
         )
     return made
@@ -354,9 +462,10 @@ def _answers(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     from middlemark.show.html import page_of
 
+    sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (small, large, two, hostile, failed, empty):
+    for make in (small, large, two, hostile, failed, empty, first, single):
         document = make()
         (folder / f"{make.__name__}.html").write_text(page_of(document), encoding="utf-8")
         (folder / f"{make.__name__}.json").write_text(json.dumps(document), encoding="utf-8")

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { installed, root } from "./browser.mjs";
 
 // Bundled as the page's own script is: the modules draw with D3 and Plot, which node finds in build/npm alone.
-const modules = ["choice", "distribution", "selection", "table", "words"].map((name) => `export * from "./${name}.mjs";`).join("\n");
+const modules = ["choice", "distribution", "selection", "style", "table", "words"].map((name) => `export * from "./${name}.mjs";`).join("\n");
 const { outputFiles: [bundle] } = installed("esbuild").buildSync({
   stdin: { contents: modules, resolveDir: join(root, "src/middlemark/show/html/scripts") },
   nodePaths: [join(root, "build/npm/node_modules")],
@@ -96,6 +96,24 @@ describe("the report's script", () => {
   it("fails what loses messages, and says nothing of a percentile that has too few samples", () => {
     assert.equal(only([cell(64, 1e4, { loss: 0.02 })], { size: 64 }).status, "fails");
     assert.equal(only([cell(64, null)], { size: 64, deadline: 1e6 }).status, "unmeasured");
+  });
+
+  it("holds the highest percentile that is known where the wished one has too few samples", () => {
+    const row = only([cell(64, null, { latency: { p50: 1e4, p90: 2e4, p99: null } })], { size: 64, deadline: 3e4 });
+    assert.deepEqual([row.status, row.value, row.quantile], ["holds", 2e4, "p90"]);
+    assert.equal(only([cell(64, 4e4)], { size: 64 }).quantile, "p99");
+  });
+
+  it("tells the latency of one at a time where nothing was measured near the rate, and no verdict", () => {
+    const row = only([cell(64, 1e4)], { size: 64, rate: 100 });
+    assert.deepEqual([row.status, row.value, row.meanwhile], ["unmeasured", null, 1e4]);
+  });
+
+  it("leaves out of names what all of them share, and cuts in the middle", () => {
+    const [short, shared] = script.differing(["a udp · block, 1 process", "b udp · block, 2 processes · monday"]);
+    assert.deepEqual([short("a udp · block, 1 process"), short("b udp · block, 2 processes · monday"), shared], ["a udp · 1 process", "b udp · 2 processes, monday", "block"]);
+    const cut = ["first-name-of-many · depth 1", "first-name-of-many · depth 2"].map((each) => script.fitted(each, 100));
+    assert.notEqual(cut[0], cut[1]);
   });
 
   it("puts what holds first, and of that the fastest", () => {

@@ -7,7 +7,7 @@ const report = resolve(process.argv[2]);
 const browser = await launch();
 try {
   const wide = await open(browser, report);
-  await wide.page.waitForSelector("#answer-picture svg");
+  await wide.page.waitForSelector("#answer-picture svg, #changes svg");
   await wide.page.screenshot({ path: join(root, "docs", "report-1280.png") });
 
   const { page } = await open(browser, report, { width: 400, height: 860, scheme: "dark" });

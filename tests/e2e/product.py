@@ -75,9 +75,10 @@ class Run:
         return [pid for pid in marked(self.mark) if pid != self.process.pid]
 
     def workers(self, adapter: str) -> list[int]:
-        """The workers' pids in the order of their start: the ping first."""
+        """The pids of a trial's workers in the order of their start, the ping first; none of those only asked."""
         name = f"middlemark-worker-{adapter}".encode()
-        return [pid for pid in self.children() if name in _read(pid, "cmdline").split(b"\0")[0]]
+        words = {pid: _read(pid, "cmdline").split(b"\0") for pid in self.children()}
+        return [pid for pid, argv in words.items() if name in argv[0] and not any(each[:2] == b"--" for each in argv)]
 
     def measuring(self) -> list[int]:
         """The null workers' pids once the roles of both have their threads; until then empty."""

@@ -42,6 +42,9 @@ COUNTED = COMMON + "".join(
     ]
 )
 
+OF_THE_MACHINE = {"few-samples", "machine-disturbed", "mostly-idle"}
+"""Warnings that say how busy or how idle the machine was just then."""
+
 EXPECTED: dict[str, dict[str, int]] = {
     "good": {},
     "lost on the way back": {"lost": 2},
@@ -86,7 +89,7 @@ def test_only_whole_round_trips_in_time_are_samples(counted: Ended, name: str) -
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_every_count_is_a_warning_with_the_row(counted: Ended, name: str) -> None:
-    codes = {warning["code"] for warning in counted.cells[name]["warnings"]} - {"few-samples", "machine-disturbed"}
+    codes = {warning["code"] for warning in counted.cells[name]["warnings"]} - OF_THE_MACHINE
     named = {"lost": "loss", "publish_failed": "publish-failed"}
     expected = {named.get(count, count) for count in EXPECTED[name]}
     assert expected <= codes
@@ -179,11 +182,11 @@ def test_a_transport_that_did_not_carry_the_data_is_marked(bench: Bench) -> None
     cell = ended.cells["label"]
     assert cell["carried_by"] == "shared-memory"
     assert "transport-contradicted" in {each["code"] for each in cell["warnings"]}
-    assert "(!)" in bench.run("run", bench.suite(text)).out
+    assert "(!)" in bench.run("run", bench.suite(text), "--format", "table").out
 
 
 def test_the_table_says_why_a_row_has_no_figures(bench: Bench) -> None:
-    ended = bench.run("run", bench.suite(COMMON + sweep("crash", 'crash = "5"') + sweep("good")))
+    ended = bench.run("run", bench.suite(COMMON + sweep("crash", 'crash = "5"') + sweep("good")), "--format", "table")
     assert "failed: " in ended.out
     assert "SIGABRT" in re.sub(r"\s+", " ", ended.out)
 

@@ -30,8 +30,9 @@ message(STATUS "absent: not built, it was not found")
 WORKER = '#include <cstdio>\nint main() { std::puts("%s"); }\n'
 COMMAND = """
 import os, subprocess, sys
-worker = os.environ["MIDDLEMARK_WORKERS"].split(":")[0] + "/middlemark-worker-tiny"
-print("arguments", sys.argv[1:])
+*first, own = os.environ["MIDDLEMARK_WORKERS"].split(":")
+worker = own + "/middlemark-worker-tiny"
+print("arguments", sys.argv[1:], *first)
 print("worker", subprocess.run([worker], capture_output=True, text=True, check=True).stdout.strip())
 """
 LIST = "[base] builds\nneeded-a\nneeded-b\n\n[tiny] its middleware\nmiddle-c\n\n[check] tests\ntest-d\n"
@@ -137,8 +138,9 @@ def test_it_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_pat
     assert (done.stdout, done.stderr) == ("arguments []\nworker first\n", "")
 
 
-def test_the_workers_of_the_checkout_come_before_the_users(ready: Checkout) -> None:
-    assert ready.start(MIDDLEMARK_WORKERS="/elsewhere")[:2] == (0, "arguments []\nworker first\n")
+def test_the_workers_that_the_user_names_come_before_those_of_the_checkout(ready: Checkout) -> None:
+    told = ready.start(MIDDLEMARK_WORKERS="/elsewhere:/further")[:2]
+    assert told == (0, "arguments [] /elsewhere /further\nworker first\n")
 
 
 def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
@@ -256,6 +258,14 @@ def test_the_set_up_can_be_asked_for(ready: Checkout) -> None:
     err = ready.start(MIDDLEMARK_SETUP="again")[2]
     assert "making .venv" in err
     assert "building" in err
+
+
+def test_help_installs_and_builds_nothing(checkout: Checkout) -> None:
+    told = checkout.start("run", "--help", INSTALLED="")[2]
+    assert "making .venv" in told
+    assert "building" not in told
+    assert checkout.stamps() == {"python"}
+    assert not checkout.apt_log.exists()
 
 
 def test_a_moved_checkout_is_set_up_anew(checkout: Checkout) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C before anything has begun: the command ends silently, however early, and whatever Python was doing."""
+"""Ctrl-C and SIGTERM at odd moments: the command ends silently, however early, and whatever Python was doing."""
 
 import os
 import signal
@@ -77,13 +77,13 @@ def caught_by_process(pid: int) -> bool:
 
 
 INTERRUPTING = {
-    "a module": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n",
+    "a module": "import os, signal\nos.kill(os.getpid(), {number})\n",
     # An exception is printed and swallowed there.
     "a destructor": (
         "import os, signal\n"
         "class Last:\n"
         "    def __del__(self):\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        os.kill(os.getpid(), {number})\n"
         "        [None for _ in range(1000)]\n"
         "Last()\n"
     ),
@@ -92,16 +92,24 @@ INTERRUPTING = {
 
 @pytest.mark.usefixtures("null_worker")
 @pytest.mark.parametrize("where", INTERRUPTING)
-@pytest.mark.parametrize("imported", ["click", "msgspec", "asyncio", "numpy"])
+@pytest.mark.parametrize(
+    ("imported", "number"),
+    [
+        *((each, signal.SIGINT) for each in ("click", "msgspec", "asyncio", "numpy")),
+        ("click", signal.SIGTERM),
+        ("jinja2", signal.SIGTERM),  # what only the report takes: all is measured and printed
+    ],
+)
 def test_an_interrupt_while_anything_is_imported_ends_the_command_without_a_word(
-    bench: Bench, way: list[str], imported: str, where: str
+    bench: Bench, way: list[str], imported: str, number: signal.Signals, where: str
 ) -> None:
     modules = bench.folder / "modules"
     modules.mkdir()
-    (modules / f"{imported}.py").write_text(INTERRUPTING[where] + "raise SystemExit('the interrupt was swallowed')\n")
+    interrupting = INTERRUPTING[where].format(number=int(number))
+    (modules / f"{imported}.py").write_text(interrupting + "raise SystemExit('the interrupt was swallowed')\n")
     run = started(bench, way, *ONE, "--duration", "50ms", "--warmup", "10ms", first_on_path=modules)
     code, err = run.interrupted()
-    assert code in INTERRUPTED
+    assert code in (INTERRUPTED if number == signal.SIGINT else (130,))
     assert err == ""
 
 

@@ -112,6 +112,16 @@ def test_the_table_of_a_real_run_names_every_cell(bench: Bench) -> None:
     assert max(map(len, out.splitlines())) <= 100
 
 
+def test_a_run_ends_with_the_screen_that_show_prints_again_and_verbose_adds_every_row(bench: Bench) -> None:
+    ended = bench.run(
+        "run", "--adapter", "null", "--transport", "memory", "--size", "16", "--samples", "60", "--verbose"
+    )
+    screen = bench.run("show", str(ended.folder)).out
+    assert ended.out.startswith(screen)
+    assert len(screen.splitlines()) <= 40
+    assert "How to read it" in ended.out.removeprefix(screen)
+
+
 def test_latencytests_table_of_a_real_run_reads_as_latencytests(bench: Bench) -> None:
     out = small_run(bench, "latencytest").out
     assert "Half round trips" in out

@@ -52,7 +52,7 @@ def test_without_floors_the_middleware_is_measured_alone(bench: Bench, cells: tu
 
 
 def test_a_dry_run_shows_the_floors(bench: Bench, cells: tuple[str, ...]) -> None:
-    told = bench.run("run", *cells, "--dry-run").out
+    told = bench.run("run", *cells, "--dry-run", "--verbose").out
     assert told.count("command-line: floors: ") == 5
     assert "5 of these configurations are the machine alone" in told
     assert "alone" not in bench.run("run", *cells, "--dry-run", "--no-floors").out

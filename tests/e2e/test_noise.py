@@ -1,14 +1,15 @@
 """The witness: what really disturbs a trial is seen and named; anything else marks no trial."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from product import Bench, Ended, marked
+from product import Bench, Ended, Run, marked, until
 
 from middlemark.workers.find import executables, witness
 
@@ -123,3 +124,30 @@ def test_without_a_witness_a_trial_is_measured_and_says_what_is_not_known(bench:
     assert "middlemark-witness" in noise["absent"]["switches"]
     assert (noise["others_share"], noise["still_share"], noise["longest_gap_ns"]) == (None, None, None)
     assert noise["steal_share"] is not None
+
+
+def awake(run: Run) -> list[Path]:
+    """The threads of a run that keep a processor from halting."""
+    found = []
+    for task in [task for pid in run.children() for task in Path(f"/proc/{pid}/task").glob("*")]:
+        with suppress(OSError):  # it has ended meanwhile
+            if (task / "comm").read_text().startswith("awake "):
+                found.append(task)
+    return found
+
+
+def test_a_row_that_was_measured_awake_says_so(bench: Bench) -> None:
+    ended = bench.run(*ONE, "--awake", "--duration", "200ms")
+    assert cell_of(ended)["awake"] is True
+    assert ended.run_file["plan"]["cells"][0]["awake"] is True
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_keeps_processors_awake_when_the_run_is_gone(bench: Bench, number: signal.Signals) -> None:
+    run = bench.start(*ONE, "--awake", "--duration", "60s")
+    until(lambda: len(awake(run)) == len(os.sched_getaffinity(0)))
+    spinning = awake(run)
+    run.signal(number)
+    run.process.communicate()
+    until(lambda: not any(task.exists() for task in spinning))
+    until(lambda: run.children() == [])

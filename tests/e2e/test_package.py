@@ -57,7 +57,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     run([sys.executable, "-m", "venv", folder / "venv"], cwd=folder)
     python = folder / "venv" / "bin" / "python"
     pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    settings = ["cmake.define.MIDDLEMARK_ADAPTERS=null", "cmake.build-type=Debug"]
+    build = f"build-dir={ROOT / 'build' / 'package'}"  # what has not changed is not compiled again
+    settings = [build, "cmake.define.MIDDLEMARK_ADAPTERS=null", "cmake.build-type=Debug"]
     run([*pip, *(f"--config-settings={each}" for each in settings), ROOT], cwd=folder)
     package = run([python, "-c", "import middlemark; print(middlemark.__path__[0])"], cwd=folder).stdout.strip()
     return Installed(folder / "venv" / "bin" / "middlemark", Path(package))

@@ -69,7 +69,7 @@ def test_the_markdown_of_a_stored_run(bench: Bench) -> None:
     lines = again.out.splitlines()
     assert lines[0].startswith("## command-line, ")
     assert sum(line.startswith("| udp (machine alone) | ") for line in lines) == 2
-    assert "too few for an interval" in again.out
+    assert "too few to call a difference" in again.out
 
 
 def test_a_run_of_which_a_cell_crashed_says_so(bench: Bench) -> None:

@@ -88,12 +88,31 @@ def test_a_run_of_another_machine_or_version_is_refused_with_all_that_differs(be
 
 
 def test_what_is_asked_beside_it_is_refused_and_so_is_a_run_under_way(bench: Bench) -> None:
-    run = bench.start(*ASKED, "--duration", "2s", "--quiet")
-    until(run.trials)
+    run = bench.start(*ASKED, "--duration", "20s", "--quiet")
+    until(run.trials, timeout_s=60)
     beside = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
     assert beside.code == 2
     assert "leave suites, factors" in beside.err
     under_way = bench.run_leaving("run", "--resume", str(run.folder))
     assert under_way.code == 3
-    assert "is being measured by another process" in under_way.err
+    assert f"is being measured by process {run.process.pid}" in under_way.err
     run.kill()
+
+
+@pytest.mark.parametrize("apart_s", [0.0, 0.3])
+def test_of_two_that_resume_a_run_one_measures_and_the_other_is_refused_with_its_pid(
+    bench: Bench, apart_s: float
+) -> None:
+    folder = killed(bench, 1)
+    both = []
+    for _ in range(2):
+        both.append(bench.start("run", "--resume", str(folder), "--quiet"))
+        time.sleep(apart_s)
+    done = [each.process.communicate(timeout=60) for each in both]
+    codes = [each.process.returncode for each in both]
+    assert sorted(codes) == [0, 3], done
+    refused = codes.index(3)
+    assert f"is being measured by process {both[1 - refused].process.pid}" in done[refused][1]
+    assert Counter(json.loads(line)["order"] for line in (folder / "trials.jsonl").read_text().splitlines()) == Counter(
+        range(TRIALS)
+    )

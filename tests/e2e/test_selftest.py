@@ -72,10 +72,20 @@ def test_an_interrupt_says_what_was_measured_and_leaves_nothing_behind(bench: Be
 def test_an_interrupt_in_the_pilot_keeps_nothing(bench: Bench) -> None:
     out = bench.folder / "kept"
     run = bench.start("selftest", "--duration", "5s", "--quiet", "--out", str(out), out=out)
-    until(lambda: any(bench.scratch.glob("middlemark-selftest-*")), timeout_s=60)
-    until(lambda: run.workers("shm") or run.workers("null"))
+    until(lambda: run.workers("shm") or run.workers("null"), timeout_s=60)
     run.signal(signal.SIGINT)
     code, err = run.interrupted()
     assert (code, err) == (130, "middlemark: interrupted in the pilot; nothing is kept\n")
     assert not out.exists()
+    assert bench.leftovers() == []
+
+
+def test_a_pilot_that_was_killed_is_cleared_away_by_the_next_run(bench: Bench) -> None:
+    run = bench.start("selftest", "--trials", "6", "--duration", "1s", "--out", str(bench.folder / "killed"))
+    until(lambda: run.workers("shm"))
+    run.signal(signal.SIGKILL)
+    run.ended()
+    until(lambda: run.children() == [])
+    assert bench.leftovers(), "the pilot's folder, or this test tests nothing"
+    bench.run("run", "--adapter", "null", "--size", "64", "--trials", "1", "--duration", "50ms", "--no-floors")
     assert bench.leftovers() == []

@@ -117,7 +117,7 @@ def test_a_stream_at_a_rate_is_never_faster_than_it(bench: Bench) -> None:
 
 def test_the_table_of_a_stream_names_its_cell_and_its_rate(bench: Bench) -> None:
     options = ("--pattern", "stream", "--size", "64", "--duration", "200ms")
-    out = bench.run("run", "--adapter", "shm", *options, *SHORT).out
+    out = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "table").out
     for word in ("shm", "64 B", "stream", "lost", "How to read it"):
         assert word in out, word
     assert max(map(len, out.splitlines())) <= 100
@@ -154,7 +154,7 @@ def test_the_highest_rate_that_holds_is_found(bench: Bench) -> None:
     found = cell["sustainable"]["rate_hz"]
     held = [step for step in kept_steps(ended) if step["held"]]
     assert found in {step["rate_hz"] for step in held}
-    assert 0 < found <= 1_000
+    assert 0 < found <= 1_010, "n messages have n - 1 intervals, and a step has some 150"
     assert cell["lost"] <= 0.01 * cell["received"]
     assert [path.name for path in (ended.folder / "samples").iterdir() if "_" in path.name] == []
 

@@ -27,13 +27,22 @@ SHORTER = {
     "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet", "subscribers=1,2", "depth=1,100"),
 }
 """By suite: further ``--only``, so that every kind of cell is measured within half a minute."""
+LONG = ("everything", "fan-out", "idle-to-flood", "ros1-factors")
+"""Half a minute each, of kinds of cells that the other suites and conformance measure too."""
 
 
 def may_run_in_real_time() -> bool:
     return os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[1] >= 80
 
 
-@pytest.mark.parametrize("name", [each for each in suite_files() if each != "first-look"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each, marks=[pytest.mark.full] if each in LONG else [])
+        for each in suite_files()
+        if each != "first-look"
+    ],
+)
 def test_every_other_suite_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
     [suite] = load([name], raw_options())
     named = {str(value) for sweep in suite.sweeps for value in sweep.levels("adapter").values} - {"all"}

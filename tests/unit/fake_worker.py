@@ -10,9 +10,17 @@ capacity      the most messages a second that arrive at a subscriber
 p99_per_hz    one-way p99 in ns for each Hz of the rate
 at, does      a role, and what it does: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
               ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own
+record        a file to append a line to for every event: ``[<role>, <event>, <event as said>]``
 rates         only at rates within these (Hz): ``<lowest> <highest>``
+at, leaves    a role, and a command that it starts in a session of its own, with its pid in a file ``left`` beside this
+at, says      a role, and what it says wrong: ``{"<event>": {"<field, dotted>": <value, or "absent">}}``
+              (what the ``hello`` says wrong is in a file ``says`` beside this)
+
+A file ``instead`` beside this one, ``{"at": <role>, "event": <event>, "text": <base64>}``, is said once in that event's
+place; an ``at`` of null is anybody's.
 """
 
+import base64
 import json
 import os
 import signal
@@ -26,12 +34,45 @@ Json = dict[str, Any]
 
 
 speaking = threading.Lock()
+wrong: Json = {}
+"""Event → dotted field → what is said in its place."""
 
 
 def say(event: str, **fields: Any) -> None:
+    told = json.loads(json.dumps({"event": event, **fields}))
+    for path, value in wrong.get(event, {}).items():
+        *parents, last = path.split(".")
+        within = told
+        for parent in parents:
+            within = within[int(parent)] if isinstance(within, list) else within[parent]
+        if value == "absent":
+            del within[last]
+        else:
+            within[last] = value
+    if recorded is not None:
+        with open(recorded, "a", encoding="utf-8") as record:
+            record.write(json.dumps([named, event, told]) + "\n")
     with speaking:
-        sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
+        sys.stdout.buffer.write((instead(event) or json.dumps(told).encode()) + b"\n")
         sys.stdout.flush()
+
+
+named = None
+"""This worker's first role, once it is known."""
+recorded = None
+
+
+def instead(event: str) -> bytes | None:
+    """Return what is said in the event's place, once."""
+    path = Path(sys.argv[0]).with_name("instead")
+    try:
+        told = json.loads(path.read_text())
+        if told["event"] == event and told["at"] in (None, named):
+            path.rename(path.with_name(f"taken-{os.getpid()}"))  # of several workers only one succeeds
+            return base64.b64decode(told["text"])
+    except FileNotFoundError:
+        pass
+    return None
 
 
 def hear() -> Json:
@@ -52,6 +93,22 @@ class Fake:
         self.name = f"{self.roles[0]['role']} {self.roles[0].get('index', 0)}"
         self.scratch = Path(self.settings["scratch"])
         self.began_ns = time.monotonic_ns()
+        global named, recorded
+        named, recorded = self.name, self.native.get("record")
+        if self.name == self.native.get("at"):
+            wrong.update(json.loads(self.native.get("says", "{}")))
+            self.leave(self.native.get("leaves", "").split())
+
+    def leave(self, command: list[str]) -> None:
+        pid = os.fork() if command else 1
+        if pid > 1:
+            Path(sys.argv[0]).with_name("left").write_text(str(pid))
+        elif pid == 0:
+            os.setsid()
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for descriptor in range(3):
+                os.dup2(nowhere, descriptor)
+            os.execvp(command[0], command)
 
     def log(self, command: Json) -> None:
         if path := self.native.get("log"):
@@ -248,6 +305,8 @@ if __name__ == "__main__":
             continue
         source, ticks = json.loads(mine.read_text())
         break
+    said = Path(sys.argv[0]).with_name("says")
+    wrong.update(json.loads(said.read_text()) if said.exists() else {})
     clock = {"source": source, "ticks_per_second": ticks, "cost_ns": 9.0, "resolution_ns": 0.4}
     say("hello", protocol=1, adapter="fake", version="1", pid=os.getpid(), clock=clock)
     Fake(hear()).run()

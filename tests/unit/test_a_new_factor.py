@@ -58,7 +58,7 @@ see("TOML", [each.zeal_s for each in plan.cells] == [0.01, 2.0])
 see("problem", str(problem).startswith("lan.toml: sweep 1: zeal: '7' has no unit"))
 see("default", [each.zeal_s for each in plan_of(SUITE).cells] == [0.5])
 see("--only", [each.zeal_s for each in plan_of(SUITE + "zeal=['10ms','2s']", only=["zeal=2s"]).cells] == [2.0])
-see("dry run", "zeal 10 ms" in dry_run.render(plan, estimate_seconds(plan)))
+see("dry run", "zeal 10 ms" in dry_run.render(plan, 100, verbose=True))
 
 lively, calm = cell(zeal_s=0.01), cell(zeal_s=2.0)
 run = run_of({lively: [1000.0] * 6, calm: [2000.0] * 6})

@@ -1,6 +1,8 @@
 """``middlemark compare``: what is paired with what, what is refused, and what is printed."""
 
 import json
+import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +50,15 @@ def cell(**factors: Any) -> Cell:
     return Cell(**{"adapter": "lyra", "transport": "udp", "size": 1024, **factors})
 
 
-def write(root: Path, cells: dict[Cell, float], trials: int = 8, floors: tuple[int, ...] = (), **machine: Any) -> Path:
-    """Store a run in which each cell has that typical round trip in ns; trial n has n more."""
+def write(
+    root: Path,
+    cells: dict[Cell, float],
+    trials: int = 8,
+    floors: tuple[int, ...] = (),
+    scatter: int | None = None,
+    **machine: Any,
+) -> Path:
+    """Store a run in which each cell has that typical round trip in ns; trial n has n more, or scatters by 8 %."""
     asked = tuple(cells)
     plan = Plan(
         cells=asked,
@@ -68,9 +77,11 @@ def write(root: Path, cells: dict[Cell, float], trials: int = 8, floors: tuple[i
         machine=msgspec.structs.replace(MACHINE, **machine), adapters=(described(), *FLOORS), plan=plan,
     )  # fmt: skip
     writer = open_run(root, file)
+    draw = random.Random(scatter)
     for trial in plan.trials:
         raw = np.zeros(SAMPLES, dtype=SAMPLE)
-        raw["round_trip_ns"] = cells[asked[trial.cell]] + 10 * trial.number
+        factor = 1.0 if scatter is None else draw.lognormvariate(0, 0.08)
+        raw["round_trip_ns"] = cells[asked[trial.cell]] * factor + 10 * trial.number
         path = f"samples/{trial.order:05d}.npy"
         np.save(writer.folder / path, raw)
         writer.append(
@@ -209,7 +220,8 @@ def test_too_few_trials_have_no_interval_and_no_verdict(tmp_path: Path) -> None:
     (row,) = rows(few, "--by", "transport")
     assert (row["low"], row["verdict"], row["trials_needed"]) == (None, "cannot tell", 6)
     shown = asked(few, "--by", "transport").stdout
-    assert "cannot tell (about 6 trials would)" in shown
+    assert "about 6 trials" in shown
+    assert re.search(r"50\.0 µs +25\.0 µs +~ +– +3 ", shown)
     assert "fewer than six pairs have no interval" in shown
 
 
@@ -251,12 +263,11 @@ def test_the_floor_of_each_side_stands_beside_a_comparison(floored: Path) -> Non
     assert row["b_floor"]["median"] * row["b_floor"]["times"] == pytest.approx(row["b_median"])
 
 
-def test_the_table_and_markdown_tell_the_floors_where_there_are_any(floored: Path, run: Path) -> None:
-    for form in ("table", "markdown"):
-        told = asked(floored, "--by", "transport", "--format", form).stdout
-        for words in ("A × alone", "B × alone", "2.50 × socket", "2.00 × ring", "the machine alone"):
-            assert words in told
-        assert "floor" not in asked(run, "--by", "transport", "--format", form).stdout
+def test_markdown_tells_the_floors_where_there_are_any(floored: Path, run: Path) -> None:
+    told = asked(floored, "--by", "transport", "--format", "markdown").stdout
+    for words in ("A × alone", "B × alone", "2.50 × socket", "2.00 × ring", "the machine alone"):
+        assert words in told
+    assert "floor" not in asked(run, "--by", "transport", "--format", "markdown").stdout
 
 
 def test_a_run_without_floors_has_none_beside_its_comparisons(run: Path) -> None:
@@ -275,3 +286,66 @@ def test_floors_that_the_plan_added_are_compared_where_they_are_named(floored: P
 def test_floors_that_were_asked_for_are_compared_as_all_cells_are(tmp_path: Path) -> None:
     listed = write(tmp_path, FLOORED)
     assert ("lyra udp", "socket socket") in [(row["a"], row["b"]) for row in rows(listed, "--by", "adapter")]
+
+
+SEVERAL = {
+    cell(adapter=adapter, transport=transport, size=size): figure * factor
+    for size, factor in ((64, 1.0), (1024, 1.2))
+    for adapter, transport, figure in (
+        ("ring", "ring", 25_000),
+        ("lyra", "udp", 50_000),
+        ("lyra", "shm", 40_000),
+        ("socket", "socket", 25_100),
+    )
+}
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_the_table_of_rivals_has_each_name_once_a_size_within_the_width(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr("middlemark.show.output.width", lambda: width)
+    lines = asked(write(tmp_path, SEVERAL), "--by", "adapter").stdout.splitlines()
+    assert max(map(len, lines)) <= width
+    block = lines[lines.index("64 B") + 1 : lines.index("1 KiB")]
+    assert [" ".join(line.split()[:2]) for line in block] == ["ring ring", "socket socket", "lyra shm", "lyra udp"]
+    assert [line.split()[4] for line in block[1:]] == ["=", "+59.9", "+99.8"]
+
+
+def test_the_table_of_rivals_says_of_a_pair_what_json_does(tmp_path: Path) -> None:
+    run = write(tmp_path, SEVERAL, scatter=3)
+    words = {"faster": "faster", "slower": "slower", "equivalent": "=", "cannot tell": "~"}
+    pairs = [each for each in rows(run, "--by", "adapter") if each["what"].startswith("64 B")]
+    text = asked(run, "--by", "adapter").stdout
+    block = text[text.index("\n64 B\n") : text.index("\n1 KiB\n")].splitlines()[2:]
+    first = " ".join(block[0].split()[:2])
+    for line in block[1:]:
+        name = " ".join(line.split()[:2])
+        [pair] = [each for each in pairs if {each["a"], each["b"]} == {first, name}]
+        said = (
+            pair["verdict"]
+            if pair["a"] == first
+            else {"faster": "slower", "slower": "faster"}.get(pair["verdict"], pair["verdict"])
+        )
+        assert words[said] in line.split(), line
+
+
+def test_two_levels_stand_beside_each_other_grouped_by_size(tmp_path: Path) -> None:
+    figures = {
+        cell(size=size, receive=receive): ns for size in (64, 1024) for receive, ns in (("block", 5e4), ("listen", 4e4))
+    }
+    lines = asked(write(tmp_path, figures), "--by", "receive").stdout.splitlines()
+    assert lines[0].split()[:3] == ["p50", "receive=block", "receive=listen"]
+    assert [lines[1], lines[3]] == ["64 B", "1 KiB"]
+    assert lines[2].split()[-1] == lines[4].split()[-1] == "faster"
+
+
+def test_who_has_one_reliability_only_stands_in_the_same_block(tmp_path: Path) -> None:
+    figures = {
+        cell(): 50_000,
+        cell(adapter="ring", transport="ring"): 40_000,
+        cell(adapter="socket", transport="socket", reliability="best-effort"): 30_000,
+    }
+    lines = asked(write(tmp_path, figures), "--by", "adapter").stdout.splitlines()
+    assert [" ".join(line.split()[:2]) for line in lines[2:5]] == ["socket socket", "ring ring", "lyra udp"]
+    assert lines[1] == "1 KiB"

@@ -19,11 +19,31 @@ from middlemark.show.dry_run import render
         ("pattern='stream'\nrate=10\narrivals='poisson'", "rate 10 Hz poisson", "loss"),
         ("pattern='stream'\nrate='curve'", "rate curve, block", "p99"),
         ("pattern='stream'\nrate='sustainable'\nmax_p99='2ms'", "loss up to 0 %, p99 up to 2 ms", "Hz"),
-        ("[sweep.native.fastdds]\nsegment-size='8m'", "1 trial\n", "segment-size"),
+        ("[sweep.native.fastdds]\nsegment-size='8m'", "1 trial", "segment-size"),
     ],
 )  # fmt: skip
 def test_a_cell_is_told_with_its_load(keys: str, told: str, untold: str) -> None:
-    text = render(plan_of(f"[[sweep]]\nadapter='udp'\ntrials=1\n{keys}"), 61.0)
+    text = render(plan_of(f"[[sweep]]\nadapter='udp'\ntrials=1\n{keys}"), 200, verbose=True)
     assert told in text
-    assert untold not in text.splitlines()[0]
-    assert "1 configurations, 1 trials, about 1 min 1 s; order from seed 1. Nothing was measured." in text
+    line = next(each for each in text.splitlines() if each.startswith("lan: ") and told in each)
+    assert untold not in line
+    assert text.startswith("1 configurations, 1 trials, about ")
+    assert "; order from seed 1. Nothing was measured.\n" in text
+
+
+def test_a_sweep_is_a_line_however_many_configurations_it_has() -> None:
+    text = "[[sweep]]\nname='many'\nadapter='udp'\ntransport='udp'\nsize=[64,'1k']\nreceive=['block','poll']\n"
+    plan = plan_of(f"{text}depth=[{','.join(map(str, range(1, 41)))}]\n[[sweep]]\nname='few'\nadapter='udp'\nrate=7")
+    head, *rows = render(plan, 100).splitlines()[1:4]
+    assert head.split() == ["configurations", "of", "64", "B", "1", "KiB", "trials", "about"]
+    assert [each.split()[1:5] for each in rows] == [["many", "80", "80", "480"], ["few", "–", "1", "3"]]
+    assert len(render(plan, 100).splitlines()) == 5
+
+
+def test_the_times_of_the_sweeps_add_up_to_the_whole() -> None:
+    plan = plan_of(
+        "[[sweep]]\nname='a'\nadapter='udp'\nduration='2s'\n[[sweep]]\nname='b'\nadapter='udp'\nrate=7\nduration='5s'"
+    )
+    total, _, *rows = render(plan, 100).splitlines()[:4]
+    seconds = [int(each.split()[-2]) for each in rows]
+    assert f"about {sum(seconds)} s;" in total

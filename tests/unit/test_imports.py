@@ -224,6 +224,22 @@ def test_throughputtest_keeps_demand_recovery_and_what_was_received():
     assert {"rest-included", "subscribers-added"} <= codes(last)
 
 
+def test_throughputtest_loses_all_that_was_sent_and_did_not_arrive_not_only_the_gaps():
+    table = fixture("throughputtest/both.log").replace(
+        b"5012.884,     41.066,        5100,           0,", b"5012.884,     41.066,         510,        2912,"
+    )
+    last = read(table).measured[2]
+    assert last.counts is not None
+    assert (last.counts.sent, last.counts.received, last.counts.lost) == (5_100, 510, 4_590)
+    (why,) = [each for each in last.warnings if each.code == "gaps-only"]
+    assert "2,912" in why.text
+    assert "4,590" in why.text
+
+
+def test_throughputtest_without_a_loss_has_no_warning_of_one():
+    assert not any("gaps-only" in codes(each) for each in read(fixture("throughputtest/both.log")).measured)
+
+
 def test_performance_test_has_moments_only_and_its_variance_is_not_in_the_unit_it_names():
     log = one(read(fixture("performance_test/log.csv")))
     counts, means, variances = [998, 1000, 1001], [0.1183, 0.1207, 0.1179], [2.41e-6, 3.1e-6, 2.2e-6]

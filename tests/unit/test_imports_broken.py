@@ -9,6 +9,8 @@ from imports_cases import READ, blocks, fixture, one, printed, read
 from middlemark.imports import FORMATS, NotRead, find, refusal
 from middlemark.imports.lines import LONGEST, Lines
 
+pytestmark = pytest.mark.slow
+
 TEXT = [path for path in READ if path.suffix != ".json"]
 
 

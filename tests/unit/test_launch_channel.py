@@ -71,6 +71,7 @@ def test_a_line_that_is_no_event_is_passed_over(noise: str) -> None:
         ('{"event":"hello"}', "hello: Object missing required field `protocol`"),
         ('{"event":"result","role":"pong"}', "result: Object missing required field `index`"),
         ('{"event":"dance"}', "dance: Invalid value 'dance' - at `$.event`"),
+        ('{"event":"ready","notes":' + "[" * 3000, "a line that is nested too deeply"),
     ],
 )
 def test_an_event_that_is_not_in_the_protocol_is_named_with_its_field(said: str, why: str) -> None:

@@ -1,6 +1,7 @@
 """Daemons of a trial: ready, not ready, dead at once, dead later, ignoring SIGTERM. They are shell scripts."""
 
 import asyncio
+import json
 import os
 import signal
 from pathlib import Path
@@ -165,3 +166,24 @@ def test_a_worker_that_cannot_say_is_named(tmp_path: Path, script: str, code: st
         asyncio.run(declared(worker(tmp_path, script), {}))
     assert failed.value.code == code
     assert says in failed.value.text
+
+
+@pytest.mark.parametrize(
+    ("companion", "why"),
+    [
+        ({"name": "d", "argv": []}, "Expected `array` of length >= 1 - at `$.companions[0].argv`"),
+        ({"name": "d", "argv": ["true"], "ready_pattern": "("}, "ready_pattern: missing )"),
+        ({"name": "d", "argv": "true"}, "at `$.companions[0].argv`"),
+    ],
+)
+def test_a_wrong_companion_is_refused_by_its_field(tmp_path: Path, companion: object, why: str) -> None:
+    path = worker(tmp_path, f"echo '{json.dumps({'companions': [companion]})}'")
+    with pytest.raises(WorkerFailedError) as failed:
+        asyncio.run(declared(path, {}))
+    assert failed.value.code == "companion"
+    assert why in failed.value.text
+
+
+def test_a_worker_that_does_not_stop_talking_costs_bounded_memory(tmp_path: Path) -> None:
+    with pytest.raises(WorkerFailedError, match="--companions said more than 16 MiB"):
+        asyncio.run(declared(worker(tmp_path, "exec cat /dev/zero"), {}))

@@ -12,6 +12,8 @@ from middlemark.launch.trial import observe_trial
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Limits
 
+pytestmark = pytest.mark.slow
+
 CAPACITY = 8000.0
 
 

@@ -1,6 +1,8 @@
 """One trial of any pattern: which worker starts when, what it is told, and what happens when one fails."""
 
 import asyncio
+import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 from launching import Launching
 
 from middlemark.launch import channel, measurement, memory
+from middlemark.launch.descendants import MARK
 
 
 @pytest.fixture
@@ -181,3 +184,26 @@ def _text(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
+
+
+@pytest.mark.parametrize(("does", "code"), [("", None), ("die", "crashed")])
+def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
+    launching: Launching, does: str, code: str | None
+) -> None:
+    outcome = launching.trial({"at": "subscriber 0", "leaves": "sleep 300", "does": does}, subscribers=2)
+    assert (outcome.failed.code if outcome.failed else None) == code
+    pid = int((launching.folder / "left").read_text())
+    assert channel.process_state(pid) in ("", "Z")
+    if code is None:
+        [warning] = [each for each in outcome.warnings if each.code == "unclean-exit"]
+        assert warning.text == f"sleep (pid {pid}) outlived the worker that it descends from, and was killed"
+
+
+def test_what_nobody_started_for_the_trial_is_left_alone(launching: Launching) -> None:
+    other = subprocess.Popen(["sleep", "300"], start_new_session=True, env={**os.environ, MARK: "mm_another_7"})
+    try:
+        assert launching.trial().failed is None
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()

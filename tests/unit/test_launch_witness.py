@@ -1,5 +1,7 @@
 """A witness that fails costs its evidence, but no trial."""
 
+import json
+import os
 import stat
 import sys
 from pathlib import Path
@@ -78,6 +80,57 @@ def test_a_witness_that_cannot_be_started_is_told(launching: Launching) -> None:
     launching.site = msgspec.structs.replace(launching.site, witness="/nonexistent/middlemark-witness")
     noise = seen(launching.trial(receive="poll", pattern="ping-pong", rate=50.0))
     assert "/nonexistent/middlemark-witness" in noise.absent["before"]
+
+
+def keeps_awake(launching: Launching, answer: str, **factors: object) -> TrialOutcome:
+    """Measure with a witness that notes what it is asked for, and answers so when it is to keep processors awake."""
+    path = launching.folder / "middlemark-witness"
+    path.write_text(
+        f"#!{sys.executable} -IS\nimport json, sys\nfor line in sys.stdin:\n"
+        f"    asked = json.loads(line)\n    print(line, end='', file=open({str(path) + '.asked'!r}, 'a'))\n"
+        f"    if asked['command'] == 'awake': print(json.dumps({{'event': 'awake', {answer}}}), flush=True)\n"
+        "    elif asked['command'] == 'probe': print(json.dumps({'event': 'probed', 'cpus': []}), flush=True)\n"
+        "    else: sys.exit()\n"
+    )
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    launching.site = msgspec.structs.replace(launching.site, witness=str(path))
+    return launching.trial(pattern="ping-pong", **factors)
+
+
+def awake_commands(launching: Launching) -> list[dict[str, object]]:
+    lines = (launching.folder / "middlemark-witness.asked").read_text().splitlines()
+    return [asked for line in lines if (asked := json.loads(line))["command"] == "awake"]
+
+
+def test_all_processors_that_may_be_used_are_kept_awake_for_a_time_and_may_halt_again(launching: Launching) -> None:
+    assert keeps_awake(launching, "'cpus': asked.get('cpus', [])", awake=True).failed is None
+    begun, ended = awake_commands(launching)
+    assert begun["cpus"] == sorted(os.sched_getaffinity(0))
+    assert isinstance(begun["limit_ns"], int)
+    assert begun["limit_ns"] > 60_000_000_000
+    assert not ended.get("cpus")
+
+
+def test_processors_are_kept_awake_only_where_that_was_asked_for(launching: Launching) -> None:
+    keeps_awake(launching, "'cpus': []")
+    assert awake_commands(launching) == []
+
+
+def test_no_processor_of_a_role_that_polls_is_kept_awake(launching: Launching) -> None:
+    assert keeps_awake(launching, "'cpus': asked.get('cpus', [])", awake=True, receive="poll", rate=50.0).failed is None
+    assert [each.get("cpus") for each in awake_commands(launching) if each.get("cpus")] == []
+
+
+def test_a_trial_whose_processors_cannot_be_kept_awake_has_failed(launching: Launching) -> None:
+    failed = keeps_awake(launching, "'absent': 'SCHED_IDLE was refused: Operation not permitted'", awake=True).failed
+    assert failed is not None
+    assert failed.code == "refused"
+    assert "the processors cannot be kept awake: SCHED_IDLE was refused" in failed.text
+    without = msgspec.structs.replace(launching.site, witness=None)
+    launching.site = without
+    failed = launching.trial(pattern="ping-pong", awake=True).failed
+    assert failed is not None
+    assert NO_PROGRAM in failed.text
 
 
 def test_probes_take_no_more_than_a_part_of_the_trial() -> None:

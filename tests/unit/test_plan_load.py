@@ -193,7 +193,7 @@ def test_only_knows_what_means_nothing_by_what_it_became() -> None:
     bursts = STREAM + "burst=5\nrecovery=['1ms','2ms']"
     assert [cell.recovery_s for cell in plan_of(bursts, only=["recovery=2ms"]).cells] == [0.002]
     assert problems_of(bursts, only=["recovery=3ms"])[0].endswith(
-        "no cell has recovery 3 ms; the cells have 1 ms and 2 ms"
+        "no configuration has recovery 3 ms; there are 1 ms and 2 ms"
     )
 
 

@@ -147,9 +147,9 @@ def test_only_that_matches_nothing_is_refused_with_what_there_is() -> None:
     text = "[[sweep]]\nadapter=['udp','tcp']\nsize=[16,'1k']\npin='off'"
     assert problems_of(text, only=["adapter=tpc", "size=2k,1k", "pin=0,1", "recieve=poll"]) == [
         "--only recieve=poll: 'recieve' is no factor; did you mean 'receive'?",
-        "--only adapter=tpc: no cell has adapter tpc; the cells have udp and tcp",
-        "--only size=2k,1k: no cell has size 2 KiB; the cells have 16 B and 1 KiB",
-        "--only pin=0,1: no cell has pin 0,1; the cells have off",
+        "--only adapter=tpc: no configuration has adapter tpc; there are udp and tcp",
+        "--only size=2k,1k: no configuration has size 2 KiB; there are 16 B and 1 KiB",
+        "--only pin=0,1: no configuration has pin 0,1; there are off",
     ]
     (problem,) = problems_of(text + "\n[[sweep]]\nadapter='uds'\nsize=64", only=["adapter=uds", "size=16"])
     assert "nothing is left to measure" in problem
@@ -169,7 +169,7 @@ def test_the_deepest_history_and_the_largest_message_are_still_honoured() -> Non
 
 def test_only_wants_processors_by_number() -> None:
     assert problems_of("[[sweep]]", only=["pin=auto"]) == [
-        "--only pin=auto: 'auto' becomes processors in each cell; name them, or 'off'"
+        "--only pin=auto: 'auto' becomes processors in each configuration; name them, or 'off'"
     ]
 
 
@@ -191,9 +191,9 @@ def test_a_plan_out_of_all_proportion_is_refused_before_it_is_made() -> None:
     (problem,) = problems_of(
         f"[[sweep]]\nadapter=['udp','tcp']\nsize=[{sizes}]\npriority=['fifo:1','fifo:2','fifo:3','fifo:4','fifo:5','fifo:6']"
     )
-    assert "its levels make 108000 cells; at most 100000" in problem
+    assert "its levels make 108000 configurations; at most 100000" in problem
     (problem,) = problems_of(f"[[sweep]]\nadapter='udp'\nsize=[{sizes}]\ntrials=1000")
-    assert "9000 cells make 9000000 trials" in problem
+    assert "9000 configurations make 9000000 trials" in problem
 
 
 def test_an_option_is_the_place_of_what_it_breaks() -> None:

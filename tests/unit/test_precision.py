@@ -40,9 +40,9 @@ def test_every_problem_is_told_at_once() -> None:
     assert [each.place for each in problems] == ["--until-precise", "--budget"]
 
 
-def test_a_budget_or_a_focus_alone_is_refused() -> None:
+def test_a_focus_alone_is_refused() -> None:
     _, problems = read_precision(None, "10m", ["size=64"], "3")
-    assert [each.place for each in problems] == ["--budget", "--focus"]
+    assert [each.place for each in problems] == ["--focus"]
 
 
 def test_the_focus_is_the_cells_that_all_of_it_keeps() -> None:
@@ -69,7 +69,7 @@ def test_a_focus_on_no_cell_and_a_budget_for_no_round_are_refused_together() -> 
     with pytest.raises(RequestError) as refused:
         until_precise(plan, asked(budget="30s", focus=["size=2k"]))
     text = str(refused.value)
-    assert "no cell has size 2 KiB; the cells have 64 B and 1 KiB" in text
+    assert "no configuration has size 2 KiB; there are 64 B and 1 KiB" in text
     assert "one round of 4 trials takes about 1 min" in text
 
 

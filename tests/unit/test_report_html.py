@@ -116,7 +116,9 @@ def told(trials: int, planned: int, *, failed: int = 0, running: bool = False, l
     made = run_of({cell(): [1.0] * planned}, **({"ended": None} | file))
     outcomes = [msgspec.structs.replace(each, seconds=0.0) for each in made.outcomes[:trials]]
     outcomes[:failed] = [msgspec.structs.replace(each, failed=Failure("silent", "")) for each in outcomes[:failed]]
-    return state(msgspec.structs.replace(made, outcomes=tuple(outcomes), running=running, damaged_lines=lines))
+    return state(
+        msgspec.structs.replace(made, outcomes=tuple(outcomes), running=running, damaged=("line 1: ",) * lines)
+    )
 
 
 BEGAN = "from 2026-11-21 10:00:00 UTC, seed 7"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from latencies import trial
+from noise_cases import probe, witnessed
 from stats_cases import DESCRIPTIONS, cell, outcome, plan, samples
 from test_stats_costs import cost
 
@@ -16,7 +17,7 @@ from middlemark.stats.quantiles import summarise
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
 from middlemark.stats.warnings.samples import of_most, sample_warnings, tail_warnings
-from middlemark.stats.warnings.trials import never_slept, time_unaccounted
+from middlemark.stats.warnings.trials import mostly_idle, never_slept, time_unaccounted
 
 TRIAL = plan(cell()).trials[0]
 MANY = 20_000
@@ -174,6 +175,46 @@ def test_blocking_in_which_nobody_slept_was_polling() -> None:
     assert _slept(3, cell(subscribers=0)) is None, "who copies alone waits for nobody"
     assert _slept(3, cell(), received=50) is None, "too few to tell"
     assert never_slept(cell(), outcome(TRIAL)) is None, "nobody counted"
+
+
+def _idle(asked: Cell | None = None, *, ran_ms: int = 100, late_us: int = 32, **given: object) -> RunWarning | None:
+    """One second, of which the two workers together ran twice as long as ``ran_ms``."""
+    woken = probe(wakes=50, late=((late_us * 1000, 50),))
+    figures: dict[str, object] = {
+        "costs": tuple(
+            cost(who, seconds=1.0, user_ns=0, system_ns=ran_ms * 1_000_000, voluntary_switches=20_000)
+            for who in ("ping", "pong 0")
+        ),
+        "counts": TrialCounts(sent=10_000, received=10_000),
+        "noise": witnessed(before=(woken, woken)),
+    }
+    return mostly_idle(asked or cell(), outcome(TRIAL, **(figures | given)), 10_000)
+
+
+def test_blocking_round_trips_that_are_mostly_processors_that_halt_say_so_and_name_awake() -> None:
+    warning = _idle()
+    assert warning is not None
+    assert warning.code == "mostly-idle"
+    assert "for 80 % of its time nothing ran" in warning.text
+    assert "32 µs late" in warning.text
+    assert "--awake" in warning.advice
+    assert _idle(cell(pattern="request-reply")) is not None
+
+
+def test_what_is_not_idle_by_itself_is_not_said_to_be_mostly_idle() -> None:
+    assert _idle(ran_ms=260) is None, "the workers ran for most of it"
+    assert _idle(late_us=2) is None, "idle processors of this machine do not halt"
+    assert _idle(cell(awake=True)) is None
+    assert _idle(cell(receive="poll")) is None
+    assert _idle(cell(rate=1_000.0)) is None, "a rate waits between its messages"
+    assert _idle(cell(size=8192)) is None
+    assert _idle(cell(subscribers=2)) is None
+    assert _idle(cell(pattern="stream", depth=None)) is None
+    assert _idle(counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, "a timeout is idle, too"
+    assert _idle(noise=None) is None
+    assert _idle(noise=witnessed(before=None)) is None
+    others = witnessed(before=(probe(wakes=50, late=((32_000, 50),)),), delay_ns=500_000_000)
+    assert _idle(noise=others) is None, "somebody else had the processors"
 
 
 def _codes(result: CellResult) -> list[str]:

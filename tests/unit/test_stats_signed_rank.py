@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.stats.signed_rank import holm, p_value, signed_rank
+from middlemark.stats.signed_rank import p_value, signed_rank
 
 DIFFERENCES = st.lists(st.floats(-10, 10, allow_nan=False).map(lambda each: round(each, 6)), min_size=1, max_size=30)
 
@@ -65,12 +65,6 @@ def test_what_is_added_to_all_is_added_to_the_shift_and_its_interval(differences
     one, other = signed_rank(differences), signed_rank([each + more for each in differences])
     assert other.shift == pytest.approx(one.shift + more, abs=1e-6)
     assert (other.low, other.high) == pytest.approx((one.low + more, one.high + more), abs=1e-6)
-
-
-def test_holm_raises_the_least_by_as_many_as_there_are() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.6, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
 
 
 def test_nothing_and_what_is_not_finite_has_no_shift() -> None:

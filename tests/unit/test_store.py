@@ -4,8 +4,11 @@ import errno
 import fcntl
 import json
 import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 import pytest
@@ -15,7 +18,7 @@ from middlemark.model.outcome import Evidence, Failure, Placed, RunWarning, Segm
 from middlemark.model.plan import Limits, Note, Plan, Trial
 from middlemark.model.protocol import Clock
 from middlemark.model.run import Machine, RunFile
-from middlemark.store import RunWriter, StoreError, list_runs, open_run, read_run
+from middlemark.store import RunWriter, StoreError, list_runs, open_run, read_run, reopen_run
 from middlemark.store.machine import read_machine
 
 MACHINE = Machine(
@@ -84,8 +87,8 @@ def outcome(order: int) -> TrialOutcome:
 
 FAILED = TrialOutcome(
     cell=0,
-    number=1,
-    order=0,
+    number=2,
+    order=1,
     started="2026-01-02T03:04:06.000+00:00",
     seconds=1.0,
     failed=Failure("crashed", "ä\n\x1b"),
@@ -107,6 +110,33 @@ def test_what_was_written_is_read_back(writer: RunWriter) -> None:
     assert run.damaged_lines == 0
     assert msgspec.structs.replace(run.file, ended=None) == FILE
     assert run.file.ended is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"order": 7}, "the plan has no trial 7"),
+        ({"samples": -1}, "samples"),
+        ({"samples_file": "/tmp/x"}, "samples_file"),
+    ],
+)
+def test_an_outcome_that_would_not_be_read_is_kept_as_a_failure(
+    writer: RunWriter, change: dict[str, Any], told: str
+) -> None:
+    kept = writer.append(msgspec.structs.replace(outcome(1), **change))
+    assert kept.failed is not None
+    assert told in kept.failed.text
+    if kept.order == 1:
+        assert read_run(writer.folder).outcomes == (kept,)
+
+
+def test_a_line_that_is_not_what_was_written_ends_the_run(writer: RunWriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    def further(descriptor: int) -> None:
+        os.write(descriptor, b"of another process")
+
+    monkeypatch.setattr(os, "fsync", further)
+    with pytest.raises(StoreError, match="something else writes there"):
+        writer.append(outcome(0))
 
 
 def test_the_folder_is_named_by_time_and_suites_and_complete_from_the_start(writer: RunWriter) -> None:
@@ -181,6 +211,63 @@ def test_a_file_system_that_locks_only_what_is_open_for_writing_tells_it_too(
     assert read_run(writer.folder).running
     writer.close()
     assert read_run(writer.folder).running is False
+
+
+def test_a_run_that_is_being_measured_is_not_gone_on_with(writer: RunWriter) -> None:
+    writer.append(outcome(0))
+    before = [(writer.folder / name).read_bytes() for name in ("run.json", "trials.jsonl")]
+    with pytest.raises(StoreError, match=rf"is being measured by process {os.getpid()}$"):
+        reopen_run(writer.folder)
+    assert [(writer.folder / name).read_bytes() for name in ("run.json", "trials.jsonl")] == before
+    writer.close()
+    assert reopen_run(writer.folder).run.outcomes == (outcome(0),)
+
+
+def test_of_two_that_go_on_with_a_run_the_second_is_refused_and_what_the_first_added_is_seen(tmp_path: Path) -> None:
+    folder = open_run(tmp_path, FILE).folder
+    first = reopen_run(folder)
+    with pytest.raises(StoreError, match="is being measured by process"):
+        reopen_run(folder)
+    writer = first.writer()
+    writer.append(outcome(0))
+    del first
+    with pytest.raises(StoreError, match="is being measured by process"):
+        reopen_run(folder)
+    writer.close()
+    assert reopen_run(folder).run.outcomes == (outcome(0),)
+
+
+def test_a_lock_whose_process_is_dead_is_no_obstacle(tmp_path: Path) -> None:
+    folder = open_run(tmp_path, FILE).folder
+    hold = "import fcntl, sys, time; file = open(sys.argv[1]); fcntl.flock(file, fcntl.LOCK_EX); print(flush=True)"
+    with subprocess.Popen(
+        [sys.executable, "-c", f"{hold}; time.sleep(60)", folder / "trials.jsonl"], stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(StoreError, match=rf"is being measured by process {other.pid}$"):
+            reopen_run(folder)
+        other.kill()
+        other.wait()
+    assert reopen_run(folder).run.outcomes == ()
+
+
+def test_somebody_who_only_looks_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    folder = open_run(tmp_path, FILE).folder
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            read_run(folder)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        for _ in range(50):
+            reopen_run(folder)
+    finally:
+        done.set()
+        looking.join()
 
 
 @pytest.mark.parametrize("cut", [1, 2, 50, 200, -1])

@@ -331,7 +331,7 @@ def test_an_unknown_suite_is_refused_with_those_there_are() -> None:
     with pytest.raises(RequestError) as refused:
         load(["frist-look", "zzz"], raw_options())
     first, second = map(str, refused.value.problems)
-    assert first.startswith("suite 'frist-look': no suite of that name; did you mean 'first-look'?")
+    assert first.startswith("suite 'frist-look': no suite of that name (did you mean 'first-look'?); there is")
     assert (
         "fan-out, fastdds-latency, fastdds-throughput, first-look, idle-to-flood, ros1-factors and zero-copy" in second
     )

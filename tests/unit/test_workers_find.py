@@ -1,12 +1,19 @@
 """Which workers are found, and what is said of those that were not built."""
 
+import json
+import os
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
+from descriptions import description, transport
 
 from middlemark.commands.list import command
-from middlemark.workers.find import executables, left_out
+from middlemark.commands.run import command as run
+from middlemark.problems import RequestError
+from middlemark.workers import find
+from middlemark.workers.find import executables, find_workers, left_out
 
 
 @pytest.fixture
@@ -38,3 +45,86 @@ def test_a_worker_that_is_there_was_not_left_out(folder: Path) -> None:
 def test_a_file_that_cannot_be_run_is_no_worker(folder: Path) -> None:
     (folder / "middlemark-worker-lyra").write_text("")
     assert executables() == {}
+
+
+def says(folder: Path, name: str, script: str) -> None:
+    worker = folder / f"middlemark-worker-{name}"
+    worker.write_text(f"#!/bin/sh\n{script}\n")
+    worker.chmod(0o755)
+
+
+def broken() -> str:
+    """Return why the one worker there is left out."""
+    workers, [left] = find_workers()
+    assert workers == ()
+    return left.reason
+
+
+def test_a_description_without_end_costs_bounded_memory(folder: Path) -> None:
+    says(folder, "lyra", "exec /bin/cat /dev/zero")
+    assert broken() == "--describe said more than 16 MiB"
+
+
+def test_a_worker_that_complains_without_end_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "DESCRIBE_S", 0.5)
+    says(folder, "lyra", "exec /bin/cat /dev/zero >&2")
+    assert broken() == "--describe was not answered within 0.5 s"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("transports", [], "`$.transports`"),
+        ("name", "", "`$.name`"),
+        ("loan", [], "`$.transports[0].loan`"),
+        ("loan", None, "missing required field `loan` - at `$.transports[0]`"),
+        ("receive", [], "`$.transports[0].receive`"),
+        ("reliability", [], "`$.transports[0].reliability`"),
+        ("processes", [], "`$.transports[0].processes`"),
+        ("processes", [3], "`$.transports[0].processes[0]`"),
+        ("max_bytes", 0, "`$.transports[0].max_bytes`"),
+    ],
+)
+def test_a_wrong_description_is_refused_by_its_field(folder: Path, field: str, value: object, why: str) -> None:
+    told = msgspec.to_builtins(description("lyra", transport("udp")))
+    owner = told if field in ("transports", "name") else told["transports"][0]
+    if value is None:
+        del owner[field]
+    else:
+        owner[field] = value
+    says(folder, "lyra", f"echo '{json.dumps(told)}'")
+    assert why in broken()
+
+
+def test_an_adapter_whose_worker_does_not_work_is_not_unknown(folder: Path) -> None:
+    says(folder, "lyra", "echo no >&2; exit 1")
+    says(folder, "vega", f"echo '{json.dumps(msgspec.to_builtins(description('vega', transport('udp'))))}'")
+    told = CliRunner().invoke(run, ["--adapter", "lyra", "--dry-run"])
+    assert isinstance(told.exception, RequestError)
+    [problem] = told.exception.problems
+    assert "lyra is not built here: its worker does not work: " in problem.text
+    assert "--describe ended with status 1: no" in problem.text
+
+
+def test_a_place_that_nobody_may_read_or_find_hides_no_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(_: object) -> list[str]:
+        raise PermissionError(13, "Permission denied")
+
+    built(folder, "lyra")
+    long = "/tmp/" + "x" * 300
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", f"{long}:{folder / 'no'}:{folder}")
+    monkeypatch.setenv("PATH", f"{long}:/nowhere")
+    assert (list(executables()), left_out(), find.witness()) == (["lyra"], {}, None)
+    monkeypatch.setattr(os, "listdir", denied)
+    assert (executables(), left_out(), find.witness()) == ({}, {}, None)
+
+
+def test_the_places_named_count_before_those_on_the_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "other").mkdir()
+    for place in (folder, folder / "other"):
+        built(place, "lyra")
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", f"{folder / 'other'}:{folder}")
+    assert executables() == {"lyra": str(folder / "other" / "middlemark-worker-lyra")}
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(folder / "middlemark-worker-lyra"))
+    monkeypatch.setenv("PATH", str(folder / "other"))
+    assert executables() == {"lyra": str(folder / "middlemark-worker-lyra")}

@@ -1,0 +1,222 @@
+"""How a text, a value of JSON or a file is damaged: each function draws one way and says in words what it did."""
+
+import json
+import os
+import random
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+DEEP = 3_000
+"""How deep a text is nested that no reader follows to its end."""
+
+NUMBERS = (
+    -1, 0, 1, 2, 7, 64, 999, 65_536, 2**31 - 1, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30,
+    -(2**63), -(10**30), 0.0, 0.5, -0.5, 1e-300, 5e-324, 1e18, 1e300, -1e300,
+)  # fmt: skip
+WORDS = (
+    "", "x", " ", "\0", "\x1b[31m", "é\u2028", "../../../../etc/passwd", "/etc/passwd", "/dev/zero", "samples", ".",
+    "1", "fifo:x", "fifo:100", "nobody", "ping", "subscriber", "stream", "max", "\U0001f600" * 50, "long " * 5_000,
+    "<script>", "%s{0}", "2026-13-41",
+)  # fmt: skip
+NASTY: tuple[object, ...] = (None, True, False, [], {}, [None], [[]], {"": None}, *NUMBERS, *WORDS)
+
+
+def of_bytes(draw: random.Random, content: bytes) -> tuple[str, bytes]:
+    """Damage some bytes."""
+    at = draw.randrange(len(content) + 1)
+    end = min(len(content), at + draw.choice((1, 1, 1, 2, 8, 100, 4_000)))
+    some = draw.choice((b"\xff", b"\0", b"\n", b'"', b"{", b"]", b"-", b"9", b"e", b",", b"\\", draw.randbytes(4)))
+    deep = draw.choice((b"[", b'{"a":')) * DEEP
+    return draw.choice(
+        (
+            (f"bytes {at}…{end} are gone", content[:at] + content[end:]),
+            (f"bytes {at}…{end} are {some!r}", content[:at] + some * (end - at) + content[end:]),
+            (f"{some!r} stands before byte {at}", content[:at] + some + content[at:]),
+            (f"a bit of byte {at} is another", _flipped(draw, content, at)),
+            (f"it ends after {at} bytes", content[:at]),
+            (f"bytes {at}…{end} stand there twice", content[:end] + content[at:]),
+            ("it is empty", b""),
+            ("it is all zeros", bytes(len(content))),
+            (f"{DEEP} times {deep[:5]!r} stand before byte {at}", content[:at] + deep + content[at:]),
+            ("it begins with a byte order mark", b"\xef\xbb\xbf" + content),
+            ("it is UTF-16", content.decode("utf-8", "replace").encode("utf-16")),
+        )
+    )
+
+
+def _flipped(draw: random.Random, content: bytes, at: int) -> bytes:
+    if at == len(content):
+        return content
+    return content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1 :]
+
+
+def of_json(draw: random.Random, value: Any) -> tuple[str, bytes]:
+    """Damage one value somewhere in it; return the text."""
+    places = [*_places(value, ())]
+    # Each field as often as any other, however many of its kind there are.
+    fields: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for each in places:
+        fields.setdefault(tuple("" if isinstance(key, int) else key for key in each), []).append(each)
+    place = draw.choice(draw.choice([*fields.values()]))
+    holder = value
+    for key in place[:-1]:
+        holder = holder[key]
+    key, old = place[-1], holder[place[-1]]
+    shown = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in place)
+    what = draw.randrange(10)
+    if what == 0:
+        del holder[key]
+        return f"{shown} is gone", _text(value)
+    if what == 1:
+        other = draw.choice(places)
+        there = value
+        for each in other:
+            there = there[each]
+        holder[key] = json.loads(json.dumps(there))
+        return f"{shown} is what {other} is", _text(value)
+    if what == 2 and isinstance(holder, list):
+        holder.insert(key, json.loads(json.dumps(old)))
+        return f"{shown} is there twice", _text(value)
+    if what == 3:
+        holder[key] = "MARK"
+        deep = draw.choice((b"[", b'{"a":')) * DEEP
+        return f"{shown} is nested {DEEP} deep", _text(value).replace(b'"MARK"', deep, 1)
+    holder[key] = _like(draw, old) if what < 8 else draw.choice(NASTY)
+    return f"{shown} is {repr(holder[key])[:60]} (was {repr(old)[:40]})", _text(value)
+
+
+def _like(draw: random.Random, old: Any) -> Any:
+    """Return another value of the same type, so that it is not refused for that."""
+    if isinstance(old, bool) or old is None:
+        return draw.choice((True, False, None))
+    if isinstance(old, int):
+        whole = [each for each in NUMBERS if isinstance(each, int)]
+        return draw.choice((*whole, -old, old + 1, old - 1, old * 10**9))
+    if isinstance(old, float):
+        return draw.choice((*(float(each) for each in NUMBERS), -old, old * 1e12))
+    if isinstance(old, str):
+        return draw.choice(WORDS)
+    if isinstance(old, list):
+        return draw.choice(([], old[:-1], old[::-1], old * 2, old * 100))
+    return draw.choice(({}, dict(list(old.items())[1:])))
+
+
+def _places(value: Any, at: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found = []
+    for key, each in inside:
+        found += [(*at, key), *_places(each, (*at, key))]
+    return found
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+HEADERS = (
+    (b"(", b""), (b")", b""), (b"'", b""), (b"<u8", b"|O"), (b"<u8", b"<f8"), (b"<u8", b"<i8"), (b"<u8", b"<u2"),
+    (b"<u4", b"<u5"), (b"shape", b"shap"), (b"False", b"True"), (b"False", b"__import__('os')"), (b"descr", b"'descr"),
+    (b"{", b"{" * DEEP), (b"[", b"[" * 200), (b"(", b"(-"), (b",)", b"999999999999,)"), (b",)", b"9" * 5_000 + b",)"),
+    (b",)", b"e9,)"), (b",)", b",2)"), (b" ", b"\n"), (b" ", b"\0"), (b"\n", b""), (b"}", b"}}"), (b"'", b'"""'),
+    (b":", b": lambda:"), (b"descr", b"\xff\xfe"),
+)  # fmt: skip
+"""What stands in the header of samples, and what then stands there instead."""
+
+
+def of_npy(draw: random.Random, content: bytes) -> tuple[str, bytes]:
+    """Damage the header of a file of samples, or what follows it."""
+    (length,) = struct.unpack("<H", content[8:10])
+    head, data = content[10 : 10 + length], content[10 + length :]
+
+    def headed(text: bytes) -> bytes:
+        return content[:8] + struct.pack("<H", len(text) & 0xFFFF) + text + data
+
+    old, new = draw.choice(HEADERS)
+    record = draw.randbytes(8)
+    filled = draw.choice((b"\xff", b"\0", b"\x7f", b"\x80"))
+    at = draw.randrange(len(data) + 1)
+    return draw.choice(
+        (
+            (f"of the header {old!r} is {new[:20]!r}", headed(head.replace(old, new))),
+            (f"of the header the first {old!r} is {new[:20]!r}", headed(head.replace(old, new, 1))),
+            (f"its format is {content[6] + 1}", content[:6] + bytes([content[6] + 1]) + content[7:]),
+            ("its header is as long as can be", content[:8] + b"\xff\xff" + content[10:]),
+            ("its header has no length", content[:8] + b"\0\0" + content[10:]),
+            (f"all samples are {filled!r}", content[: 10 + length] + filled * len(data)),
+            ("all samples are drawn", content[: 10 + length] + draw.randbytes(len(data))),
+            (f"8 bytes of the samples from {at} are drawn", content[: 10 + length] + _over(data, at, record)),
+            (
+                f"the samples from {at} are {filled!r}",
+                content[: 10 + length] + _over(data, at, filled * (len(data) - at)),
+            ),
+            ("it is longer", content + draw.randbytes(48)),
+            ("it ends early", content[: draw.randrange(len(content))]),
+        )
+    )
+
+
+def _over(content: bytes, at: int, new: bytes) -> bytes:
+    return (content[:at] + new + content[at + len(new) :])[: len(content)]
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _socket(path: Path) -> None:
+    before = Path.cwd()
+    os.chdir(path.parent)  # the address of a socket has room for a hundred characters
+    try:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(path.name)
+    finally:
+        os.chdir(before)
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+
+
+KINDS: dict[str, Callable[[Path], object]] = {
+    "a folder": Path.mkdir,
+    "a pipe": _pipe,
+    "a socket": _socket,
+    "a link to /dev/zero": lambda path: path.symlink_to("/dev/zero"),
+    "a link to /dev/null": lambda path: path.symlink_to("/dev/null"),
+    "a link to /dev/full": lambda path: path.symlink_to("/dev/full"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a link to nothing": lambda path: path.symlink_to("nothing"),
+    "a link to its folder": lambda path: path.symlink_to("."),
+    "a link to /etc/passwd": lambda path: path.symlink_to("/etc/passwd"),
+    "a terabyte of nothing": _sparse,
+    "gone": lambda _: None,
+}
+
+
+def of_kind(draw: random.Random, path: Path, remove: Callable[[Path], object]) -> str:
+    """Put something else in place of a file."""
+    kind = draw.choice([*KINDS])
+    remove(path)
+    KINDS[kind](path)
+    return f"is {kind}"
+
+
+def lines_of(draw: random.Random, content: bytes) -> tuple[str, bytes]:
+    """Damage the order of lines."""
+    lines = content.splitlines(keepends=True)
+    at = draw.randrange(len(lines))
+    shuffled: Sequence[bytes] = draw.sample(lines, len(lines))
+    return draw.choice(
+        (
+            (f"line {at + 1} is there twice", b"".join(lines[: at + 1] + lines[at:])),
+            (f"line {at + 1} is gone", b"".join(lines[:at] + lines[at + 1 :])),
+            (f"an empty line stands before line {at + 1}", b"".join([*lines[:at], b"\n", *lines[at:]])),
+            ("all lines are shuffled", b"".join(shuffled)),
+            ("its lines end as Windows' do", content.replace(b"\n", b"\r\n")),
+            ("it is one line", content.replace(b"\n", b" ")),
+        )
+    )

@@ -1,0 +1,24 @@
+"""Every command of docs/native-tools.md is one that can be measured here."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from product import Bench
+
+from middlemark.workers.find import find_workers
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "native-tools.md").read_text()
+COMMANDS = re.findall(r"`run (--adapter [^`]+)`", PAGE)
+ADAPTERS = {each.description.name for each in find_workers()[0]}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_beside_a_native_tool_can_be_measured(bench: Bench, command: str) -> None:
+    adapter = command.split()[1]
+    if adapter not in ADAPTERS:
+        pytest.skip(f"{adapter} was not built here")
+    ended = bench.run("run", *shlex.split(command), "--dry-run")
+    assert ended.code == 0, ended.err
+    assert "Nothing was measured." in ended.out + ended.err

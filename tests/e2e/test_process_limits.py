@@ -1,0 +1,29 @@
+"""A process that may do little says which limit stops it, and what to do, and never prints a traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from product import ROOT
+
+ONE = "run --adapter null --transport memory --size 64 --pin off --trials 1 --no-floors --duration 50ms --warmup 10ms"
+
+
+@pytest.mark.usefixtures("null_worker")
+@pytest.mark.parametrize("limit", [*(f"-n {files}" for files in (8, 12, 18, 24)), "-v 40000", "-v 220000"])
+def test_a_limit_that_stops_it_is_named(tmp_path: Path, limit: str) -> None:
+    script = f"ulimit {limit}; exec {sys.executable} -m middlemark {ONE}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(tmp_path)}
+    shell = ["bash", "-c", script]
+    ended = subprocess.run(
+        shell, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert "Traceback" not in ended.stderr
+    assert "no adapter is called" not in ended.stderr
+    if ended.returncode != 0:
+        assert ended.returncode in (1, 3)
+        assert f"ulimit {limit}: " in ended.stderr + ended.stdout
+    assert ended.returncode == 0 or not limit.startswith("-v 220")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "runs"] == []

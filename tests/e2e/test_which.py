@@ -1,0 +1,135 @@
+"""`middlemark which` and `run --race` with real workers: planted winners and ties, a real question, what is refused."""
+
+import json
+import signal
+
+import pytest
+from product import Bench, until
+
+PLANTED = """
+[defaults]
+adapter = "null"
+transport = "memory"
+size = 4096
+warmup = "10ms"
+duration = "150ms"
+trials = 3
+floors = false
+race = true
+"""
+
+
+def sweeps(*delays_us: int) -> str:
+    return PLANTED + "".join(
+        f'[[sweep]]\nname = "planted {at}"\n[sweep.native.null]\nevery_delay_ns = "{1000 * each + at}"\n'
+        for at, each in enumerate(delays_us)
+    )
+
+
+def test_a_planted_winner_is_found_and_the_others_run_no_longer_than_it_takes(bench: Bench) -> None:
+    ended = bench.run("run", bench.suite(sweeps(200, 500, 600, 1500)), "--budget", "60s", "--quiet", timeout_s=120)
+    assert ended.code == 0, ended.err
+    file = ended.run_file
+    assert file["plan"]["race"]["heats"] == [[0, 1, 2, 3]]
+    assert (file["reached"]["met"], file["reached"]["wide"]) == (True, [])
+    rounds = [sum(each["cell"] == cell for each in ended.kept) for cell in range(4)]
+    assert rounds[0] == max(rounds) == file["reached"]["rounds"]
+    assert rounds[3] < 8
+    assert ended.out.startswith("null memory is best for 4 KiB one at a time, 2 processes: ")
+    assert "Sure: " in ended.out
+
+
+def test_a_planted_tie_is_told_by_name(bench: Bench) -> None:
+    ended = bench.run("run", bench.suite(sweeps(1000, 1000, 2000)), "--budget", "60s", "--quiet", timeout_s=120)
+    assert ended.code == 0, ended.err
+    first = " ".join(ended.out.split())
+    told, _, _ = first.partition(" µs round trip")
+    assert told.startswith("Tie for 4 KiB one at a time, 2 processes: null memory"), told
+    assert " and null memory" in told
+    assert "every_delay_ns=1000001" in told
+    assert "every_delay_ns=2000002" not in told
+
+
+def test_a_race_that_was_killed_goes_on_where_it_stopped(bench: Bench) -> None:
+    run = bench.start("run", bench.suite(sweeps(200, 600, 1500)), "--budget", "60s", "--quiet")
+    until(lambda: run.trials() >= 4, timeout_s=60)
+    run.signal(signal.SIGKILL)
+    run.process.communicate()
+    design = json.loads((run.folder / "run.json").read_text())["plan"]["trials"]
+    ended = bench.run_leaving("run", "--resume", str(run.folder), "--quiet")
+    assert ended.code == 0, ended.err
+    file = json.loads((run.folder / "run.json").read_text())
+    assert file["plan"]["trials"][: len(design)] == design
+    assert file["reached"]["met"] is True
+    kept = [json.loads(line)["order"] for line in (run.folder / "trials.jsonl").read_text().splitlines()]
+    assert sorted(kept) == list(range(len(file["plan"]["trials"])))
+    assert ended.out.startswith("null memory is best for 4 KiB one at a time, 2 processes: ")
+
+
+@pytest.mark.slow
+def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
+    asked = (
+        "which",
+        "--size",
+        "1k",
+        "--rate",
+        "1k",
+        "--adapter",
+        "zeromq,lcm,cyclonedds",
+        "--transport",
+        "udp,tcp,ipc",
+    )
+    ended = bench.run(
+        *asked, "--budget", "30s", "--format", "json", "--quiet", "--out", str(bench.folder / "kept"), timeout_s=120
+    )
+    assert ended.code == 0, ended.err
+    found = ended.document
+    assert found["question"]["rate_hz"] == 1000
+    assert found["verdict"] in ("best", "tie", "undecided")
+    assert found["seconds"] <= 45, "a round may take longer than those before it"
+    assert (found["next"] is None) == (found["verdict"] != "undecided")
+    assert all(each["times_machine"] > 0 and each["p50_ns"] > 0 for each in found["answer"])
+    best = found["answer"][0]["p50_ns"]
+    beaten = [each for each in found["candidates"] if each["left"] == "slower"]
+    assert all(each["p50_ns"] > best for each in beaten)
+    assert all(each["rounds"] >= 3 for each in found["candidates"])
+
+
+def test_an_interrupt_tells_how_to_go_on_and_that_ends_in_the_answer(bench: Bench) -> None:
+    out = bench.folder / "kept"
+    asked = ("which", "--adapter", "null", "--transport", "memory", "--rate", "200", "--quiet", "--out", str(out))
+    run = bench.start(*asked, out=out)
+    until(lambda: run.trials() >= 1, timeout_s=60)
+    run.signal(signal.SIGINT)
+    first = run.ended()
+    assert first.code == 130
+    assert "Not sure: the run was cut short" in first.out or "Nothing is known yet" in first.out
+    assert f"next: middlemark run --resume {first.folder}" in " ".join(first.out.split())
+    ended = bench.run_leaving("run", "--resume", str(first.folder), "--quiet")
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("null memory is best for 1 KiB at 200 Hz, 2 processes: ")
+    assert "there was no other" in ended.out
+
+
+def test_what_nobody_can_do_ends_with_none(bench: Bench) -> None:
+    asked = ("which", "--adapter", "zeromq", "--transport", "tcp", "--deadline", "1us", "--budget", "30s")
+    ended = bench.run(*asked, "--format", "json", "--quiet", "--out", str(bench.folder / "kept"), timeout_s=120)
+    assert ended.code == 0, ended.err
+    assert (ended.document["verdict"], ended.document["answer"]) == ("none holds", [])
+    assert {each["left"] for each in ended.document["candidates"]} == {"misses the deadline"}
+
+
+def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
+    ended = bench.run("which", "--size", "1k,4k", "--rate", "max", "--deadline", "5", "--loss", "2", "--cpu", "much")
+    assert ended.code == 2
+    for wrong in (
+        "--size: one question at a time",
+        "--rate: a question has a rate in Hz",
+        "--deadline: '5' has no unit",
+        "--loss: '2' is no share",
+        "--cpu: 'much' is no number of processors",
+    ):
+        assert wrong in ended.err
+    race = bench.run_leaving("run", "--adapter", "null", "--race", "--until-precise", "2%")
+    assert race.code == 2
+    assert "--until-precise: a race adds rounds of its own" in race.err

@@ -1,0 +1,135 @@
+"""Stored races, made without workers: each candidate has a typical round trip, and trials scatter about it."""
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from middlemark.model.description import Description, Transport
+from middlemark.model.outcome import TrialCounts, TrialOutcome
+from middlemark.model.plan import Plan, Trial, Wanted
+from middlemark.model.run import Machine, RunFile
+from middlemark.model.samples import SAMPLE
+from middlemark.plan import make_plan
+from middlemark.plan.rounds import racing
+from middlemark.runs.until import Until
+from middlemark.store import RunWriter, open_run, reopen_run
+from middlemark.suite import load, raw_options
+
+SAMPLES = 200
+MACHINE = Machine(
+    host="bench", cpu="A processor", processors=2, memory_bytes=1 << 34, kernel="6.1", system="Debian", virtual=False,
+    clocksource="tsc", governor=None,
+)  # fmt: skip
+COMMAND = ("middlemark", "which", "--budget", "30s", "--quiet")
+FLOOR = "ring"
+FLOOR_US = 40.0
+
+
+class Truth(msgspec.Struct, frozen=True):
+    """What a candidate really does. ``late``: the share of its messages that take 2 ms."""
+
+    us: float
+    scatter: float = 0.03
+    late: float = 0.0
+    lost: int = 0
+    unsent: int = 0
+    fails: bool = False
+
+
+def described(name: str) -> Description:
+    transport = Transport(
+        name="shm", carrier="shared-memory", processes=(2,), receive=("block",), reliability=("reliable",),
+        loan=(False,), max_bytes=1 << 20,
+    )  # fmt: skip
+    return Description(
+        protocol=1, name=name, title=name, version="3", library="", licence="MIT", bench_only=False,
+        floor=name == FLOOR, transports=(transport,), request_reply=False, security=False, own_threads=False,
+        residue=(), native={},
+    )  # fmt: skip
+
+
+class Bench:
+    """Measures without workers: what a trial comes to follows from its candidate and its round alone."""
+
+    def __init__(self, truths: Mapping[str, Truth], seed: int) -> None:
+        self.truths = {FLOOR: Truth(FLOOR_US), **truths}
+        self.seed = seed
+
+    def measure(self, writer: RunWriter, plan: Plan, trial: Trial) -> TrialOutcome:
+        truth = self.truths[plan.cells[trial.cell].adapter]
+        draw = random.Random(f"{self.seed}/{trial.cell}/{trial.number}")
+        outcome: dict[str, Any] = {
+            "cell": trial.cell, "number": trial.number, "order": trial.order, "started": "", "seconds": 0.5,
+        }  # fmt: skip
+        if truth.fails:
+            failed = {"code": "crashed", "text": "it crashed"}
+            return writer.append(msgspec.convert({**outcome, "failed": failed}, TrialOutcome))
+        raw = np.zeros(SAMPLES, dtype=SAMPLE)
+        raw["round_trip_ns"] = truth.us * 1000 * draw.lognormvariate(0, truth.scatter)
+        raw["round_trip_ns"][: round(truth.late * SAMPLES)] = 2_000_000
+        path = f"samples/{trial.order:05d}.npy"
+        np.save(writer.folder / path, raw)
+        sent = SAMPLES - truth.unsent
+        counts = TrialCounts(sent=sent, received=sent - truth.lost, lost=truth.lost)
+        return writer.append(
+            TrialOutcome(
+                **outcome, samples=SAMPLES, samples_file=path, counts=counts, measured_s=0.2,
+                carried_by="shared-memory",
+            )
+        )  # fmt: skip
+
+
+def plan_of(
+    names: Sequence[str],
+    *,
+    budget_s: float = 1000.0,
+    wanted: Wanted | None = None,
+    seed: int = 1,
+    rate: str = "1k",
+) -> Plan:
+    plan = make_plan(
+        load((), raw_options(adapter="all", rate=rate, trials="3", duration="0.2s", warmup="30ms")),
+        [described(each) for each in (*names, FLOOR)],
+        cpus=(0, 1),
+        seed=seed,
+    )
+    return racing(plan, {FLOOR}, budget_s, wanted or Wanted(max_loss=0.0), question=rate != "max")
+
+
+def race(root: Path, truths: Mapping[str, Truth], *, seed: int = 1, **asked: Any) -> Path:
+    """Run a race to its end; return its folder."""
+    plan = plan_of([*truths], seed=seed, **asked)
+    file = RunFile(
+        middlemark="0", suites=("which",), command=COMMAND, started="2026-11-21T12:00:00.000+00:00", seed=seed,
+        machine=MACHINE, adapters=tuple(described(each) for each in (*truths, FLOOR)), plan=plan,
+    )  # fmt: skip
+    writer = open_run(root, file)
+    return end(writer, Bench(truths, seed), [])
+
+
+def resume(folder: Path, truths: Mapping[str, Truth], seed: int = 1) -> Path:
+    """Go on with it where it stopped."""
+    reopened = reopen_run(folder)
+    return end(reopened.writer(), Bench(truths, seed), [*reopened.run.outcomes])
+
+
+def end(writer: RunWriter, bench: Bench, outcomes: list[TrialOutcome]) -> Path:
+    plan = writer.file.plan
+    until = Until(
+        writer.folder, plan, writer.file.adapters, outcomes, clock=lambda: sum(each.seconds for each in outcomes)
+    )
+    done = {each.order for each in outcomes}
+    outcomes += [bench.measure(writer, plan, each) for each in plan.trials if each.order not in done]
+
+    def extend(longer: Plan) -> bool:
+        writer.extend(longer)
+        outcomes.extend(bench.measure(writer, longer, each) for each in longer.trials[len(outcomes) :])
+        return True
+
+    _, reached = until.settle(plan, outcomes, extend)
+    writer.close(reached=reached)
+    return writer.folder

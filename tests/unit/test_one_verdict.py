@@ -1,0 +1,70 @@
+"""A pair has one verdict, whoever tells it: the report, ``compare`` in any selection, and JUnit."""
+
+import random
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from test_compare import cell, rows, write
+
+from middlemark.commands.export import command as export
+from middlemark.document import document_of, with_verdicts
+from middlemark.model.cell import Cell
+from middlemark.runs.read import read_measured
+
+
+def stored(root: Path, seed: int) -> Path:
+    """Store a run whose middle differences are near what eight rounds can tell."""
+    draw = random.Random(seed)
+    return write(root, {each: 20_000 * draw.lognormvariate(0, 0.12) for each in cells()}, scatter=seed)
+
+
+def cells() -> list[Cell]:
+    return [
+        cell(adapter=adapter, transport=transport, size=size, loan=loan)
+        for adapter in ("lyra", "vega")
+        for transport in ("udp", "shm")
+        for size in (64, 1024)
+        for loan in (False, True)
+    ]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_report_compare_and_junit_agree_on_every_pair(tmp_path: Path, seed: int) -> None:
+    folder = stored(tmp_path, seed)
+    run = read_measured(folder)
+    document = with_verdicts(document_of([run]), [run])
+    told: dict[tuple[str, str, str, str], tuple[object, ...]] = {}
+    for each in document.comparisons:
+        judged = each.comparison.judged
+        if each.comparison.metric == "p50":
+            a, b = (document.rows[at].label for at in (each.a, each.b))
+            told[each.factor, each.what, *each.comparison.pairing.names] = (
+                each.comparison.word,
+                judged.p_family,
+                judged.trials_needed,
+            )
+            assert a != b
+    factors = {factor for factor, *_ in told}
+    assert factors == {"adapter", "transport", "loan"}
+    verdicts = {word for word, *_ in told.values()}
+    assert len(verdicts) > 1, "all alike would show nothing"
+    for factor in factors:
+        everything = rows(folder, "--by", factor)
+        assert sorted((each["verdict"], each["p_family"], each["trials_needed"] or 0) for each in everything) == sorted(
+            (word, p, needed or 0) for (of, *_), (word, p, needed) in told.items() if of == factor
+        )
+        some = rows(f"{folder}:size=64", "--by", factor)
+        known = {(each["what"].replace(", 64 B", ""), each["a"], each["b"], each["p_family"]) for each in everything}
+        assert some
+        assert all(
+            (each["what"].replace(", 64 B", ""), each["a"], each["b"], each["p_family"]) in known for each in some
+        )
+        junit = ET.fromstring(
+            CliRunner().invoke(export, [str(folder), "--to", "junit", "--by", factor, "--out", "-"]).stdout
+        )
+        words = sorted(
+            str(case.findtext("system-out")).split(":")[0].removeprefix("p50 ") for case in junit.iter("testcase")
+        )
+        assert words == sorted(each["verdict"] for each in everything)

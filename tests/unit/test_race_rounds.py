@@ -1,0 +1,109 @@
+"""The rounds of a race: who runs in the next one, who leaves for what reason, and what cannot be asked."""
+
+import pytest
+from test_plan_order import plan_of
+
+from middlemark.model.plan import Race
+from middlemark.plan.rounds import racing, with_another_round
+from middlemark.problems import RequestError
+from middlemark.stats.candidates import Attempt, Heat, Left, heats, holds
+
+FLOORS = ("uds", "tcp", "udp", "shm", "memcpy")
+
+
+def stands(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> Heat:
+    """Return how the race of these cells stands; attempts of a cell are those of rounds 1, 2, …"""
+    known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
+    race = Race(heats=(tuple(attempts),), budget_s=1.0)
+    return heats(race, known, max(map(len, attempts.values())) if rounds is None else rounds)[0]
+
+
+def trials(us: float, rounds: int, misses: Left | None = None) -> list[Attempt]:
+    """Trials that differ a little, and in no order of their own."""
+    return [Attempt(us * 1000 * (1 + 0.01 * (number * 7 % 5 - 2)), misses) for number in range(rounds)]
+
+
+def test_all_but_the_floors_race_those_of_one_experiment_against_each_other() -> None:
+    plan = plan_of(adapter="cyclonedds,fastdds", transport="udp", size="64,1k", trials="3", duration="0.1s")
+    race = racing(plan, FLOORS, 600.0).race
+    assert race is not None
+    assert [{plan.cells[each].size for each in heat} for heat in race.heats] == [{64}, {1024}]
+    assert [sorted(plan.cells[each].adapter for each in heat) for heat in race.heats] == [["cyclonedds", "fastdds"]] * 2
+    together = racing(plan, FLOORS, 600.0, question=True).race
+    assert together is not None
+    assert [len(heat) for heat in together.heats] == [4]
+
+
+def test_a_race_of_floors_alone_or_without_the_time_for_its_first_rounds_is_refused() -> None:
+    with pytest.raises(RequestError, match="nobody is left to race"):
+        racing(plan_of(adapter="uds,tcp", trials="3"), FLOORS, 600.0)
+    with pytest.raises(RequestError, match=r"the first rounds, \d+ trials, take about"):
+        racing(plan_of(adapter="cyclonedds", transport="udp", trials="3", duration="20s"), FLOORS, 30.0)
+
+
+def test_the_next_round_has_those_that_are_due_and_is_drawn_the_same_again() -> None:
+    plan = plan_of(3, adapter="uds,tcp", size="64,1k,4k", trials="3")
+    longer = with_another_round(plan, [4, 1])
+    further = longer.trials[len(plan.trials) :]
+    assert sorted(each.cell for each in further) == [1, 4]
+    assert [each.number for each in further] == [4, 4]
+    assert [each.order for each in further] == [len(plan.trials), len(plan.trials) + 1]
+    assert longer == with_another_round(plan, [1, 4])
+    again = with_another_round(longer, [0])
+    assert again.trials[-1].cell == 0, "who sat a round out may run again"
+
+
+def test_nobody_leaves_before_three_rounds_and_then_the_slow_ones_do() -> None:
+    field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(90, 3), 3: trials(200, 3), 4: trials(210, 3)}
+    assert stands(field, 2) == Heat((0, 1, 2, 3, 4), {}, None, 2)
+    now = stands(field)
+    assert set(now.running) == {0, 1}
+    assert now.left == {2: "slower", 3: "slower", 4: "slower"}
+    assert now.ended is None
+
+
+def test_two_failures_end_it_for_a_candidate_and_one_does_not() -> None:
+    once = {0: trials(50, 3), 1: [Attempt(None, "failed"), *trials(51, 2)]}
+    assert stands(once).left == {}
+    twice = {0: trials(50, 3), 1: [Attempt(None, "failed"), Attempt(None, "failed"), Attempt(51_000.0)]}
+    assert stands(twice).left == {1: "failed"}
+    assert (stands(twice).running, stands(twice).ended) == ((0,), "best")
+
+
+def test_who_misses_what_is_asked_in_all_of_six_trials_leaves_and_not_before() -> None:
+    field = {0: trials(40, 6, "misses the deadline"), 1: trials(50, 6)}
+    five = stands(field, 5)
+    assert (five.left, five.ended) == ({}, None)
+    assert set(five.running) == {0, 1}, "the one that holds is slower, and the other is not its measure"
+    six = stands(field)
+    assert six.left == {0: "misses the deadline"}
+    assert (six.running, six.ended) == ((1,), "best")
+
+
+def test_who_misses_it_now_and_then_stays() -> None:
+    some = [Attempt(40_000.0, "loses" if number % 3 == 0 else None) for number in range(12)]
+    assert holds(some)
+    assert stands({0: some, 1: trials(80, 12)}).left.get(0) is None
+
+
+def test_where_nobody_does_what_is_asked_none_holds() -> None:
+    now = stands({0: trials(50, 6, "cannot keep the rate"), 1: trials(60, 6, "cannot keep the rate")})
+    assert (now.running, now.ended) == ((), "none holds")
+    assert set(now.left.values()) == {"cannot keep the rate"}
+
+
+def test_what_is_measured_after_the_end_changes_nothing() -> None:
+    field = {0: trials(50, 8), 1: trials(70, 8)}
+    ended = stands(field)
+    assert ended.ended == "best"
+    more = {cell: [*of, *trials(10 if cell else 90, 4)] for cell, of in field.items()}
+    assert stands(more) == ended
+
+
+def test_races_of_one_run_are_decided_apart() -> None:
+    attempts = {0: trials(50, 8), 1: trials(90, 8), 2: trials(50, 8), 3: trials(50.2, 8)}
+    known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
+    first, second = heats(Race(heats=((0, 1), (2, 3)), budget_s=1.0), known, 8)
+    assert (first.ended, first.running) == ("best", (0,))
+    assert second.ended in ("tie", None)
+    assert set(second.running) == {2, 3}

@@ -1,0 +1,181 @@
+"""Who wins where: one verdict, in a word, a sentence and a mark, and the command that settles what is open."""
+
+import random
+import shlex
+
+import pytest
+from report_runs import cell, document_of, run_of, spread
+
+from middlemark.document import Document
+from middlemark.document.document import Standing
+from middlemark.model.outcome import Failure, RunWarning
+from middlemark.suite.overrides import read_only
+
+
+def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
+    draw = random.Random(seed)
+    return [middle * draw.lognormvariate(0, 0.3) for _ in range(trials)]
+
+
+FLOORS = {cell("udp"): spread(16_000), cell("shm", "shm"): spread(8_000)}
+LYRA, VEGA, DENEB = cell("lyra"), cell("vega"), cell("deneb")
+LYRA_SHM = cell("lyra", "shm")
+
+
+def first(document: Document) -> Standing:
+    return document.standings[document.usual]
+
+
+def names(document: Document, standing: Standing) -> list[str]:
+    return [document.rows[each.row].name for each in standing.places]
+
+
+def test_each_middleware_stands_at_its_best_transport_beside_the_machine_alone_as_one() -> None:
+    document = document_of(run_of(FLOORS | {LYRA: spread(21_000), LYRA_SHM: spread(10_000), VEGA: spread(30_000)}))
+    standing = first(document)
+    assert names(document, standing) == ["lyra shm", "vega udp"]
+    assert standing.floor is not None
+    assert document.rows[standing.floor].name == "shm", "the fastest floor, whatever carries it"
+    assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the machine alone."
+    assert standing.why == "The other is slower."
+    assert (standing.verdict, standing.sure, standing.command) == ("best", True, None)
+    assert [each.state for each in standing.places] == ["first", "slower"]
+
+
+def test_what_is_within_the_margin_is_a_tie_with_names() -> None:
+    standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(21_200), DENEB: spread(40_000)})))
+    assert (standing.verdict, standing.sure) == ("tie", True)
+    assert standing.why == "A tie with vega udp, within 5 %; the other is slower."
+
+
+def test_what_cannot_be_told_has_a_command_that_settles_it() -> None:
+    figures = {LYRA: drawn(21_000, 10, 1), VEGA: drawn(22_000, 10, 2), DENEB: spread(90_000)}
+    standing = first(document_of(run_of(figures, command=("/x/middlemark", "run", "first-look", "--trials", "3"))))
+    assert (standing.verdict, standing.sure) == ("undecided", False)
+    assert standing.why.startswith("Sure against 1 of 2; not told apart from vega udp: about ")
+    assert standing.command is not None
+    words = shlex.split(standing.command)
+    assert words[:3] == ["middlemark", "run", "first-look"]
+    assert words.count("--trials") == 1
+    trials = int(words[words.index("--trials") + 1])
+    assert f"about {trials:,} trials would tell" in standing.why
+    assert standing.seconds == pytest.approx(2 * trials), "two configurations of one second a trial"
+    only, problems = read_only([words[at + 1] for at, word in enumerate(words) if word == "--only"])
+    assert not problems
+    assert {each.factor: each.values for each in only} == {
+        "adapter": ("lyra", "vega"),
+        "transport": ("udp",),
+        "size": (64,),
+    }
+
+
+def test_the_machine_alone_is_measured_again_with_what_is_open() -> None:
+    standing = first(document_of(run_of(FLOORS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
+    assert standing.command is not None
+    assert "--only adapter=lyra,vega,shm --only transport=udp,shm" in standing.command
+
+
+def test_too_few_trials_are_not_sure_and_ten_would_settle_it() -> None:
+    standing = first(document_of(run_of(FLOORS | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})))
+    assert standing.why == "lyra udp has 2 trials; 6 are the fewest for a verdict."
+    assert standing.command is not None
+    assert standing.command.endswith("--trials 10")
+    assert [each.why for each in standing.places] == ["2 trials", "2 trials"]
+
+
+def test_the_one_that_has_too_few_trials_is_named_whoever_is_first() -> None:
+    standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000, 3)})))
+    assert standing.why == "vega udp has 3 trials; 6 are the fewest for a verdict."
+
+
+def test_one_with_too_few_trials_and_a_lower_figure_stands_first_and_nothing_is_sure() -> None:
+    document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: spread(20_000, 2)}))
+    standing = first(document)
+    assert names(document, standing) == ["deneb udp", "lyra udp", "vega udp"]
+    assert (standing.verdict, standing.sure) == ("undecided", False)
+    assert standing.lead.startswith("deneb udp is lowest, 20.0 µs")
+
+
+def test_those_with_too_few_trials_and_a_higher_figure_are_counted() -> None:
+    standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: spread(50_000, 2)})))
+    assert (standing.verdict, standing.sure) == ("best", True)
+    assert standing.why == "The other is slower; 1 has too few trials to tell."
+
+
+def test_a_faster_transport_of_the_same_middleware_with_too_few_trials_stands_for_it_and_nothing_is_sure() -> None:
+    document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), LYRA_SHM: spread(10_000, 2)}))
+    standing = first(document)
+    assert names(document, standing) == ["lyra shm", "vega udp"]
+    assert (standing.verdict, standing.sure) == ("undecided", False)
+    assert "Too few trials to stand beside them: lyra shm (10.0 µs, 2 trials)." in document.answers[0].text
+
+
+def test_what_one_middleware_alone_was_asked_for_is_no_choice() -> None:
+    listening = cell("lyra", receive="listen")
+    document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), listening: spread(5_000)}))
+    assert [document.rows[at.row].name for each in document.standings for at in each.places if each.by == "p50"] == [
+        "lyra udp",
+        "vega udp",
+    ]
+
+
+def test_a_row_that_may_be_of_two_things_takes_the_sureness_and_is_named() -> None:
+    figures = {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)}
+    standing = first(document_of(run_of(figures, warnings=[RunWarning("bimodal", "two speeds")])))
+    assert (standing.verdict, standing.sure) == ("best", False)
+    assert standing.why == "The other is slower; two speeds in lyra udp and vega udp."
+
+
+def test_the_first_size_is_the_one_nearest_to_1_kib() -> None:
+    figures = {cell(name, size=size): spread(21_000) for name in ("lyra", "vega") for size in (16, 2048, 1 << 20)}
+    assert first(document_of(run_of(figures))).size == 2048
+
+
+def test_experiments_are_told_apart_by_as_few_levels_as_do_it() -> None:
+    figures = {
+        cell(name, processes=processes, pin=(0,) * processes): spread(21_000)
+        for name in ("lyra", "vega")
+        for processes in (1, 2)
+    }
+    document = document_of(run_of(figures))
+    assert [each.levels for each in document.standings if each.by == "p50"] == [
+        {"processes": "1 process"},
+        {"processes": "2 processes"},
+    ]
+
+
+def test_carriers_have_standings_of_their_own_where_there_are_several() -> None:
+    figures = {each: spread(21_000) for each in (LYRA, LYRA_SHM, VEGA, cell("vega", "shm"))}
+    document = document_of(run_of(figures))
+    assert {each.levels["carrier"] for each in document.standings} == {"any", "over UDP", "over shared memory"}
+
+
+def test_the_order_by_p99_is_another_with_verdicts_of_its_own() -> None:
+    document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}))
+    by_p50, by_p99 = document.standings
+    assert (by_p50.by, by_p99.by) == ("p50", "p99")
+    assert by_p99.lead == "lyra udp is lowest, p99 of 42.0 µs."
+    known = {(each.comparison.metric, each.comparison.word) for each in document.comparisons}
+    assert ("p99", "slower") in known
+    assert by_p99.sure
+
+
+def test_what_failed_stands_in_no_order() -> None:
+    crashed = Failure("crashed", "the pong was killed by SIGSEGV", "run it alone")
+    document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), DENEB: [crashed] * 10}))
+    assert names(document, first(document)) == ["lyra udp", "vega udp"]
+    assert [document.rows[at].name for at in first(document).failed] == ["deneb udp"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_sentences_and_the_standings_are_sure_of_the_same(seed: int) -> None:
+    draw = random.Random(seed)
+    figures = {
+        cell(name, transport, size=size): drawn(20_000 * draw.lognormvariate(0, 0.5), 10, draw.randrange(1 << 30))
+        for name, transport in (("lyra", "udp"), ("lyra", "shm"), ("vega", "udp"), ("vega", "shm"))
+        for size in (64, 1024)
+    }
+    document = document_of(run_of(figures))
+    told = {each.cells: each.sure == "sure" for each in document.answers if each.size}
+    stand = {tuple(at.row for at in each.places): each.sure for each in document.standings if each.by == "p50"}
+    assert told == stand

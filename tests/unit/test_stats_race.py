@@ -1,0 +1,144 @@
+"""Races: the best is seldom stopped, those that cannot be the best leave early, and what ties is called a tie."""
+
+import itertools
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.race import FINALISTS, FIRST_LOOK, Standing, equal_allocation, standing
+from middlemark.stats.verdict import Verdict, judge
+
+pytestmark = pytest.mark.slow
+
+CANDIDATES = 28
+MOST_ROUNDS = 34
+Values = npt.NDArray[np.float64]
+
+
+class Raced(NamedTuple):
+    """How a simulated race ended."""
+
+    ended: str | None
+    running: tuple[Hashable, ...]
+    trials: int
+    rounds: int
+
+
+def noise(draw: np.random.Generator, kind: str) -> Values:
+    """Logarithms of p50s: trials that scatter by 8 %, with heavy tails, on a machine that drifts; and ``kind``."""
+    values = 0.08 * draw.standard_t(5, (MOST_ROUNDS, CANDIDATES)) * np.sqrt(3 / 5)
+    if kind == "two speeds":
+        of = draw.random(CANDIDATES) < 0.4
+        values += np.where(of & (draw.random(values.shape) < 0.3), 0.25, 0.0)
+    if kind == "stalls":
+        values += np.where(draw.random(values.shape) < 0.02, draw.exponential(1.0, values.shape), 0.0)
+    return values + np.cumsum(draw.normal(0, 0.05, MOST_ROUNDS))[:, None]
+
+
+def raced(values: Values) -> Raced:
+    running: tuple[Hashable, ...] = tuple(range(values.shape[1]))
+    trials = 0
+    for rounds in range(1, len(values) + 1):
+        trials += len(running)
+        now = standing({each: dict(enumerate(values[:rounds, each])) for each in running})
+        assert {*now.running, *now.left} == {*running}
+        running = now.running
+        if now.ended:
+            return Raced(now.ended, running, trials, rounds)
+    return Raced(None, running, trials, len(values))
+
+
+def behind(draw: np.random.Generator, lead: float) -> Values:
+    """Return how much slower each is: the first is the best, four are next, the others anywhere behind."""
+    rest = np.concatenate([np.zeros(4), draw.uniform(0, 1.2, CANDIDATES - 5)])
+    return np.log1p(np.concatenate([[0.0], lead + rest]))
+
+
+@pytest.mark.parametrize("kind", ["plain", "two speeds", "stalls"])
+def test_a_winner_by_a_fifth_is_found_with_a_third_of_the_trials(kind: str) -> None:
+    draw = np.random.default_rng(3)
+    races = [raced(noise(draw, kind) + behind(draw, 0.2)) for _ in range(40)]
+    assert all(0 in each.running for each in races)
+    assert sum(each.ended == "best" for each in races) >= 0.7 * len(races)
+    assert np.median([each.trials / equal_allocation(CANDIDATES, each.rounds) for each in races]) <= 1 / 3
+
+
+@pytest.mark.parametrize("kind", ["plain", "two speeds", "stalls"])
+def test_at_most_one_race_in_twenty_has_a_wrong_winner(kind: str) -> None:
+    draw = np.random.default_rng(4)
+    races = [raced(noise(draw, kind) + behind(draw, 0.08)) for _ in range(40)]
+    assert sum(each.ended == "best" and each.running != (0,) for each in races) <= 2
+    assert sum(0 not in each.running for each in races) <= 2
+
+
+def test_the_verdicts_of_the_run_add_no_wrong_winner_when_the_time_is_spent() -> None:
+    draw = np.random.default_rng(11)
+    winners = [settled(noise(draw, kind) + behind(draw, 0.1), 17) for kind in ("plain", "stalls") for _ in range(15)]
+    assert sum(each not in (None, 0) for each in winners) <= 1
+    assert sum(each == 0 for each in winners) >= 3, "or it decides nothing"
+
+
+def settled(values: Values, rounds: int) -> Hashable | None:
+    """Return the winner of a race that is cut off after so many rounds, by the verdicts of what was measured."""
+    running: tuple[Hashable, ...] = tuple(range(values.shape[1]))
+    had: dict[Hashable, int] = {}
+    for number in range(1, rounds + 1):
+        had |= dict.fromkeys(running, number)
+        now = standing({each: dict(enumerate(values[:number, each])) for each in running})
+        running = now.running
+        if now.ended == "best":
+            return running[0]
+    leader = min(running, key=lambda each: float(np.median(values[: had[each], each])))
+    pairs = list(itertools.permutations([each for each, number in had.items() if number >= FEWEST], 2))
+    verdicts = judge(
+        [
+            {at: tuple(np.exp(values[at, list(pair)])) for at in range(min(had[each] for each in pair))}
+            for pair in pairs
+        ],
+        higher_is_better=[False] * len(pairs),
+        questions=["one"] * len(pairs),
+    )
+    slower = {b for (a, b), each in zip(pairs, verdicts, strict=True) if a == leader and each.verdict is Verdict.WORSE}
+    return leader if {*running} <= {leader, *slower} else None
+
+
+def test_where_all_are_alike_nobody_wins() -> None:
+    draw = np.random.default_rng(5)
+    races = [raced(noise(draw, "plain")) for _ in range(20)]
+    assert sum(each.ended == "best" for each in races) <= 1
+
+
+def test_what_lies_within_the_margin_ends_as_a_tie() -> None:
+    draw = np.random.default_rng(6)
+    race = raced(0.1 * noise(draw, "plain")[:, :8] + np.array([0.0, 0.005, 0.01, 0.5, 0.6, 0.7, 0.8, 0.9]))
+    assert race.ended == "tie"
+    assert {*race.running} == {0, 1, 2}
+    assert len(race.running) <= FINALISTS
+
+
+def test_two_rounds_stop_nobody_and_one_candidate_has_won() -> None:
+    far = {"a": {1: 0.0, 2: 0.0}, "b": {1: 5.0, 2: 5.1}}
+    assert FIRST_LOOK > 2
+    assert standing(far) == Standing(("a", "b"), (), None)
+    assert standing({"a": {1: 0.0}}) == Standing(("a",), (), "best")
+
+
+def test_a_round_that_one_of_them_lacks_is_left_out() -> None:
+    draw = np.random.default_rng(7)
+    values = noise(draw, "plain")[:8, :3] + np.array([0.0, 1.0, 1.1])
+    whole = {each: dict(enumerate(values[:, each])) for each in range(3)}
+    holed = {each: dict(figures) for each, figures in whole.items()}
+    del holed[1][4]
+    without = {each: {number: value for number, value in of.items() if number != 4} for each, of in whole.items()}
+    assert standing(holed) == standing(without)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "rounds", "trials"), [(28, 8, 28 * 17), (28, 24, 28 * 24), (2, 8, 2 * 8), (2, 3, 16)]
+)
+def test_equal_allocation_takes_what_the_exact_test_asks_for(candidates: int, rounds: int, trials: int) -> None:
+    assert equal_allocation(candidates, rounds) == trials

@@ -1,0 +1,221 @@
+"""A damaged run: what is wrong in it is left out, counted and named with its place, and the rest stands."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from middlemark.commands import group
+from middlemark.problems import MeasureError
+from middlemark.runs.read import read_measured
+from middlemark.store import StoreError, read_run, reopen_run
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "run"
+DEEP = "[" * 3_000
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run of six trials of three patterns, in a folder of runs, with a sound neighbour."""
+    shutil.copytree(FIXTURES / "search", tmp_path / "runs" / "neighbour")
+    return Path(shutil.copytree(FIXTURES / "patterns", tmp_path / "runs" / "damaged"))
+
+
+def set_in(value: Any, place: str, new: object) -> None:
+    *path, last = [int(each) if each.isdigit() else each for each in place.split(".")]
+    for each in path:
+        value = value[each]
+    value[last] = new
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ("cell", 999, "cell, number: 999, 1; of trial 2 they are 2, 1"),
+        ("order", 999, "order: the plan has no trial 999"),
+        ("order", 0, "cell, number: 2, 1; of trial 0 they are 0, 1"),
+        ("order", -1, "order"),
+        ("files.0.role", "nobody", "files[0].role"),
+        ("files.0.samples", -1, "files[0].samples"),
+        ("starts.0.ticks", -1, "starts[0].ticks"),
+        ("starts.0.ticks", 1 << 63, "starts[0].ticks"),
+        ("measured_s", 5e-324, "measured_s: nothing is measured within 4.94066e-324 s"),
+        ("samples_file", "../neighbour/samples/00000-publisher-0.npy", "samples_file: is not within the run's folder"),
+        ("files.0.path", "/etc/passwd", "files[0].path: is not within the run's folder"),
+        ("stamps.0.path", "samples/../../x", "stamps[0].path: is not within the run's folder"),
+    ],
+)
+def test_a_wrong_value_costs_its_line_which_is_told_with_its_place(
+    run: Path, place: str, value: object, told: str
+) -> None:
+    path = run / "trials.jsonl"
+    lines = path.read_text().splitlines()
+    trial = json.loads(lines[2])
+    set_in(trial, place, value)
+    lines[2] = json.dumps(trial)
+    path.write_text("\n".join(lines) + "\n")
+    read = read_run(run)
+    assert [each.order for each in read.outcomes] == [0, 1, 3, 4, 5]
+    assert len(read.damaged) == 1
+    assert read.damaged[0].startswith("line 3: ")
+    assert told in read.damaged[0]
+    assert sum(each.trials for each in read_measured(run).results) == 5
+
+
+def test_of_two_lines_of_one_trial_the_first_counts(run: Path) -> None:
+    path = run / "trials.jsonl"
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([*lines, lines[2]]) + b"\n")
+    read = read_run(run)
+    assert len(read.outcomes) == 6
+    assert read.damaged == ("line 7: order: trial 2 stands in a line before",)
+
+
+@pytest.mark.parametrize(
+    "line", [b"\xff", b'{"x":"\xff"}', DEEP.encode(), b'{"cell":' * 3_000, b"\x00", b"", b'{"x":' + DEEP.encode()]
+)
+def test_a_line_that_is_no_text_or_has_no_end_costs_itself_only(run: Path, line: bytes) -> None:
+    path = run / "trials.jsonl"
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([*lines[:2], line, *lines[2:]]) + b"\n")
+    read = read_run(run)
+    assert len(read.outcomes) == 6
+    assert [each.partition(":")[0] for each in read.damaged] == ["line 3"]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ("plan.names", ["one"], "plan.names: there are 1 of 3 configurations"),
+        ("plan.cells.1.priority", "fifo:x", "plan.cells[1].priority: 'fifo:x' is no priority"),
+        ("plan.cells.1.size", -1, "plan.cells[1].size"),
+        ("plan.cells.2.rate", "quick", "plan.cells[2].rate"),
+        ("plan.cells.0.pin", [-1], "plan.cells[0].pin"),
+        ("plan.trials.4.cell", 3, "plan.trials[4].cell: there is no configuration 3"),
+        ("plan.trials.4.order", 3, "plan.trials[4].order: 3 is that of another trial"),
+        ("plan.floors", [7], "plan.floors: there is no configuration 7"),
+        ("plan.precision", {"part": 0.1, "budget_s": 1.0, "focus": [3]}, "plan.precision.focus"),
+        ("reached", {"rounds": 1, "seconds": 1.0, "met": True, "wide": [3]}, "reached.wide"),
+        ("machine.cpu", "DEEP", "nested too deep"),
+        ("suites", "x", "suites"),
+    ],
+)  # fmt: skip
+def test_a_run_whose_description_is_damaged_is_named_with_the_place(
+    run: Path, place: str, value: object, told: str
+) -> None:
+    path = run / "run.json"
+    described = json.loads(path.read_text())
+    if value == "DEEP":
+        described["further"] = value
+    else:
+        set_in(described, place, value)
+    path.write_text(json.dumps(described).replace('"DEEP"', DEEP))
+    with pytest.raises(StoreError) as error:
+        read_run(run)
+    assert str(error.value).startswith(f"{path}: ")
+    assert told in str(error.value)
+
+
+def test_what_another_tool_measured_may_be_more_than_can_be_asked_for_here(run: Path) -> None:
+    path = run / "run.json"
+    described = json.loads(path.read_text())
+    described["plan"]["cells"][1]["publishers"] = 1_000
+    log = {"file": "x", "bytes": 1, "sha256": "", "tool": "x", "format": "x", "lines": 1, "unread": 0}
+    path.write_text(json.dumps({**described, "imported": [log]}))
+    assert read_run(run).file.plan.cells[1].publishers == 1_000
+    path.write_text(json.dumps(described))
+    with pytest.raises(StoreError, match="1000 is no number of publishers"):
+        read_run(run)
+
+
+def pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/zero")
+
+
+def folder(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+@pytest.mark.parametrize("becomes", [pipe, endless, folder])
+@pytest.mark.parametrize("name", ["run.json", "trials.jsonl"])
+def test_a_file_that_became_something_else_is_named_and_does_not_block(
+    run: Path, name: str, becomes: Callable[[Path], None]
+) -> None:
+    becomes(run / name)
+    told = "Is a directory" if becomes is folder else "is not a regular file"
+    with pytest.raises(StoreError, match=f"{name}: {told}"):
+        read_run(run)
+    with pytest.raises(StoreError, match=f"{name}: {told}"):
+        reopen_run(run)
+
+
+def test_a_terabyte_without_a_line_is_one_damaged_line(run: Path) -> None:
+    with (run / "trials.jsonl").open("r+b") as file:
+        file.truncate(1 << 40)
+    read = read_run(run)
+    assert len(read.outcomes) == 6
+    assert len(read.damaged) == 1
+
+
+@pytest.mark.parametrize("becomes", [pipe, endless, folder])
+def test_samples_that_became_something_else_cost_their_trial(run: Path, becomes: Callable[[Path], None]) -> None:
+    becomes(run / "samples" / "00000.npy")
+    measured = read_measured(run)
+    assert [(each.trials, each.failed_trials) for each in measured.results] == [(1, 1), (2, 0), (2, 0)]
+
+
+@pytest.mark.parametrize("filled", [b"\xff", b"\x80"])
+@pytest.mark.parametrize("name", ["00000.npy", "00001-subscriber-0.npy", "00002-client-0.npy"])
+def test_samples_with_times_that_no_trial_takes_cost_their_trial(run: Path, name: str, filled: bytes) -> None:
+    path = run / "samples" / name
+    content = path.read_bytes()
+    data = content.index(b"\n") + 1
+    path.write_bytes(content[:data] + filled * (len(content) - data))
+    results = read_measured(run).results
+    assert sorted(each.failed_trials for each in results) == [0, 0, 1]
+    (failure,) = (each for result in results for each in result.failures)
+    assert "its samples are damaged: a time of" in failure.text
+
+
+def test_what_a_file_holds_that_is_not_the_runs_is_never_shown(run: Path) -> None:
+    (run / "samples" / "00000.npy").write_text("secret: 1234\n" * 30)
+    (failure,) = (each for result in read_measured(run).results for each in result.failures)
+    assert "secret" not in failure.text
+
+
+@pytest.mark.parametrize("damage", ["", "\xff", "{" * 3_000, '{"schema":1}'])
+def test_the_neighbours_of_a_damaged_run_stand(run: Path, damage: str) -> None:
+    (run / "run.json").write_bytes(damage.encode("latin-1"))
+    listed = CliRunner().invoke(group, ["list", "runs", str(run.parent)])
+    assert listed.exit_code == 0
+    assert "neighbour" in listed.stdout
+    assert "damaged/run.json" in listed.stderr
+    page = run.parent / "page.html"
+    both = CliRunner().invoke(
+        group, ["report", str(run), str(run.parent / "neighbour"), "--html", str(page)], standalone_mode=False
+    )
+    assert both.exception is None
+    assert both.return_value == 1
+    assert f"left out: {run}/run.json" in both.stderr
+    assert page.exists()
+    alone = CliRunner().invoke(group, ["report", str(run)], standalone_mode=False)
+    assert isinstance(alone.exception, MeasureError)
+
+
+def test_a_report_is_not_written_into_a_pipe_that_nobody_named(run: Path) -> None:
+    pipe(run / "report.html")
+    done = CliRunner().invoke(group, ["report", str(run)], standalone_mode=False)
+    assert done.return_value == 1
+    assert "report.html: is not a regular file" in done.stderr

@@ -1,0 +1,320 @@
+"""What a run prints at its end: one screen, the answer first, and nothing that the verdicts do not bear."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from report_runs import cell, document_of, run_of, spread
+from test_compare import write
+
+from middlemark.commands.show import command
+from middlemark.document import Document, MeasuredRun
+from middlemark.document.judged import JudgedDocument
+from middlemark.document.matrix import Mark
+from middlemark.document.warnings import warnings_of
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Failure, RunWarning
+from middlemark.model.plan import Note
+from middlemark.problems import MeasureError, RequestError
+from middlemark.show import View
+from middlemark.show.summary import MOST_LINES, render
+from middlemark.stats.result import CellResult, Noise, TrialNoise
+
+SIZES = (16, 1024, 65536)
+Figures = dict[Cell, list[float | Failure]]
+
+
+def over_sizes(adapter: str, transport: str, *middles: float, trials: int = 10, **levels: object) -> Figures:
+    return {
+        cell(adapter, transport, size=size, **levels): spread(middle, trials)
+        for size, middle in zip(SIZES, middles, strict=True)
+    }
+
+
+USUAL = (
+    over_sizes("shm", "shm", 10_000, 11_000, 30_000)
+    | over_sizes("udp", "udp", 15_000, 16_000, 50_000)
+    | over_sizes("lyra", "shm", 12_000, 13_000, 45_000)
+    | over_sizes("lyra", "udp", 31_000, 32_000, 90_000)
+    | over_sizes("vega", "udp", 21_000, 22_000, 45_500)
+    | over_sizes("deneb", "udp", 25_000, 26_000, 60_000)
+)
+
+
+def screen(run: MeasuredRun, width: int = 100) -> list[str]:
+    return render(document_of(run), View(width=width)).splitlines()
+
+
+def text_of(run: MeasuredRun) -> str:
+    return " ".join(" ".join(screen(run)).split())
+
+
+def with_results(run: MeasuredRun, change: Callable[[CellResult], CellResult]) -> MeasuredRun:
+    return msgspec.structs.replace(run, results=tuple(map(change, run.results)))
+
+
+def test_the_answer_comes_first() -> None:
+    assert text_of(run_of(USUAL)).startswith(
+        "lyra shm is the fastest at 16 B and 1 KiB, 1.18 to 1.20 × machine alone; "
+        "lyra shm and vega udp are within 5 % of each other at 64 KiB. first-look on robot-7"
+    )
+
+
+def test_a_middleware_has_one_line_over_its_best_transport_and_the_best_comes_first() -> None:
+    lines = screen(run_of(USUAL))
+    at = next(at for at, line in enumerate(lines) if line.startswith("machine alone"))
+    assert [line.split("  ")[0] for line in lines[at : at + 4]] == [
+        "machine alone",
+        "lyra shm",
+        "vega udp",
+        "deneb udp",
+    ]
+
+
+def test_every_ratio_of_a_column_has_the_base_that_stands_above_it() -> None:
+    (matrix,) = document_of(run_of(USUAL)).matrices
+    assert [(each.base, each.base_figure) for each in matrix.columns] == [
+        ("shm", 10_000),
+        ("shm", 11_000),
+        ("shm", 30_000),
+    ]
+    for line in matrix.lines:
+        for column, entry in zip(matrix.columns, line.entries, strict=True):
+            assert entry is not None
+            assert entry.times == pytest.approx(entry.figure / column.base_figure)
+
+
+def test_without_the_machine_alone_the_base_is_the_best_of_the_column() -> None:
+    figures = {each: of for each, of in USUAL.items() if each.adapter not in ("shm", "udp")}
+    run = run_of(figures)
+    assert "× the best" in text_of(run)
+    assert "machine alone" not in text_of(run)
+    (matrix,) = document_of(run).matrices
+    assert [entry and entry.times for entry in matrix.lines[0].entries] == [1.0, 1.0, 1.0]
+
+
+def test_no_place_says_more_than_the_verdict_on_that_pair() -> None:
+    document = document_of(run_of(USUAL))
+    judged = JudgedDocument(document)
+    said = {Mark.BEHIND: "slower", Mark.EQUIVALENT: "equivalent", Mark.OPEN: "cannot tell"}
+    (matrix,) = document.matrices
+    seen = set()
+    for line in matrix.lines:
+        for column, entry in zip(matrix.columns, line.entries, strict=True):
+            assert entry is not None
+            if entry.row != column.best.index:
+                found = judged.find(column.best.index, entry.row, "p50")
+                assert found is not None
+                assert said[entry.place] == found.word
+                seen.add(entry.place)
+    assert seen == {Mark.BEHIND, Mark.EQUIVALENT}
+
+
+def test_whoever_wins_one_column_has_a_line_of_its_own() -> None:
+    figures = over_sizes("lyra", "shm", 12_000, 13_000, 80_000) | over_sizes("lyra", "udp", 31_000, 32_000, 40_000)
+    run = run_of(figures | over_sizes("vega", "udp", 50_000, 52_000, 90_000))
+    (matrix,) = document_of(run).matrices
+    assert {each.name for each in matrix.lines} == {"lyra shm", "lyra udp", "vega udp"}
+
+
+def test_with_too_few_trials_nothing_is_called_sure_and_the_command_measures_more() -> None:
+    few = {each: of[:2] for each, of in USUAL.items()}
+    run = run_of(few, command=("/usr/bin/middlemark", "run", "first-look", "--trials", "2"))
+    lines = screen(run)
+    assert lines[0].startswith("Not sure who is the fastest with 2 trials each: lyra shm leads at every size")
+    assert not [line for line in lines if line.startswith("Sure")]
+    assert "2 trials each (6 are the fewest) at every size" in text_of(run)
+    assert "→ middlemark run first-look --trials 10" in text_of(run)
+    assert "?" not in "".join(lines), "a mark on every figure tells nothing"
+
+
+def test_whoever_has_the_lowest_median_leads_also_where_others_alone_have_the_trials_for_a_verdict() -> None:
+    run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4), cell("deneb"): spread(1e4, 2)})
+    text = text_of(run)
+    assert text.startswith("Not sure who is the fastest with 2 trials each: deneb udp leads at 64 B.")
+    assert "Sure vega udp is slower than lyra udp at 64 B" in text
+    assert [line.name for line in document_of(run).matrices[0].lines] == ["deneb udp", "lyra udp", "vega udp"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("number", [1, 6, 60])
+def test_it_is_one_screen_however_many_configurations_there_are(number: int, width: int) -> None:
+    warnings = [RunWarning(f"kind-{at}", "doubtful " * 20, "do this; do that " * 9) for at in range(9)]
+    sizes = [16 << at for at in range(12)]
+    figures: Figures = {
+        cell(f"middleware-{at}", size=size, receive=receive, processes=processes): spread(2e4 + at, 3)
+        for at in range(number)
+        for size in sizes
+        for receive, processes in (("block", 2), ("poll", 2), ("block", 1))
+    }
+    figures[cell("deneb")] = [Failure("crashed", "the pong was killed by SIGSEGV " * 9, "run it alone")]
+    plan_notes = tuple(Note("--size", "8 B became 16 B") for _ in range(3))
+    run = run_of(figures, warnings=warnings)
+    file = msgspec.structs.replace(run.file, plan=msgspec.structs.replace(run.file.plan, notes=plan_notes))
+    lines = screen(msgspec.structs.replace(run, file=file), width)
+    assert len(lines) <= MOST_LINES
+    assert max(map(len, lines)) <= width
+
+
+def disturbed(result: CellResult, share: float) -> CellResult:
+    marked = (f"other processes had {100 * share:.0f} % of its processors' time (make)",) if share > 0.1 else ()
+    trials = tuple(
+        TrialNoise(
+            trial=number, others_share=share, own_share=0.0, delay_share=None, steal_share=0.0, irq_share=0.0,
+            softirq_share=0.0, pressure_share=0.0, throttled_ns=0, still_share=0.0, longest_gap_ns=0,
+            longest_spell_ns=0,
+            marked=marked,
+        )
+        for number in (1, 2)
+    )  # fmt: skip
+    noise = Noise(
+        others_share=share, own_share=0.0, delay_share=None, steal_share=0.0, irq_share=0.0, softirq_share=0.0,
+        pressure_share=0.0, throttled_ns=0, still_share=0.0, longest_gap_ns=0, longest_spell_ns=0, above_p99_9=None,
+        trials=trials, disturbed=(), disturbed_trial=None, absent={},
+    )  # fmt: skip
+    return msgspec.structs.replace(result, noise=noise)
+
+
+def test_a_disturbed_machine_is_the_first_line_and_a_quiet_one_is_none() -> None:
+    run = run_of(USUAL)
+    busy = with_results(run, lambda each: disturbed(each, 0.2 if each.cell.adapter == "lyra" else 0.3))
+    assert text_of(busy).startswith(
+        "The machine was disturbed in 36 of 36 trials; the worst: other processes had 30 % of its processors' time"
+    )
+    quiet = with_results(run, lambda each: disturbed(each, 0.01))
+    assert screen(quiet)[0] == screen(run)[0]
+
+
+def test_a_remedy_is_told_once_however_rows_combine_it_and_the_worst_row_speaks() -> None:
+    lost = {"lyra": (1, "a; b"), "vega": (400, "b; a"), "deneb": (2, "a")}
+
+    def warned(each: CellResult) -> CellResult:
+        number, advice = lost[each.cell.adapter]
+        counts = msgspec.structs.replace(each.counts, lost=number)
+        return msgspec.structs.replace(each, counts=counts, warnings=(RunWarning("loss", f"{number} lost", advice),))
+
+    run = with_results(run_of({cell(name): spread(2e4) for name in lost}), warned)
+    (kind,) = warnings_of(document_of(run).rows)
+    assert (kind.count, kind.text, kind.advice) == (3, "400 lost", "a; b")
+    assert "Warnings lost messages in 3 rows → a" in text_of(run)
+
+
+def test_two_speeds_are_called_so_and_leave_the_answer_unsure() -> None:
+    run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4)}, warnings=[RunWarning("bimodal", "two", "look")])
+    assert "bimodal" not in text_of(run)
+    assert "Not sure two speeds in lyra udp, vega udp at 64 B" in text_of(run)
+    assert screen(run)[0].startswith("Not sure who is the fastest: lyra udp leads")
+
+
+def test_what_has_no_result_is_told_with_its_reason_and_the_way_out() -> None:
+    crashed = Failure("crashed", "the pong was killed by SIGSEGV", "run it alone: --only adapter=deneb")
+    text = text_of(run_of({cell(): spread(2e4), cell("vega"): spread(3e4), cell("deneb"): [crashed] * 3}))
+    assert (
+        "Broken deneb udp at 64 B failed: the pong was killed by SIGSEGV → run it alone: --only adapter=deneb" in text
+    )
+
+
+def test_an_interrupted_run_says_how_to_go_on() -> None:
+    run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4)}, interrupted=True)
+    cut = msgspec.structs.replace(run, outcomes=run.outcomes[:7])
+    assert "Broken The run was interrupted after 7 of 20 trials." in text_of(cut)
+    assert "→ middlemark run --resume runs/first-run" in text_of(cut)
+
+
+def test_nothing_measured_is_no_answer() -> None:
+    text = text_of(run_of({cell(): [Failure("crashed", "killed", "look")] * 2}))
+    assert text.startswith("No configuration has a figure that can stand beside another.")
+    assert "Nothing was measured" in text
+
+
+def test_only_a_note_about_what_was_typed_stands_before_the_figures() -> None:
+    run = run_of({cell(): spread(2e4)})
+    notes = (Note("--size", "8 B became 16 B, the smallest message"), Note("first-look: sweep 1", "left out: x"))
+    file = msgspec.structs.replace(run.file, plan=msgspec.structs.replace(run.file.plan, notes=notes))
+    text = text_of(msgspec.structs.replace(run, file=file))
+    assert "note: --size: 8 B became 16 B" in text
+    assert "left out" not in text
+
+
+def test_many_notes_are_counted() -> None:
+    run = run_of({cell(): spread(2e4)})
+    notes = tuple(Note("--loan", f"lcm udp: left out {number}") for number in range(22))
+    file = msgspec.structs.replace(run.file, plan=msgspec.structs.replace(run.file.plan, notes=notes))
+    text = text_of(msgspec.structs.replace(run, file=file))
+    assert "note: --loan: lcm udp: left out 0; 21 more with --rows" in text
+    assert "left out 1" not in text
+
+
+def test_of_one_size_the_factor_that_varies_makes_the_columns() -> None:
+    figures = {
+        cell(name, pattern="stream", rate=rate): spread(middle)
+        for name, middle in (("lyra", 900.0), ("vega", 800.0))
+        for rate in (1000.0, 100.0)
+    }
+    (matrix,) = document_of(run_of(figures)).matrices
+    assert (matrix.factor, [each.title for each in matrix.columns]) == ("rate", ["100 Hz", "1 kHz"])
+
+
+def test_floods_are_ranked_by_what_arrives() -> None:
+    stream = {"pattern": "stream", "depth": None}
+    run = run_of(
+        {cell("udp", **stream): spread(5e5), cell("lyra", **stream): spread(4e5), cell("vega", **stream): spread(2e5)}
+    )
+    (matrix,) = document_of(run).matrices
+    assert [each.name for each in matrix.lines] == ["lyra udp", "vega udp"]
+    entries: Sequence[object] = [line.entries[0] and line.entries[0].times for line in matrix.lines]
+    assert entries == [pytest.approx(1.25, rel=0.01), pytest.approx(2.5, rel=0.01)]
+    assert "messages/s, and × machine alone" in text_of(run)
+
+
+# The command.
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    return write(
+        tmp_path,
+        {
+            Cell(adapter=adapter, transport=transport, size=size): figure
+            for size in (64, 1024)
+            for adapter, transport, figure in (("lyra", "udp", 50_000 + size), ("socket", "socket", 25_000))
+        },
+    )
+
+
+def shown(*words: object) -> Result:
+    return CliRunner().invoke(command, [*map(str, words)], standalone_mode=False)
+
+
+def test_show_prints_the_newest_run_of_a_folder(stored: Path) -> None:
+    done = shown(stored.parent)
+    assert (done.return_value, shown(stored).stdout) == (0, done.stdout)
+    assert f"middlemark show {stored}" in " ".join(done.stdout.split())
+
+
+def test_rows_and_warnings_are_a_flag_away(stored: Path) -> None:
+    assert "How to read it" in shown(stored, "--rows").stdout
+    assert "How to read it" not in shown(stored).stdout
+    assert shown(stored, "--warnings").stdout == "No row has a warning.\n"
+
+
+def test_a_part_of_a_run_is_judged_as_the_whole_is(stored: Path) -> None:
+    whole, part = shown(stored).stdout, shown(stored, "--only", "size=1k").stdout
+    assert "64 B" in whole
+    assert "64 B" not in part
+    line, of_part = (
+        next(each for each in text.splitlines() if each.startswith("lyra udp  ")) for text in (whole, part)
+    )
+    assert line.split()[-2:] == of_part.split()[-2:]
+
+
+def test_what_no_configuration_has_is_refused(stored: Path) -> None:
+    assert isinstance(shown(stored, "--only", "size=2k").exception, MeasureError)
+    assert isinstance(shown(stored, "--only", "zeal=2k").exception, RequestError)
+
+
+def test_a_document_without_verdicts_is_a_screen_too() -> None:
+    empty: Document = msgspec.structs.replace(document_of(run_of({cell(): spread(2e4)})), matrices=())
+    assert render(empty, View()).startswith("No configuration has a figure")
