@@ -1,4 +1,5 @@
 // Debian's Chromium, driven by playwright-core; and the pages of documents.py to drive it over.
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -77,3 +78,14 @@ export const marks = (page) =>
 // Each figure's picture, without the class name that Plot invents for its style.
 export const pictures = (page) =>
   page.$$eval("figure", (figures) => Object.fromEntries(figures.map((each) => [each.id, each.querySelector(".plot").innerHTML.replace(/plot-[0-9a-f]+/g, "")])));
+
+// Waits until a place's text is as it should be: what is beyond the screen, and every table, is drawn after the event that asked for it.
+export async function reads(place, pattern) {
+  const until = Date.now() + 20_000;
+  let text = await place.innerText();
+  while (!pattern.test(text) && Date.now() < until) {
+    await place.page().waitForTimeout(50);
+    text = await place.innerText();
+  }
+  assert.match(text, pattern);
+}
