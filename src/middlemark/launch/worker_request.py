@@ -6,7 +6,7 @@ import msgspec
 
 from middlemark.model.cell import FACTORS, Cell, level_of
 from middlemark.model.plan import Limits
-from middlemark.model.protocol import Load, Settings
+from middlemark.model.protocol import Settings
 
 REPLY_TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
 """Added to the reply timeout: 64 MiB, which some middlewares move at 100 MiB/s both ways, get 2 s more."""
@@ -38,16 +38,6 @@ def settings_of(cell: Cell, *, domain: int, scope: str, scratch: str, interface:
         interface=interface,
         native=dict(cell.native),
     )
-
-
-def load_of(cell: Cell, seed: int, sender: int) -> Load:
-    """Return how that sender spends its time. Senders of one trial draw instants of their own."""
-    if cell.burst is not None:
-        return Load(kind="burst", burst=cell.burst, recovery_s=cell.recovery_s or 0.0)
-    if isinstance(cell.rate, str):
-        assert cell.rate == "max", "a search measures rates, never itself"
-        return Load()
-    return Load(kind="rate", rate_hz=cell.rate, arrivals=cell.arrivals, seed=seed + sender)
 
 
 def bounds_of(limits: Limits) -> dict[str, Any]:

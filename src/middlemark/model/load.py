@@ -8,6 +8,7 @@ import msgspec
 
 from middlemark.model.cell import FACTORS, SEARCHES, Cell
 from middlemark.model.levels import Level
+from middlemark.model.protocol import Load
 from middlemark.model.units import format_percent, format_rate, format_seconds
 
 LOAD = tuple(each.name for each in FACTORS.values() if each.load)
@@ -77,6 +78,16 @@ def settled(load: LoadLevels) -> LoadLevels:
         for name, level in load.items()
         for rule in (FACTORS[name].applies,)
     }
+
+
+def request_of(cell: Cell, seed: int, sender: int) -> Load:
+    """Return the load as that sender is told it. Senders of one trial draw instants of their own."""
+    if cell.burst is not None:
+        return Load(kind="burst", burst=cell.burst, recovery_s=cell.recovery_s or 0.0)
+    if isinstance(cell.rate, str):
+        assert cell.rate == "max", "a search measures rates, never itself"
+        return Load()
+    return Load(kind="rate", rate_hz=cell.rate, arrivals=cell.arrivals, seed=seed + sender)
 
 
 def mean_interval_s(cell: Cell, own_s: float) -> float:

@@ -5,8 +5,9 @@ import msgspec
 from middlemark.launch import evidence, round_trips
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.launch.warnings import missed_instants, of_ping_pong, schedules
-from middlemark.launch.worker_request import Asked, bounds_of, echoes, load_of, reply_timeout_s
+from middlemark.launch.worker_request import Asked, bounds_of, echoes, reply_timeout_s
 from middlemark.model.cell import Cell
+from middlemark.model.load import request_of
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.protocol import PingRequest, PingResult, PongRequest, PongResult
 
@@ -18,7 +19,7 @@ def roles(asked: Asked) -> Roles:
     ping = PingRequest(
         index=0,
         **bounds_of(limits),
-        load=load_of(cell, asked.seed, 0),
+        load=request_of(cell, asked.seed, 0),
         reply_timeout_s=reply_timeout_s(cell, limits),
         payload=cell.payload,
         echoing=echoing,

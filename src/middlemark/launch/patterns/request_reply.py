@@ -5,7 +5,8 @@ import msgspec
 from middlemark.launch import evidence, round_trips
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.launch.warnings import missed_instants, of_calls, schedules
-from middlemark.launch.worker_request import Asked, bounds_of, load_of, reply_timeout_s
+from middlemark.launch.worker_request import Asked, bounds_of, reply_timeout_s
+from middlemark.model.load import request_of
 from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.protocol import ClientRequest, ClientResult, ServerRequest, ServerResult
 
@@ -19,7 +20,7 @@ def roles(asked: Asked) -> Roles:
         ClientRequest(
             index=index,
             **bounds_of(limits),
-            load=load_of(cell, asked.seed, index),
+            load=request_of(cell, asked.seed, index),
             reply_timeout_s=reply_timeout_s(cell, limits),
             payload=cell.payload,
             echoing=1,

@@ -7,7 +7,8 @@ import msgspec
 from middlemark.launch import evidence
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.launch.warnings import of_stream
-from middlemark.launch.worker_request import Asked, bounds_of, load_of
+from middlemark.launch.worker_request import Asked, bounds_of
+from middlemark.model.load import request_of
 from middlemark.model.outcome import Arrived, SamplesFile, Sent, TrialCounts, TrialOutcome
 from middlemark.model.protocol import PublisherRequest, PublisherResult, SubscriberRequest, SubscriberResult
 
@@ -20,7 +21,7 @@ def roles(asked: Asked) -> Roles:
             index=index,
             topic=index % cell.topics,
             **bounds_of(asked.limits),
-            load=load_of(cell, asked.seed, index),
+            load=request_of(cell, asked.seed, index),
             payload=cell.payload,
             samples_path=_path(asked.samples_stem, "publisher", index),
             kept=asked.kept[0],
