@@ -1,8 +1,17 @@
 """For all tests, in whatever folder: how they are dealt out to shards."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+MAKES_SOMETHING_FOR_ALL = ("bad_days", "bad_endings", "bootstrap", "first_look", "streams")
+"""Of the end-to-end tests: the files with a fixture of the module."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow: of what is dealt out last, all but one process only wait."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -13,10 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Deal out together what looks at one trial of conformance, which is measured once, and otherwise file by file.
-
-    The suites that come along share nothing, and one after the other they would take longest of all.
-    """
+    """Deal out together what looks at one trial of conformance, or at what a file has made; else test by test."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Together(LoadScopeScheduling):
@@ -24,6 +30,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file, _, test = nodeid.partition("::")
             if file.startswith("conformance/"):
                 return test.partition("[")[2] or file
-            return nodeid if file == "tests/e2e/test_suites.py" else file
+            return file if Path(file).stem.removeprefix("test_") in MAKES_SOMETHING_FOR_ALL else nodeid
 
     return None if config.getoption("numprocesses") else Together(config, log)

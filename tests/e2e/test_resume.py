@@ -88,7 +88,7 @@ def test_a_run_of_another_machine_or_version_is_refused_with_all_that_differs(be
 
 
 def test_what_is_asked_beside_it_is_refused_and_so_is_a_run_under_way(bench: Bench) -> None:
-    run = bench.start(*ASKED, "--duration", "20s", "--quiet")
+    run = bench.start(*ASKED, "--trials", "100", "--duration", "300ms", "--quiet")
     until(run.trials, timeout_s=60)
     beside = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
     assert beside.code == 2

@@ -11,7 +11,7 @@ FEW = ("selftest", "--trials", "6", "--duration", "150ms")
 
 @pytest.mark.slow
 def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
-    asked = ("selftest", "--trials", "7", "--plant", "100%,1000%", "--duration", "200ms", "--format", "json", "--quiet")
+    asked = ("selftest", "--trials", "7", "--plant", "100%,1000%", "--duration", "100ms", "--format", "json", "--quiet")
     ended = bench.run(*asked, "--out", str(bench.folder / "kept"), timeout_s=300)
     document = ended.document
     assert ended.code == (0 if document["false_verdicts"]["holds"] else 4), ended.err
@@ -30,6 +30,7 @@ def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
         assert once["found"] or once["measured"] > once["part_in_run"] / 3 or p50["scatter"] > 1, setting
 
 
+@pytest.mark.slow
 def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
     out = bench.folder / "kept"
     ended = bench.run(*FEW, "--plant", "50%", "--quiet", "--out", str(out), timeout_s=120)

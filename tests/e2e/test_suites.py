@@ -38,7 +38,7 @@ def may_run_in_real_time() -> bool:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(each, marks=[pytest.mark.full] if each in LONG else [])
+        pytest.param(each, marks=[pytest.mark.full] if each in LONG else [pytest.mark.slow])
         for each in suite_files()
         if each != "first-look"
     ],

@@ -20,6 +20,7 @@ def test_what_is_known_well_enough_after_the_first_rounds_gets_no_more(bench: Be
     assert run["reached"]["wide"] == []
 
 
+@pytest.mark.slow
 def test_what_cannot_be_known_so_well_takes_the_time_there_is(bench: Bench) -> None:
     ended = bench.run(*ASKED, "--size", "16,1k", "--until-precise", "0.0001%", "--budget", "15s", "--focus", "size=16")
     assert ended.code == 0, ended.err
