@@ -93,7 +93,7 @@ def always(name: str, **factors: Any) -> Level:
 
 def _levels(who: Contender, every: bool) -> list[list[Level]]:
     small = [KIB, 16, 17, 64 * KIB, 70001, MIB] if every else [16, 70001]
-    whole = min(_whole_bytes(who), 8 * MIB + 3)
+    whole = min(_whole_bytes(who), (8 if every else 4) * MIB + 3)
     largest = {ROUND_TRIPS: {"size": whole}, STREAM: {"size": min(100 * KIB, whole)}, CALLS: {"size": min(MIB, whole)}}
     several = {"subscribers": 0 if who.transport.alone else 3}
     return [

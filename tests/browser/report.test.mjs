@@ -28,7 +28,7 @@ async function filter(page, factor, level) {
   await page.keyboard.press("Escape");
 }
 
-describe("the report in a browser", () => {
+describe("the report in a browser", { concurrency: 2 }, () => {
   before(async () => {
     made = pages();
     browser = await launch();
