@@ -47,6 +47,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The label without the size: what makes one line over sizes."""
     floor_row: int | None
     """The place of what ``times_floor`` is held against."""
+    alone_row: int | None
+    """The place of the machine alone: the fastest floor of its experiment, whatever carries it."""
 
 
 class Heat(msgspec.Struct, frozen=True, kw_only=True):

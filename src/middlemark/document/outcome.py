@@ -7,12 +7,11 @@ import msgspec
 from middlemark.document.contests import Contest
 from middlemark.document.document import Row
 from middlemark.document.judged import JudgedDocument
+from middlemark.document.words import warning_name
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.floors import by_rate
 from middlemark.stats.verdict import Verdict
 from middlemark.stats.warnings.cells import SERIOUS
-
-_WORDS = {"bimodal": "two speeds", "faster-than-floor": "faster than the machine alone"}
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -53,12 +52,7 @@ def outcome_of(contest: Contest, judged: JudgedDocument) -> Outcome:
 
 def doubt_of(row: Row) -> str:
     """Return in two words why the row's median may be of something else, or of two things; empty: nothing says so."""
-    return next((words_of(each.code) for each in row.result.warnings if each.code in SERIOUS), "")
-
-
-def words_of(code: str) -> str:
-    """Return the code of a warning in words."""
-    return _WORDS.get(code, code.replace("-", " "))
+    return next((warning_name(each.code) for each in row.result.warnings if each.code in SERIOUS), "")
 
 
 def metric_of(row: Row) -> str:

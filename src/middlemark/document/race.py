@@ -12,8 +12,7 @@ from middlemark.document.document import Document, MeasuredRun, Row
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.rows import latency_of, per_message_ns
 from middlemark.document.runs import command_of
-from middlemark.document.words import copies_alone
-from middlemark.model.cell import Cell, experiment
+from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Race
 from middlemark.model.units import format_seconds, typed_size
@@ -222,14 +221,8 @@ def _verdict(judged: JudgedDocument, best: int, other: int) -> Verdict | None:
 
 
 def _machine_alone(rows: Sequence[Row], candidates: Iterable[Row]) -> Row | None:
-    experiments = {experiment(each.result.cell) for each in candidates}
-    floors = [
-        (ns, row.index)
-        for row in rows
-        if row.floor and not copies_alone(row.result.cell) and experiment(row.result.cell) in experiments
-        if (ns := per_message_ns(row.result)) is not None
-    ]
-    return rows[min(floors)[1]] if floors else None
+    floors = [rows[each.alone_row] for each in candidates if each.alone_row is not None]
+    return min(floors, key=lambda each: per_message_ns(each.result) or math.inf, default=None)
 
 
 def _behind(

@@ -9,7 +9,7 @@ import msgspec
 from middlemark.document.document import MeasuredRun, Row
 from middlemark.document.words import ASKED, EXPERIMENT, labels, plain, size, subject, unusual, usual, varying, words
 from middlemark.model.times import Summary
-from middlemark.stats.floors import by_rate, carrier_of, floors
+from middlemark.stats.floors import by_rate, carrier_of, fastest_floors, floors
 from middlemark.stats.result import Best, CellResult
 
 
@@ -27,10 +27,12 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
     for at, run in enumerate(runs):
         descriptions = {each.name: each for each in run.file.adapters}
         cells = [each.cell for each in run.results]
-        held = floors(cells, [per_message_ns(each) for each in run.results], descriptions)
+        medians = [per_message_ns(each) for each in run.results]
+        held = floors(cells, medians, descriptions)
+        alone = fastest_floors(cells, medians, descriptions)
         begin = len(rows)
         titles = labels(run.results)
-        for result, trials, floor, title in zip(run.results, run.trials, held, titles, strict=True):
+        for result, trials, floor, fastest, title in zip(run.results, run.trials, held, alone, titles, strict=True):
             described = descriptions.get(result.cell.adapter)
             asked = unusual(result.cell, common[result.cell.pattern])
             told = _joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *asked)
@@ -49,6 +51,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                     label=_joined(" · ", subject(result.cell), size(result.cell), told, where),
                     series=_joined(" · ", subject(result.cell), told, where),
                     floor_row=None if floor is None or result.times_floor is None else begin + floor.cell,
+                    alone_row=None if fastest is None else begin + fastest.cell,
                 )
             )
     return _unique(rows)

@@ -15,7 +15,6 @@ from middlemark.document.runs import command_of
 from middlemark.document.sentences import CARRIERS, measure
 from middlemark.document.words import WORDS, plain
 from middlemark.model.cell import FACTORS
-from middlemark.stats.floors import fastest_floors
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import MARGIN, Verdict
 
@@ -35,9 +34,8 @@ def standings(document: Document, judged: JudgedDocument) -> tuple[Standing, ...
     # What one middleware alone was asked for is no choice, unless there is no other.
     by_figure = [each for each in by_figure if any(len(of.ranked) > 1 for of in each)] or by_figure
     levels = _levels(document, by_figure)
-    floors = _floors(document)
     return tuple(
-        _standing(document, judged, contest, named, floors)
+        _standing(document, judged, contest, named)
         for group, named in zip(by_figure, levels, strict=True)
         for contest in group
     )
@@ -79,26 +77,10 @@ def _distinct(everything: Sequence[dict[str, str]], factors: Sequence[str]) -> i
     return len({tuple(levels.get(each) for each in factors) for levels in everything})
 
 
-def _floors(document: Document) -> dict[int, int]:
-    """Return by row the fastest floor of its experiment, whatever carries it."""
-    found: dict[int, int] = {}
-    for at, run in enumerate(document.runs):
-        own = [row for row in document.rows if row.run == at]
-        held = fastest_floors(
-            [row.result.cell for row in own],
-            [per_message_ns(row.result) for row in own],
-            {each.name: each for each in run.file.adapters},
-        )
-        found |= {row.index: own[floor.cell].index for row, floor in zip(own, held, strict=True) if floor}
-    return found
-
-
-def _standing(
-    document: Document, judged: JudgedDocument, contest: Contest, levels: dict[str, str], floors: dict[int, int]
-) -> Standing:
+def _standing(document: Document, judged: JudgedDocument, contest: Contest, levels: dict[str, str]) -> Standing:
     outcome = outcome_of(contest, judged)
     best = contest.ranked[0]
-    floor = floors.get(best.index) if contest.context[0] is None else best.floor_row
+    floor = best.alone_row if contest.context[0] is None else best.floor_row
     beside = None if floor is None or best.floor else document.rows[floor]
     command, seconds = _settling(document, contest, outcome, levels, beside)
     return Standing(

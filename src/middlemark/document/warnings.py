@@ -4,30 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from middlemark.document.document import Row, WarningSummary
-from middlemark.document.outcome import words_of
 from middlemark.document.rows import loss_of
 from middlemark.stats.noise import DISTURBED
 from middlemark.stats.result import TrialNoise
 from middlemark.stats.warnings.cells import SERIOUS
-
-_NAMES = {
-    "above-memcpy": "more than memory moves",
-    "carried-by-varies": "carried by several things",
-    "few-samples": "too few samples",
-    "loss": "lost messages",
-    "loss-behind-latency": "latency of what was not lost",
-    "mostly-idle": "processors that halt",
-    "p99-disagrees": "p99 differs between trials",
-    "time-unaccounted": "time not accounted for",
-    "transport-contradicted": "carried by something else",
-    "trials-disagree": "trials disagree",
-}
-"""What readers see; any other is as everywhere."""
-
-
-def kind_of(code: str) -> str:
-    """Return what readers see of a warning's code: ``two speeds``."""
-    return _NAMES.get(code) or words_of(code)
 
 
 def disturbance(trial: TrialNoise) -> float:

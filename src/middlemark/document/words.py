@@ -177,3 +177,23 @@ def labels(results: Sequence[CellResult]) -> list[str]:
         return plain(", ".join(filter(None, parts))) + mark
 
     return [label(each) for each in results]
+
+
+_WARNINGS = {
+    "above-memcpy": "more than memory moves",
+    "bimodal": "two speeds",
+    "carried-by-varies": "carried by several things",
+    "faster-than-floor": "faster than the machine alone",
+    "few-samples": "too few samples",
+    "loss": "lost messages",
+    "loss-behind-latency": "latency of what was not lost",
+    "mostly-idle": "processors that halt",
+    "p99-disagrees": "p99 differs between trials",
+    "time-unaccounted": "time not accounted for",
+    "transport-contradicted": "carried by something else",
+}
+
+
+def warning_name(code: str) -> str:
+    """Return what readers see of a warning's code: ``two speeds``."""
+    return _WARNINGS.get(code, code.replace("-", " "))

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from middlemark.document.document import Row
 from middlemark.document.numbers import ABSENT, us
-from middlemark.document.warnings import kind_of, warnings_of
-from middlemark.document.words import CONTRADICTED, EXPERIMENT, is_contradicted, plain, size, words
+from middlemark.document.warnings import warnings_of
+from middlemark.document.words import CONTRADICTED, EXPERIMENT, is_contradicted, plain, size, warning_name, words
 from middlemark.show.columns import Column
 from middlemark.show.lines import hanging, wrapped
 from middlemark.stats.noise import percent
@@ -163,7 +163,7 @@ def footnotes(
         for row in (by_index[each] for each in kind.cells):
             for warning in (each for each in row.result.warnings if each.code == code):
                 texts.setdefault(plain(warning.text), []).append(f"{row.title} at {group_of(row, varied)}")
-        named = kind_of(code) if kind_of(code) == code else f"{kind_of(code)} ({code})"
+        named = warning_name(code) if warning_name(code) == code else f"{warning_name(code)} ({code})"
         counted = "1 row" if kind.count == 1 else f"{kind.count:,} rows"
         worst = "" if whole or len(texts) == 1 else ", the worst first"
         head = hanging(f"{number:>3}  ", f"{plain(named)}: {counted}{worst}", width)

@@ -12,8 +12,7 @@ from middlemark.document.headline import Told, broken, disturbed, headline, sure
 from middlemark.document.matrix import Column, Entry, Line, Mark, Matrix
 from middlemark.document.numbers import ABSENT, brief, ratio, us
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
-from middlemark.document.warnings import kind_of
-from middlemark.document.words import plain
+from middlemark.document.words import plain, warning_name
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
 from middlemark.show import View
@@ -201,7 +200,7 @@ def _conclusions(document: Document, width: int) -> Iterator[Text]:
     run = document.runs[0]
     show = shlex.join(["middlemark", "show", plain(str(run.folder))])
     kinds = [
-        f"{kind_of(each.code)} in {each.count:,} row{'' if each.count == 1 else 's'}" for each in document.warnings
+        f"{warning_name(each.code)} in {each.count:,} row{'' if each.count == 1 else 's'}" for each in document.warnings
     ]
     kinds = kinds if len(kinds) <= _MOST_KINDS else [*kinds[:_MOST_KINDS], f"{len(kinds) - _MOST_KINDS} more kinds"]
     remedy = document.warnings[0].advice.split("; ")[0] if document.warnings else ""

@@ -8,11 +8,10 @@ from typing import Any
 import msgspec
 
 from middlemark.document.numbers import ABSENT, exact, ratio, rounded, share, us
-from middlemark.document.outcome import words_of
 from middlemark.document.race import Candidate, Raced
 from middlemark.document.rows import per_message_ns
 from middlemark.document.sentences import part
-from middlemark.document.words import ASKED, plain, words
+from middlemark.document.words import ASKED, plain, warning_name, words
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.load import told as told_rate
 from middlemark.model.spelling import listing
@@ -129,7 +128,7 @@ def _asked(cell: Cell) -> str:
 
 def _sure(raced: Raced) -> str:
     parts = []
-    sure = f"Sure, but {' and '.join(map(words_of, raced.serious))}" if raced.serious else "Sure"
+    sure = f"Sure, but {' and '.join(map(warning_name, raced.serious))}" if raced.serious else "Sure"
     if raced.verdict == "best":
         alone = "there was no other" if len(raced.candidates) == 1 else "nobody else does what is asked"
         parts.append(f"{sure}: {_behind(raced) or alone}.")
@@ -194,7 +193,7 @@ def _below(raced: Raced, folder: str) -> Iterator[str]:
     if raced.verdict != "none holds" and (reasons := _reasons(raced)):
         yield f"left: {reasons}"
     if raced.warnings:
-        kinds = ", ".join(words_of(each.code) for each in raced.warnings[:_NAMED])
+        kinds = ", ".join(warning_name(each.code) for each in raced.warnings[:_NAMED])
         yield f"warnings: {kinds}: {_shortly(raced.warnings[0].advice or raced.warnings[0].text)}"
     equal = f"equal shares: {raced.equal_trials}"
     yield f"{raced.trials} trials ({equal}) in {format_seconds(raced.seconds).removesuffix(' 00 s')}: {folder}"

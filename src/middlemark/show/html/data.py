@@ -10,7 +10,7 @@ import msgspec
 
 from middlemark.document.document import Compared, Distribution, Document, Row
 from middlemark.document.numbers import rounded
-from middlemark.document.outcome import doubt_of, words_of
+from middlemark.document.outcome import doubt_of
 from middlemark.document.rows import latency_of, loss_of
 from middlemark.document.runs import (
     MOST_ORDER,
@@ -23,7 +23,7 @@ from middlemark.document.runs import (
     state,
     told_of,
 )
-from middlemark.document.words import plain
+from middlemark.document.words import plain, warning_name
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.show.json import readable
@@ -90,7 +90,7 @@ def data_of(document: Document) -> Json:
 def _warnings(document: Document) -> list[Json]:
     """Return every kind of warning in the document's order, and whether it makes a median doubtful."""
     return [
-        msgspec.to_builtins(each) | {"words": words_of(each.code), "serious": each.code in SERIOUS}
+        msgspec.to_builtins(each) | {"words": warning_name(each.code), "serious": each.code in SERIOUS}
         for each in document.warnings
     ]
 
