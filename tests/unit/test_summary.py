@@ -126,7 +126,7 @@ def test_with_too_few_trials_nothing_is_called_sure_and_the_command_measures_mor
     assert lines[0].startswith("Not sure who is the fastest with 2 trials each: lyra shm leads at every size")
     assert not [line for line in lines if line.startswith("Sure")]
     assert "2 trials each (6 are the fewest) at every size" in text_of(run)
-    assert "→ middlemark run first-look --trials 10" in text_of(run)
+    assert "→ middlemark run first-look --only adapter=lyra,vega,deneb,shm --trials 10" in text_of(run)
     assert "?" not in "".join(lines), "a mark on every figure tells nothing"
 
 

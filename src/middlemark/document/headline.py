@@ -11,10 +11,10 @@ from middlemark.document.document import Document, Row
 from middlemark.document.matrix import Column, Matrix
 from middlemark.document.numbers import brief, ratio, us
 from middlemark.document.outcome import doubt_of
-from middlemark.document.runs import command_of
+from middlemark.document.settle import TRIALS, settling
 from middlemark.document.warnings import disturbance
 from middlemark.document.words import is_contradicted, plain, size
-from middlemark.model.run import Run
+from middlemark.model.cell import EXPERIMENT
 from middlemark.model.spelling import listing
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import Verdict
@@ -22,11 +22,8 @@ from middlemark.stats.warnings.cells import NOT_MEASURED
 
 DISTURBED_PART = 0.1
 """From this part of the trials on the machine comes before any answer; a smaller one only widens intervals."""
-_USUAL_TRIALS = 10
-"""Find a tenth nine times in ten on a quiet machine."""
 _MOST_TRIALS = 60
 """More are no advice: nobody waits for them."""
-_NOT_AGAIN = ("--trials", "--resume", "--format")
 _NAMED = 4
 _MOST_REASON = 48
 """Characters; `middlemark show --rows` has the others."""
@@ -81,7 +78,7 @@ def sure(document: Document) -> Told:
         if slower and not _is_sure(column):
             names = [row.name for row, each in column.outcome.beside if each and each.judged.verdict is Verdict.WORSE]
             number = f"{slower} of {others}" if slower > 2 else listing(names)
-            text = f"{number} {'is' if slower == 1 else 'are'} slower than {column.judged_best.name}"
+            text = f"{number} {'is' if slower == 1 else 'are'} slower than {column.contest.contenders[0].name}"
             found.setdefault(text, []).append(column)
     texts = [f"{text}{_at(document.matrices[0], columns)}" for text, columns in found.items()]
     further = [each for matrix in document.matrices[1:] for each in matrix.columns if each.outcome.beside]
@@ -93,23 +90,36 @@ def sure(document: Document) -> Told:
 def unsure(document: Document) -> Told:
     """Return what the verdicts leave open, why, and the command that measures enough to tell."""
     found: dict[str, list[Column]] = {}
+    again: list[Row] = []
     wanted = 0
     for column in _first(document):
         open_ = [(row, each) for row, each in column.outcome.beside if not each or _is_open(each.judged.verdict)]
         if column.few is not None:
             found.setdefault(f"{_trials(column.few)} each ({FEWEST} are the fewest)", []).append(column)
-            wanted = max(wanted, _USUAL_TRIALS)
+            wanted = max(wanted, TRIALS)
+            again += column.contest.ranked
         elif open_:
             needed = [each.judged.trials_needed for _, each in open_ if each and each.judged.trials_needed]
-            wanted = max(wanted, min(max(needed, default=_USUAL_TRIALS), _MOST_TRIALS))
+            wanted = max(wanted, min(max(needed, default=TRIALS), _MOST_TRIALS))
+            again += [column.best, *(row for row, _ in open_)]
             found.setdefault(f"{column.best.name} or {_some([row.name for row, _ in open_])}", []).append(column)
         elif not _is_sure(column) and column.outcome.verdict != "alone":
-            contenders = (column.judged_best, *(row for row, _ in column.outcome.beside))
+            contenders = (column.contest.contenders[0], *(row for row, _ in column.outcome.beside))
             doubted = {row.name: doubt for row in contenders if (doubt := doubt_of(row))}
             why = Counter(doubted.values()).most_common(1)
             found.setdefault(f"{why[0][0]} in {_some([*doubted])}" if why else column.best.name, []).append(column)
     texts = [f"{text}{_at(document.matrices[0], columns)}" for text, columns in found.items()]
-    return Told(texts=tuple(texts), remedy=_again(document.runs[0], wanted) if wanted else "")
+    return Told(texts=tuple(texts), remedy=_settled_by(document, again, wanted))
+
+
+def _settled_by(document: Document, again: Sequence[Row], trials: int) -> str:
+    """Return the command that measures these and the machine alone so often; empty where there is none."""
+    rows = {row.index: row for row in document.rows}
+    alone = [rows[at] for at in dict.fromkeys(each.alone_row for each in again) if at in rows]
+    cells = [row.result.cell for row in rows.values() if not row.floor]
+    fields = {field for field in EXPERIMENT if len({getattr(cell, field) for cell in cells}) > 1}
+    found = settling(document.runs[0], again, alone, trials, fields) if again else None
+    return found[0] if found else ""
 
 
 def _first(document: Document) -> Sequence[Column]:
@@ -202,16 +212,3 @@ def _cut(text: str) -> str:
 
 def _trials(number: int) -> str:
     return "1 trial" if number == 1 else f"{number} trials"
-
-
-def _again(run: Run, trials: int) -> str:
-    """Return the command that measures the same with so many trials; empty where nobody typed one."""
-    command = command_of(run)
-    if run.file.imported or command[1:2] != ("run",):
-        return ""
-    kept, skip = [], False
-    for word in command:
-        if not skip and word.partition("=")[0] not in _NOT_AGAIN:
-            kept.append(word)
-        skip = word in _NOT_AGAIN
-    return plain(shlex.join([*kept, "--trials", str(trials)]))

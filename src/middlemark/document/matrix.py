@@ -59,14 +59,16 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     base: str | None
     """Which of the machine alone its ratios are of; None: they are of the best of the column."""
     base_figure: float
-    best: Row
-    """Of the lowest median, judged or not."""
-    judged_best: Row
-    """The first of those that have the trials for a verdict, where several have them."""
+    contest: Contest
     outcome: Outcome
-    """Of those."""
+    """Of those that have the trials for a verdict, where several have them."""
     few: int | None
     """How many trials there are, where those of the best or of all are too few for verdicts."""
+
+    @property
+    def best(self) -> Row:
+        """Of the lowest median, judged or not."""
+        return self.contest.ranked[0]
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,8 +159,7 @@ def _column(field: str, contest: Contest, judged: JudgedDocument) -> Column:
         title=format_size(contest.size) if field == "size" else FACTORS[_NAMES[field]].kind.show(level),
         base=base.floor if base else None,
         base_figure=_figure_of(base) if base else _figure(best),
-        best=best,
-        judged_best=contest.contenders[0],
+        contest=contest,
         outcome=outcome_of(contest, judged),
         few=best.result.trials if contest.has_lower_unjudged else few,
     )

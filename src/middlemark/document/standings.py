@@ -1,9 +1,7 @@
 """Who wins where: each experiment at each size as one picture, one sentence, and the command that settles it."""
 
 import math
-import shlex
-import statistics
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from middlemark.document.contests import Contest, every_contest
 from middlemark.document.document import Document, Ranked, Row, Standing
@@ -11,19 +9,15 @@ from middlemark.document.judged import JudgedDocument, trials_wanted
 from middlemark.document.numbers import ratio, rounded, us
 from middlemark.document.outcome import Outcome, doubt_of, outcome_of
 from middlemark.document.rows import latency_of, per_message_ns
-from middlemark.document.runs import command_of
 from middlemark.document.sentences import CARRIERS, measure
+from middlemark.document.settle import TRIALS, settling
 from middlemark.document.words import WORDS, plain
-from middlemark.model.cell import FACTORS
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import MARGIN, Verdict
 
 USUAL_SIZE = 1024
 """What is shown first: the measured size that is nearest to it."""
-TRIALS = 10
-"""They usually show a difference of a tenth."""
 _NAMED = 3
-_REPLACED = ("--trials", "--until-precise", "--budget", "--focus")
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 """Which factor names an experiment where another would do it too."""
 
@@ -187,41 +181,11 @@ def _settling(
     document: Document, contest: Contest, outcome: Outcome, levels: dict[str, str], floor: Row | None
 ) -> tuple[str | None, float | None]:
     """Return the command that measures again what is open, often enough, and its seconds; None: no number would do."""
-    best = contest.ranked[0]
-    run = document.runs[best.run]
-    words = command_of(run)
     few = not contest.tellable or contest.has_lower_unjudged
     needed = TRIALS if few else _wanted(outcome)
-    if outcome.verdict != "undecided" or needed is None or words[1:2] != ("run",) or run.file.imported:
+    if outcome.verdict != "undecided" or needed is None:
         return None, None
+    best = contest.ranked[0]
     open_ = contest.ranked if few else [best, *outcome.of(Verdict.CANNOT_TELL, Verdict.BETTER, None)]
-    measured = [*open_, *([floor] if floor else [])]  # --only would leave the machine alone out
-    only = {name: _levels_of(name, measured) for name in ("adapter", "transport")}
-    only |= {
-        each.name: _levels_of(each.name, open_)
-        for each in FACTORS.values()
-        if each.field == "size" or each.field in levels
-    }
-    trials = [statistics.mean(each.outcome.seconds for each in row.trials) for row in measured if row.trials]
-    command = [*_without(words, only), *(f for each in only.items() for f in ("--only", "=".join(each)))]
-    return plain(shlex.join([*command, "--trials", str(needed)])), needed * sum(trials)
-
-
-def _levels_of(name: str, rows: Sequence[Row]) -> str:
-    factor = FACTORS[name]
-    levels = dict.fromkeys(factor.kind.show(getattr(row.result.cell, factor.field)) for row in rows)
-    return ",".join(each.replace(" ", "") for each in levels)
-
-
-def _without(words: Sequence[str], only: Collection[str]) -> Iterator[str]:
-    """Yield a command's words without the options that are given anew."""
-    at = 0
-    while at < len(words):
-        option, _, value = words[at].partition("=")
-        width = 1 if value else 2
-        given = value or "".join(words[at + 1 : at + 2])
-        if option in _REPLACED or (option == "--only" and given.partition("=")[0].strip() in only):
-            at += width
-        else:
-            yield words[at]
-            at += 1
+    beside = [floor] if floor else []
+    return settling(document.runs[best.run], open_, beside, needed, {"size", *levels}) or (None, None)

@@ -1,0 +1,64 @@
+"""The command that measures again what is open, often enough, and nothing else."""
+
+import shlex
+import statistics
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from middlemark.document.document import Row
+from middlemark.document.runs import command_of
+from middlemark.document.words import plain
+from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.run import Run
+
+TRIALS = 10
+"""They usually show a difference of a tenth on a quiet machine."""
+_REPLACED = ("--trials", "--until-precise", "--budget", "--focus")
+_OF_ONE_RUN = ("--resume", "--format")
+
+
+def settling(
+    run: Run, open_: Sequence[Row], beside: Sequence[Row], trials: int, fields: Collection[str]
+) -> tuple[str, float] | None:
+    """Return the command for so many trials of those that are open, and the seconds it takes.
+
+    ``beside``: the machine alone, which ``--only`` would leave out; ``fields``: the factors by which the open rows are
+    chosen, adapter and transport apart. None where nobody typed a ``run`` that could be measured again.
+    """
+    words = command_of(run)
+    if words[1:2] != ("run",) or run.file.imported:
+        return None
+    measured = list({row.index: row for row in (*open_, *beside)}.values())
+    chosen = {name: _levels(name, [row.result.cell for row in measured]) for name in ("adapter", "transport")}
+    chosen |= {
+        each.name: _levels(each.name, [row.result.cell for row in open_])
+        for each in FACTORS.values()
+        if each.field in fields
+    }
+    everything = run.file.plan.cells
+    only = {name: levels for name, levels in chosen.items() if {*levels} != {*_levels(name, everything)}}
+    seconds = [statistics.mean(each.outcome.seconds for each in row.trials) for row in measured if row.trials]
+    options = (word for name, levels in only.items() for word in ("--only", f"{name}={','.join(levels)}"))
+    command = shlex.join([*_without(words, only), *options, "--trials", str(trials)])
+    return plain(command), trials * sum(seconds)
+
+
+def _levels(name: str, cells: Iterable[Cell]) -> list[str]:
+    """Return the factor's levels as ``--only`` reads them, each once."""
+    factor = FACTORS[name]
+    shown = (factor.kind.show(getattr(cell, factor.field)).replace(" ", "") for cell in cells)
+    return list(dict.fromkeys(shown))
+
+
+def _without(words: Sequence[str], only: Collection[str]) -> Iterator[str]:
+    """Yield a command's words without the options that are given anew."""
+    at = 0
+    while at < len(words):
+        option, _, value = words[at].partition("=")
+        width = 1 if value else 2
+        given = value or "".join(words[at + 1 : at + 2])
+        replaced = option in (*_REPLACED, *_OF_ONE_RUN)
+        if replaced or (option == "--only" and given.partition("=")[0].strip() in only):
+            at += width
+        else:
+            yield words[at]
+            at += 1
