@@ -1,5 +1,6 @@
 """What waits for a subscriber that has not looked yet: the protocol spoken by hand, and the subscriber started last."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,46 @@ from floods import flood
 
 DEPTH = 5
 PUBLISHERS = 2
+MANY = 20_000
+"""More than any queue or buffer of 64 bytes holds by default: a publisher must wait, or remember."""
+LATE_S = 0.3
 
 
-@pytest.mark.parametrize("loan", [False, True], ids=["copied", "loan"])
-def test_a_history_holds_its_depth_of_each_publisher(contender: Contender, loan: bool, tmp_path: Path) -> None:
+def between_processes(contender: Contender) -> None:
+    """Skip the test where there are no two workers that can be spoken to directly."""
     offered = contender.transport
     if offered.alone or 2 not in offered.processes:
         pytest.skip("nobody receives what it sends from another process")
     if offered.companions:
         pytest.skip("it needs a daemon; the trials start it")
-    if loan not in offered.loan:
+
+
+def test_nothing_reliable_is_lost_on_a_subscriber_that_comes_late(contender: Contender, tmp_path: Path) -> None:
+    between_processes(contender)
+    if "reliable" not in contender.transport.reliability or not contender.transport.keep_all:
+        pytest.skip("it does not keep all")
+    cell = contender.cell(pattern="stream", size=64, depth=None, reliability="reliable", processes=2, pin=None)
+    sending, receiving = flood(cell, tmp_path)
+    sending["roles"][0] |= {"samples": MANY, "duration_s": None, "warmup_s": 0}
+    with Conversation(contender.worker.path) as publisher, Conversation(contender.worker.path) as subscriber:
+        for talk, command in ((publisher, sending), (subscriber, receiving)):
+            talk.hear("hello")
+            talk.say(command="configure", **command)
+        for talk in (publisher, subscriber):
+            talk.hear("ready")
+        publisher.say(command="start")
+        time.sleep(LATE_S)
+        subscriber.say(command="start")
+        sent = publisher.hear("result")
+        subscriber.say(command="stop", expected=sent["sent"])
+        received = subscriber.hear("result")
+        assert (sent["sent"], received["received"]) == (MANY, MANY)
+
+
+@pytest.mark.parametrize("loan", [False, True], ids=["copied", "loan"])
+def test_a_history_holds_its_depth_of_each_publisher(contender: Contender, loan: bool, tmp_path: Path) -> None:
+    between_processes(contender)
+    if loan not in contender.transport.loan:
         pytest.skip("it does not offer it")
     factors = {"pattern": "stream", "size": 64, "depth": DEPTH, "publishers": PUBLISHERS, "loan": loan}
     sending, receiving = flood(contender.cell(**factors, processes=2, pin=None), tmp_path)

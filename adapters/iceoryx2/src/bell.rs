@@ -7,15 +7,16 @@ use iceoryx2::port::notifier::Notifier;
 use iceoryx2::port::update_connections::UpdateConnections;
 use iceoryx2::prelude::*;
 use iceoryx2::service::port_factory::event::PortFactory;
+use iceoryx2::service::Service;
 
 use middlemark_adapter::LastError;
 
-use crate::{Iceoryx2, Ipc, Outcome};
+use crate::{Outcome, Trial};
 
 /// One event is enough: it says "look".
 const LOOK: usize = 0;
 
-fn events(trial: &Iceoryx2, name: &str, ringers: u32, sleepers: u32) -> Outcome<PortFactory<Ipc>> {
+fn events<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32) -> Outcome<PortFactory<V>> {
     Ok(trial
         .node
         .service_builder(&ServiceName::new(name)?)
@@ -28,15 +29,15 @@ fn events(trial: &Iceoryx2, name: &str, ringers: u32, sleepers: u32) -> Outcome<
 }
 
 /// The sender's side.
-pub struct Bell(Notifier<Ipc>);
+pub struct Bell<V: Service>(Notifier<V>);
 
 /// Each wakes all sleepers of its name. None where receivers poll.
-pub fn bells<N: AsRef<str>>(
-    trial: &Iceoryx2,
+pub fn bells<V: Service, N: AsRef<str>>(
+    trial: &Trial<V>,
     names: impl IntoIterator<Item = N>,
     ringers: u32,
     sleepers: u32,
-) -> Outcome<Vec<Bell>> {
+) -> Outcome<Vec<Bell<V>>> {
     let bell = |name: N| {
         let events = events(trial, name.as_ref(), ringers, sleepers)?;
         Ok(Bell(events.notifier_builder().default_event_id(EventId::new(LOOK)).create()?))
@@ -44,7 +45,7 @@ pub fn bells<N: AsRef<str>>(
     names.into_iter().filter(|_| trial.blocks()).map(bell).collect()
 }
 
-impl Bell {
+impl<V: Service> Bell<V> {
     pub fn connect(&self) {
         let _ = self.0.update_connections();
     }
@@ -57,15 +58,15 @@ impl Bell {
 }
 
 /// The receiver's side. It is made before the receiver's port: whoever finds the port can wake it.
-pub struct Sleeper(Listener<Ipc>);
+pub struct Sleeper<V: Service>(Listener<V>);
 
 /// None where receivers poll.
-pub fn sleeper(trial: &Iceoryx2, name: &str, ringers: u32, sleepers: u32) -> Outcome<Option<Sleeper>> {
+pub fn sleeper<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32) -> Outcome<Option<Sleeper<V>>> {
     let listener = || Ok(Sleeper(events(trial, name, ringers, sleepers)?.listener_builder().create()?));
     trial.blocks().then(listener).transpose()
 }
 
-impl Sleeper {
+impl<V: Service> Sleeper<V> {
     /// True: somebody rang, now or before.
     pub fn sleep(&self, timeout: Duration, error: &mut LastError) -> bool {
         /// The socket's timeout is in microseconds, and none at all is for ever.

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use iceoryx2::port::{BackpressureAction, BackpressureInfo, LoanError, ReceiveError};
+use iceoryx2::service::Service;
 use middlemark_adapter::{Buffer, LastError, Published, Topic, Visitor};
 
 use crate::bell::{Bell, Sleeper};
-use crate::Iceoryx2;
+use crate::Trial;
 
 /// One of iceoryx2's ports that send.
 pub trait Sends {
@@ -39,7 +40,7 @@ pub trait Sends {
 }
 
 /// Fields are dropped in this order: what was lent before who lent it.
-pub struct Sender<S: Sends> {
+pub struct Sender<V: Service, S: Sends> {
     /// The next message, and the turn that it was lent for.
     next: Option<S::Lent>,
     turn: u64,
@@ -47,18 +48,18 @@ pub struct Sender<S: Sends> {
     own: Option<Buffer>,
     port: S,
     /// Empty where receivers poll.
-    bells: Vec<Bell>,
+    bells: Vec<Bell<V>>,
     patience: Patience,
     bytes: usize,
 }
 
 // SAFETY: ports count their references without atomics; they are made on one thread, used by one other, and nobody shares them but the
 // two halves of a client or a server, which that thread both has.
-unsafe impl<S: Sends> Send for Sender<S> {}
-unsafe impl<R> Send for Receiver<R> {}
+unsafe impl<V: Service, S: Sends> Send for Sender<V, S> {}
+unsafe impl<V: Service, R> Send for Receiver<V, R> {}
 
-impl<S: Sends> Sender<S> {
-    pub fn new(trial: &Iceoryx2, topic: &Topic, port: S, bells: Vec<Bell>, patience: Patience) -> Self {
+impl<V: Service, S: Sends> Sender<V, S> {
+    pub fn new(trial: &Trial<V>, topic: &Topic, port: S, bells: Vec<Bell<V>>, patience: Patience) -> Self {
         let bytes = topic.message_bytes;
         let own = (!trial.settings.loan).then(|| Buffer::of(bytes));
         Self { next: None, turn: 0, own, port, bells, patience, bytes }
@@ -85,7 +86,7 @@ impl<S: Sends> Sender<S> {
     }
 }
 
-impl<S: Sends> middlemark_adapter::Publisher for Sender<S> {
+impl<V: Service, S: Sends> middlemark_adapter::Publisher for Sender<V, S> {
     fn loan(&mut self, bytes: usize, error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
         if self.own.is_none() {
             return self.lend(error);
@@ -140,13 +141,13 @@ pub trait Receives {
     }
 }
 
-pub struct Receiver<R> {
+pub struct Receiver<V: Service, R> {
     pub port: R,
     /// None where receivers poll.
-    pub sleeper: Option<Sleeper>,
+    pub sleeper: Option<Sleeper<V>>,
 }
 
-impl<R: Receives> middlemark_adapter::Subscriber for Receiver<R> {
+impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> {
     fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
         /// So many visits end a take, however fast messages come: the role looks for its stop between two of them.
         const MOST_AT_ONCE: usize = 1024;
@@ -174,6 +175,53 @@ impl<R: Receives> middlemark_adapter::Subscriber for Receiver<R> {
 
     fn publishers_found(&mut self) -> Option<usize> {
         self.port.publishers()
+    }
+}
+
+/// An end of either variant of iceoryx2's service.
+pub enum Either<A, B> {
+    Ipc(A),
+    Threadsafe(B),
+}
+
+macro_rules! of_either {
+    ($either:expr, $end:ident => $does:expr) => {
+        match $either {
+            Either::Ipc($end) => $does,
+            Either::Threadsafe($end) => $does,
+        }
+    };
+}
+
+impl<A: middlemark_adapter::Publisher, B: middlemark_adapter::Publisher> middlemark_adapter::Publisher
+    for Either<A, B>
+{
+    #[inline]
+    fn loan(&mut self, bytes: usize, error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
+        of_either!(self, end => end.loan(bytes, error))
+    }
+    #[inline]
+    fn publish(&mut self, error: &mut LastError) -> Published {
+        of_either!(self, end => end.publish(error))
+    }
+    fn matched(&mut self) -> usize {
+        of_either!(self, end => end.matched())
+    }
+}
+
+impl<A: middlemark_adapter::Subscriber, B: middlemark_adapter::Subscriber> middlemark_adapter::Subscriber
+    for Either<A, B>
+{
+    #[inline]
+    fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
+        of_either!(self, end => end.take(visitor, error))
+    }
+    #[inline]
+    fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool {
+        of_either!(self, end => end.wait(timeout, error))
+    }
+    fn publishers_found(&mut self) -> Option<usize> {
+        of_either!(self, end => end.publishers_found())
     }
 }
 

@@ -11,18 +11,21 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use iceoryx2::prelude::*;
+use iceoryx2::service::Service;
 use iceoryx2_bb_elementary::package_version::PackageVersion;
 use middlemark_adapter::{
     Adapter, Description, Error, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport,
 };
 
-use ends::{Receiver, Sender};
+use ends::{Either, Receiver, Sender};
 use room::Room;
 
 middlemark_adapter::worker!(Iceoryx2, request_reply);
 
 middlemark_adapter::native_settings! {
     pub struct Native {
+        /// the library's variant of a service: ipc counts its references without atomics, ipc_threadsafe guards each port by a mutex
+        service: bool = false => [choices: vec!["ipc", "ipc_threadsafe"],],
         /// alignment of payloads in bytes
         payload_alignment: Option<u8> = None => [
             choices: vec!["1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048", "4096"],
@@ -31,22 +34,71 @@ middlemark_adapter::native_settings! {
     }
 }
 
-type Ipc = ipc::Service;
 type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Of every file in /dev/shm.
 const PREFIX: &str = "middlemark-iox2.";
 
 /// The node of this process, set apart from every other iceoryx2 on the machine, and what every end of the trial has in common.
-pub struct Iceoryx2 {
-    node: Node<Ipc>,
+pub struct Trial<V: Service> {
+    node: Node<V>,
     room: Room,
     native: Native,
     settings: &'static Settings,
     _root: File,
 }
 
-impl Iceoryx2 {
+/// By the variant of its services.
+pub enum Iceoryx2 {
+    Ipc(Trial<ipc::Service>),
+    Threadsafe(Trial<ipc_threadsafe::Service>),
+}
+
+/// The same end of whichever variant.
+macro_rules! either {
+    ($trial:expr, $of:ident => $made:expr) => {
+        match $trial {
+            Iceoryx2::Ipc($of) => $made.map(Either::Ipc),
+            Iceoryx2::Threadsafe($of) => $made.map(Either::Threadsafe),
+        }
+    };
+}
+
+/// Both halves of a client or a server.
+macro_rules! either_two {
+    ($trial:expr, $of:ident => $made:expr) => {
+        match $trial {
+            Iceoryx2::Ipc($of) => $made.map(|(to, from)| (Either::Ipc(to), Either::Ipc(from))),
+            Iceoryx2::Threadsafe($of) => $made.map(|(to, from)| (Either::Threadsafe(to), Either::Threadsafe(from))),
+        }
+    };
+}
+
+/// What each end is, of both variants.
+macro_rules! of_both {
+    ($end:ident, $($port:ident)::+) => {
+        Either<
+            $end<ipc::Service, $($port)::+<ipc::Service>>,
+            $end<ipc_threadsafe::Service, $($port)::+<ipc_threadsafe::Service>>,
+        >
+    };
+}
+
+impl<V: Service> Trial<V> {
+    fn open(settings: &'static Settings, scope: &str, room: Room, native: Native) -> Result<Self> {
+        let open = || -> Outcome<_> {
+            let root = File::open(&*settings.scratch)?;
+            let node = NodeBuilder::new()
+                .name(&NodeName::new(scope)?)
+                .config(&config(scope, &root)?)
+                .signal_handling_mode(SignalHandlingMode::Disabled)
+                .create::<V>()?;
+            Ok((node, root))
+        };
+        let (node, root) = made("a node in", &settings.scratch, open())?;
+        Ok(Self { node, room, native, settings, _root: root })
+    }
+
     /// Receivers sleep: each message is followed by a notification.
     fn blocks(&self) -> bool {
         self.settings.reception == Reception::Block
@@ -63,8 +115,8 @@ impl Iceoryx2 {
 }
 
 impl Adapter for Iceoryx2 {
-    type Publisher = Sender<topics::Samples>;
-    type Subscriber = Receiver<topics::Inbox>;
+    type Publisher = of_both!(Sender, topics::Samples);
+    type Subscriber = of_both!(Receiver, topics::Inbox);
 
     fn describe() -> Description {
         let shm = Transport {
@@ -100,39 +152,36 @@ impl Adapter for Iceoryx2 {
         }
         let room = Room::of(settings)?;
         set_log_level(LogLevel::Error);
-        let open = || -> Outcome<_> {
-            let root = File::open(&*settings.scratch)?;
-            let node = NodeBuilder::new()
-                .name(&NodeName::new(scope)?)
-                .config(&config(scope, &root)?)
-                .signal_handling_mode(SignalHandlingMode::Disabled)
-                .create::<Ipc>()?;
-            Ok((node, root))
-        };
-        let (node, root) = made("a node in", &settings.scratch, open())?;
         let native = Native::of(settings);
-        Ok(Self { node, room, native, settings, _root: root })
+        Ok(match native.service {
+            false => Self::Ipc(Trial::open(settings, scope, room, native)?),
+            true => Self::Threadsafe(Trial::open(settings, scope, room, native)?),
+        })
     }
 
     fn publisher(&mut self, topic: &Topic, _index: u32) -> Result<Self::Publisher> {
-        made("a publisher of", &topic.name, topics::publisher(self, topic))
+        made("a publisher of", &topic.name, either!(self, trial => topics::publisher(trial, topic)))
     }
 
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Self::Subscriber> {
-        made("a subscriber of", &topic.name, topics::subscriber(self, topic))
+        made("a subscriber of", &topic.name, either!(self, trial => topics::subscriber(trial, topic)))
     }
 
     fn notes(&self) -> Vec<String> {
-        if self.settings.pattern == Pattern::RequestReply {
+        let (room, settings) = match self {
+            Self::Ipc(trial) => (&trial.room, trial.settings),
+            Self::Threadsafe(trial) => (&trial.room, trial.settings),
+        };
+        if settings.pattern == Pattern::RequestReply {
             return Vec::new();
         }
-        let held = self.room.messages;
-        match self.settings.depth() {
+        let held = room.messages;
+        match settings.depth() {
             None => vec![format!(
                 "keep-all is bounded to {held} messages of a publisher waiting in a subscriber: beyond, a reliable publisher is held \
                  up and best effort loses"
             )],
-            Some(depth) if self.room.bounded => vec![format!(
+            Some(depth) if room.bounded => vec![format!(
                 "a subscriber holds {held} messages of a publisher where the depth asks for {depth}: all publishers together keep to \
                  half of /dev/shm"
             )],
@@ -142,17 +191,17 @@ impl Adapter for Iceoryx2 {
 }
 
 impl RequestReply for Iceoryx2 {
-    type Requests = Sender<service::Requests>;
-    type Replies = Receiver<service::Replies>;
-    type Answers = Sender<service::Answers>;
-    type Requested = Receiver<service::Requested>;
+    type Requests = of_both!(Sender, service::Requests);
+    type Replies = of_both!(Receiver, service::Replies);
+    type Answers = of_both!(Sender, service::Answers);
+    type Requested = of_both!(Receiver, service::Requested);
 
     fn client(&mut self, service: &Topic, index: u32) -> Result<(Self::Requests, Self::Replies)> {
-        made("a client of", &service.name, service::client(self, service, index))
+        made("a client of", &service.name, either_two!(self, trial => service::client(trial, service, index)))
     }
 
     fn server(&mut self, service: &Topic, _index: u32) -> Result<(Self::Answers, Self::Requested)> {
-        made("a server of", &service.name, service::server(self, service))
+        made("a server of", &service.name, either_two!(self, trial => service::server(trial, service)))
     }
 }
 

@@ -13,16 +13,17 @@ use iceoryx2::prelude::{PortFactory as _, *};
 use iceoryx2::request_mut_uninit::RequestMutUninit;
 use iceoryx2::response_mut_uninit::ResponseMutUninit;
 use iceoryx2::service::port_factory::request_response::PortFactory;
+use iceoryx2::service::Service;
 use middlemark_adapter::{Topic, Visitor};
 
 use crate::bell::{bells, sleeper};
 use crate::ends::{Patience, Receiver, Receives, Sender, Sends};
-use crate::{Iceoryx2, Ipc, Outcome};
+use crate::{Outcome, Trial};
 
 /// Requests carry their client's number, so that the server wakes that client alone.
-type Service = PortFactory<Ipc, [u8], u32, [u8], ()>;
+type Factory<V> = PortFactory<V, [u8], u32, [u8], ()>;
 
-fn service(trial: &Iceoryx2, topic: &Topic) -> Outcome<Service> {
+fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
     let mut builder = trial
         .node
         .service_builder(&ServiceName::new(&topic.name)?)
@@ -49,18 +50,20 @@ fn replies_to(topic: &Topic, client: u32) -> String {
 }
 
 /// A reply is taken through it; while it lives no further request can be sent.
-type Pending = Rc<RefCell<Option<PendingResponse<Ipc, [u8], u32, [u8], ()>>>>;
+type Pending<V> = Rc<RefCell<Option<PendingResponse<V, [u8], u32, [u8], ()>>>>;
 
-pub struct Requests {
-    pending: Pending,
+pub struct Requests<V: Service> {
+    pending: Pending<V>,
     index: u32,
-    port: Client<Ipc, [u8], u32, [u8], ()>,
-    service: Service,
+    port: Client<V, [u8], u32, [u8], ()>,
+    service: Factory<V>,
 }
 
-pub struct Replies(Pending);
+pub struct Replies<V: Service>(Pending<V>);
 
-pub fn client(trial: &Iceoryx2, topic: &Topic, index: u32) -> Outcome<(Sender<Requests>, Receiver<Replies>)> {
+type Asking<V> = (Sender<V, Requests<V>>, Receiver<V, Replies<V>>);
+
+pub fn client<V: Service>(trial: &Trial<V>, topic: &Topic, index: u32) -> Outcome<Asking<V>> {
     let service = service(trial, topic)?;
     let sleeper = sleeper(trial, &replies_to(topic, index), 1, 1)?;
     let bells = bells(trial, [&*topic.name], topic.publishers, 1)?;
@@ -72,14 +75,14 @@ pub fn client(trial: &Iceoryx2, topic: &Topic, index: u32) -> Outcome<(Sender<Re
         .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
         .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
         .create()?;
-    let pending = Pending::default();
+    let pending = Pending::<V>::default();
     let requests = Requests { pending: pending.clone(), index, port, service };
     let requests = Sender::new(trial, topic, requests, bells, patience);
     Ok((requests, Receiver { port: Replies(pending), sleeper }))
 }
 
-impl Sends for Requests {
-    type Lent = RequestMutUninit<Ipc, [MaybeUninit<u8>], u32, [u8], ()>;
+impl<V: Service> Sends for Requests<V> {
+    type Lent = RequestMutUninit<V, [MaybeUninit<u8>], u32, [u8], ()>;
     type Error = RequestSendError;
     const TIMED_OUT: RequestSendError = RequestSendError::SendError(SendError::UnableToDeliver);
 
@@ -105,7 +108,7 @@ impl Sends for Requests {
     }
 }
 
-impl Receives for Replies {
+impl<V: Service> Receives for Replies<V> {
     #[inline]
     fn receive(&self, visitor: Visitor<'_>) -> Result<bool, ReceiveError> {
         let received = self.0.borrow().as_ref().map_or(Ok(None), |pending| pending.receive())?;
@@ -117,24 +120,25 @@ impl Receives for Replies {
 }
 
 /// The request that is being visited, and a number that no other visit has.
-#[derive(Default)]
-struct Visit {
-    request: RefCell<Option<ActiveRequest<Ipc, [u8], u32, [u8], ()>>>,
+struct Visit<V: Service> {
+    request: RefCell<Option<ActiveRequest<V, [u8], u32, [u8], ()>>>,
     turn: Cell<u64>,
 }
-type Response = ResponseMutUninit<Ipc, [MaybeUninit<u8>], ()>;
+type Response<V> = ResponseMutUninit<V, [MaybeUninit<u8>], ()>;
 
-pub struct Answers {
-    visit: Rc<Visit>,
-    service: Service,
+pub struct Answers<V: Service> {
+    visit: Rc<Visit<V>>,
+    service: Factory<V>,
 }
 
-pub struct Requested {
-    visit: Rc<Visit>,
-    port: Server<Ipc, [u8], u32, [u8], ()>,
+pub struct Requested<V: Service> {
+    visit: Rc<Visit<V>>,
+    port: Server<V, [u8], u32, [u8], ()>,
 }
 
-pub fn server(trial: &Iceoryx2, topic: &Topic) -> Outcome<(Sender<Answers>, Receiver<Requested>)> {
+type Answering<V> = (Sender<V, Answers<V>>, Receiver<V, Requested<V>>);
+
+pub fn server<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Answering<V>> {
     let service = service(trial, topic)?;
     let sleeper = sleeper(trial, &topic.name, topic.publishers, 1)?;
     let bells = bells(trial, (0..topic.publishers).map(|client| replies_to(topic, client)), 1, 1)?;
@@ -147,18 +151,18 @@ pub fn server(trial: &Iceoryx2, topic: &Topic) -> Outcome<(Sender<Answers>, Rece
         .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
         .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
         .create()?;
-    let visit = Rc::<Visit>::default();
+    let visit = Rc::new(Visit::<V> { request: RefCell::default(), turn: Cell::default() });
     let answers = Sender::new(trial, topic, Answers { visit: visit.clone(), service }, bells, patience);
     Ok((answers, Receiver { port: Requested { visit, port }, sleeper }))
 }
 
-impl Sends for Answers {
-    type Lent = Response;
+impl<V: Service> Sends for Answers<V> {
+    type Lent = Response<V>;
     type Error = SendError;
     const TIMED_OUT: SendError = SendError::UnableToDeliver;
 
     #[inline]
-    fn lend(&self, bytes: usize) -> Result<Response, LoanError> {
+    fn lend(&self, bytes: usize) -> Result<Response<V>, LoanError> {
         self.visit
             .request
             .borrow()
@@ -166,11 +170,11 @@ impl Sends for Answers {
             .map_or(Err(LoanError::InternalFailure), |request| request.loan_slice_uninit(bytes))
     }
     #[inline]
-    fn memory(lent: &mut Response) -> &mut [MaybeUninit<u8>] {
+    fn memory(lent: &mut Response<V>) -> &mut [MaybeUninit<u8>] {
         lent.payload_mut()
     }
     #[inline]
-    unsafe fn send(&self, lent: Response) -> Result<(), SendError> {
+    unsafe fn send(&self, lent: Response<V>) -> Result<(), SendError> {
         unsafe { lent.assume_init() }.send()
     }
     fn addressee(&self) -> usize {
@@ -184,7 +188,7 @@ impl Sends for Answers {
     }
 }
 
-impl Receives for Requested {
+impl<V: Service> Receives for Requested<V> {
     #[inline]
     fn receive(&self, visitor: Visitor<'_>) -> Result<bool, ReceiveError> {
         let Some(request) = self.port.receive()? else {

@@ -9,16 +9,17 @@ use iceoryx2::port::{LoanError, ReceiveError, SendError};
 use iceoryx2::prelude::{PortFactory as _, *};
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
+use iceoryx2::service::Service;
 use middlemark_adapter::{Topic, Visitor};
 
 use crate::bell::{bells, sleeper};
 use crate::ends::{Patience, Receiver, Receives, Sender, Sends};
-use crate::{Iceoryx2, Ipc, Outcome};
+use crate::{Outcome, Trial};
 
-type Service = PortFactory<Ipc, [u8], ()>;
+type Factory<V> = PortFactory<V, [u8], ()>;
 
 /// The same for both ends, or the second to come would be refused.
-fn service(trial: &Iceoryx2, topic: &Topic) -> Outcome<Service> {
+fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
     let mut builder = trial
         .node
         .service_builder(&ServiceName::new(&topic.name)?)
@@ -36,12 +37,12 @@ fn service(trial: &Iceoryx2, topic: &Topic) -> Outcome<Service> {
     Ok(builder.open_or_create()?)
 }
 
-pub struct Samples {
-    port: Publisher<Ipc, [u8], ()>,
-    service: Service,
+pub struct Samples<V: Service> {
+    port: Publisher<V, [u8], ()>,
+    service: Factory<V>,
 }
 
-pub fn publisher(trial: &Iceoryx2, topic: &Topic) -> Outcome<Sender<Samples>> {
+pub fn publisher<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Sender<V, Samples<V>>> {
     let service = service(trial, topic)?;
     let patience = Patience::default();
     let bells = bells(trial, [&*topic.name], topic.publishers, topic.subscribers)?;
@@ -61,8 +62,8 @@ pub fn publisher(trial: &Iceoryx2, topic: &Topic) -> Outcome<Sender<Samples>> {
     Ok(Sender::new(trial, topic, Samples { port, service }, bells, patience))
 }
 
-impl Sends for Samples {
-    type Lent = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
+impl<V: Service> Sends for Samples<V> {
+    type Lent = SampleMutUninit<V, [MaybeUninit<u8>], ()>;
     type Error = SendError;
     const TIMED_OUT: SendError = SendError::UnableToDeliver;
 
@@ -85,19 +86,19 @@ impl Sends for Samples {
     }
 }
 
-pub struct Inbox {
-    port: Subscriber<Ipc, [u8], ()>,
-    service: Service,
+pub struct Inbox<V: Service> {
+    port: Subscriber<V, [u8], ()>,
+    service: Factory<V>,
 }
 
-pub fn subscriber(trial: &Iceoryx2, topic: &Topic) -> Outcome<Receiver<Inbox>> {
+pub fn subscriber<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Receiver<V, Inbox<V>>> {
     let service = service(trial, topic)?;
     let sleeper = sleeper(trial, &topic.name, topic.publishers, topic.subscribers)?;
     let port = service.subscriber_builder().buffer_size(trial.room.messages).create()?;
     Ok(Receiver { port: Inbox { port, service }, sleeper })
 }
 
-impl Receives for Inbox {
+impl<V: Service> Receives for Inbox<V> {
     #[inline]
     fn receive(&self, visitor: Visitor<'_>) -> Result<bool, ReceiveError> {
         Ok(self.port.receive()?.map(|sample| visitor.visit(sample.payload())).is_some())
