@@ -197,32 +197,6 @@ TEST(Worker, that_was_told_what_to_wait_for_is_given_the_time_of_a_drain) {
   EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
 }
 
-TEST(Worker, a_receiver_in_the_same_process_waits_for_what_all_its_publishers_sent) {
-  constexpr std::uint64_t each = 50;
-  NullTrial trial;
-  trial.make_stream(each);
-  Json& roles = trial.configure["roles"];
-  roles[0]["load"] = {{"kind", "rate"}, {"rate_hz", 1000}};
-  roles.insert(roles.begin() + 1, roles[0]);
-  roles[1]["index"] = 1;
-  for (std::size_t i = 0; i < roles.size(); ++i) roles[i]["samples_path"] = trial.folder / std::to_string(i);
-  trial.configure["settings"]["publishers"] = 2;
-  // Both end while the receiver holds a message of the second: what the first sent meanwhile is taken after all of the second's.
-  trial.native("slots", "100");
-  trial.native("only_publisher", "1");
-  trial.native("stall", "5:500");
-  WorkerProcess worker(null_worker);
-  worker.expect("hello");
-  worker.say(trial.configure);
-  worker.expect("ready");
-  worker.say(command("start"));
-  worker.expect("done");
-  for (int sender = 0; sender < 2; ++sender) EXPECT_EQ(worker.expect("result").at("sent"), each);
-  EXPECT_EQ(worker.expect("result").at("received"), 2 * each);
-  worker.say(command("quit"));
-  EXPECT_EQ(worker.exit_code(), 0) << worker.errors();
-}
-
 TEST(Worker, a_quit_while_the_roles_run_stops_them) {
   NullTrial trial;
   trial.make_long();
