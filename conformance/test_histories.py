@@ -10,8 +10,8 @@ from floods import flood
 
 DEPTH = 5
 PUBLISHERS = 2
-MANY = 20_000
-"""More than any queue or buffer of 64 bytes holds by default: a publisher must wait, or remember."""
+LARGE, MANY = 64 << 10, 4_000
+"""Together 250 MiB, more than most queues hold: a publisher must wait, or remember."""
 LATE_S = 0.3
 
 
@@ -28,7 +28,7 @@ def test_nothing_reliable_is_lost_on_a_subscriber_that_comes_late(contender: Con
     between_processes(contender)
     if "reliable" not in contender.transport.reliability or not contender.transport.keep_all:
         pytest.skip("it does not keep all")
-    cell = contender.cell(pattern="stream", size=64, depth=None, reliability="reliable", processes=2, pin=None)
+    cell = contender.cell(pattern="stream", size=LARGE, depth=None, reliability="reliable", processes=2, pin=None)
     sending, receiving = flood(cell, tmp_path)
     sending["roles"][0] |= {"samples": MANY, "duration_s": None, "warmup_s": 0}
     with Conversation(contender.worker.path) as publisher, Conversation(contender.worker.path) as subscriber:
