@@ -1,5 +1,6 @@
 """What a run prints at its end: one screen, the answer first, and nothing that the verdicts do not bear."""
 
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.plan import Note
 from middlemark.problems import MeasureError, RequestError
 from middlemark.show import View
+from middlemark.show.lines import command_lines
 from middlemark.show.summary import MOST_LINES, render
 from middlemark.stats.result import CellResult, Noise, TrialNoise
 
@@ -318,3 +320,13 @@ def test_what_no_configuration_has_is_refused(stored: Path) -> None:
 def test_a_document_without_verdicts_is_a_screen_too() -> None:
     empty: Document = msgspec.structs.replace(document_of(run_of({cell(): spread(2e4)})), matrices=())
     assert render(empty, View()).startswith("No configuration has a figure")
+
+
+def test_a_command_over_several_lines_is_one_to_a_shell_and_breaks_no_word() -> None:
+    words = ["run", f"--only=adapter={','.join(f'dds{each}' for each in range(30))}", "--trials", "10"]
+    first, *others = command_lines("printf %s-- ", " ".join(words), 60)
+    assert len(others) == 2
+    told = subprocess.run(["sh", "-c", "\n".join((first, *others))], capture_output=True, text=True, check=True).stdout
+    assert told.split("--", 1)[0] == "run"
+    assert told == "".join(f"{word}--" for word in words)
+    assert command_lines("next: ", "middlemark run", 60) == ["next: middlemark run"]

@@ -118,7 +118,7 @@ def _settled_by(document: Document, again: Sequence[Row], trials: int) -> str:
     alone = [rows[at] for at in dict.fromkeys(each.alone_row for each in again) if at in rows]
     cells = [row.result.cell for row in rows.values() if not row.floor]
     fields = {field for field in EXPERIMENT if len({getattr(cell, field) for cell in cells}) > 1}
-    found = settling(document.runs[0], again, alone, trials, fields) if again else None
+    found = settling(document, again, alone, trials, fields) if again else None
     return found[0] if found else ""
 
 

@@ -4,49 +4,54 @@ import shlex
 import statistics
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from middlemark.document.document import Row
+from middlemark.document.document import Document, Row
 from middlemark.document.runs import command_of
 from middlemark.document.words import plain
 from middlemark.model.cell import FACTORS, Cell
-from middlemark.model.run import Run
 
 TRIALS = 10
 """They usually show a difference of a tenth on a quiet machine."""
 _REPLACED = ("--trials", "--until-precise", "--budget", "--focus")
+_MOST_NAMED = 5
+"""More levels of a factor are not named: a command is read before it is copied."""
 _OF_ONE_RUN = ("--resume", "--format")
 
 
 def settling(
-    run: Run, open_: Sequence[Row], beside: Sequence[Row], trials: int, fields: Collection[str]
+    document: Document, open_: Sequence[Row], beside: Sequence[Row], trials: int, fields: Collection[str]
 ) -> tuple[str, float] | None:
     """Return the command for so many trials of those that are open, and the seconds it takes.
 
     ``beside``: the machine alone, which ``--only`` would leave out; ``fields``: the factors by which the open rows are
     chosen, adapter and transport apart. None where nobody typed a ``run`` that could be measured again.
     """
+    run = document.runs[open_[0].run]
     words = command_of(run)
     if words[1:2] != ("run",) or run.file.imported:
         return None
-    measured = list({row.index: row for row in (*open_, *beside)}.values())
-    chosen = {name: _levels(name, [row.result.cell for row in measured]) for name in ("adapter", "transport")}
-    chosen |= {
-        each.name: _levels(each.name, [row.result.cell for row in open_])
-        for each in FACTORS.values()
-        if each.field in fields
+    chosen = {name: _levels(name, (*open_, *beside)) for name in ("adapter", "transport")}
+    chosen |= {each.name: _levels(each.name, open_) for each in FACTORS.values() if each.field in fields}
+    rows = [row for row in document.rows if row.run == open_[0].run]
+    only = {
+        name: levels
+        for name, levels in chosen.items()
+        if len(levels) <= _MOST_NAMED and {*levels} != {_level(name, cell) for cell in run.file.plan.cells}
     }
-    everything = run.file.plan.cells
-    only = {name: levels for name, levels in chosen.items() if {*levels} != {*_levels(name, everything)}}
+    measured = [row for row in rows if all(_level(name, row.result.cell) in of for name, of in only.items())]
     seconds = [statistics.mean(each.outcome.seconds for each in row.trials) for row in measured if row.trials]
     options = (word for name, levels in only.items() for word in ("--only", f"{name}={','.join(levels)}"))
     command = shlex.join([*_without(words, only), *options, "--trials", str(trials)])
     return plain(command), trials * sum(seconds)
 
 
-def _levels(name: str, cells: Iterable[Cell]) -> list[str]:
-    """Return the factor's levels as ``--only`` reads them, each once."""
+def _level(name: str, cell: Cell) -> str:
+    """Return the factor's level as ``--only`` reads it."""
     factor = FACTORS[name]
-    shown = (factor.kind.show(getattr(cell, factor.field)).replace(" ", "") for cell in cells)
-    return list(dict.fromkeys(shown))
+    return factor.kind.show(getattr(cell, factor.field)).replace(" ", "")
+
+
+def _levels(name: str, rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(_level(name, row.result.cell) for row in rows))
 
 
 def _without(words: Sequence[str], only: Collection[str]) -> Iterator[str]:

@@ -188,4 +188,4 @@ def _settling(
     best = contest.ranked[0]
     open_ = contest.ranked if few else [best, *outcome.of(Verdict.CANNOT_TELL, Verdict.BETTER, None)]
     beside = [floor] if floor else []
-    return settling(document.runs[best.run], open_, beside, needed, {"size", *levels}) or (None, None)
+    return settling(document, open_, beside, needed, {"size", *levels}) or (None, None)

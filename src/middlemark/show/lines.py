@@ -71,6 +71,18 @@ def hanging(first: str, text: str, width: int) -> list[str]:
     return [first + lines[0], *(" " * indent + line for line in lines[1:])]
 
 
+def command_lines(first: str, command: str, width: int) -> list[str]:
+    """Return a command wrapped as ``hanging`` does, so that a shell takes the lines as one; no word is broken."""
+    indent = cell_len(first)
+    lines = [""]
+    for word in command.split(" "):
+        if lines[-1] and cell_len(f"{lines[-1]} {word}") > width - indent - 2:
+            lines[-1] += " \\"
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return [first + lines[0], *(" " * indent + line for line in lines[1:])]
+
+
 def aligned(rows: Sequence[Sequence[str]], *, right: bool) -> Iterator[str]:
     """Yield the rows in columns, all but the first to the ``right`` or to the left."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

@@ -16,7 +16,7 @@ from middlemark.document.words import plain, warning_name
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
 from middlemark.show import View
-from middlemark.show.lines import hanging, printed, wrapped
+from middlemark.show.lines import command_lines, hanging, printed, wrapped
 
 MOST_LINES = 40
 _MARKS = {Mark.FASTEST: "✓", Mark.EQUIVALENT: "=", Mark.OPEN: "~", Mark.FEW: "?"}
@@ -228,8 +228,9 @@ def _told(name: str, told: Told, style: str, width: int) -> Iterator[Text]:
     yield first
     yield from map(Text, lines[1:])
     if told.remedy:
-        remedy = plain(told.remedy)
-        if not remedy.startswith("middlemark "):  # a command is told whole
-            begin = wrapped(remedy, min(width - _HEAD - 3, _MOST_REMEDY))[0]
-            remedy = begin if begin == remedy else f"{begin.rstrip(',;:')} …"
-        yield from map(Text, hanging(f"{'':<{_HEAD}}→ ", remedy, width)[:3])
+        remedy, arrow = plain(told.remedy), f"{'':<{_HEAD}}→ "
+        if remedy.startswith("middlemark "):  # a command is told whole, however long
+            yield from map(Text, command_lines(arrow, remedy, width))
+            return
+        begin = wrapped(remedy, min(width - _HEAD - 3, _MOST_REMEDY))[0]
+        yield Text(arrow + (begin if begin == remedy else f"{begin.rstrip(',;:')} …"))

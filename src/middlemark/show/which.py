@@ -17,7 +17,7 @@ from middlemark.model.load import told as told_rate
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.show.json import readable, written
-from middlemark.show.lines import aligned, hanging
+from middlemark.show.lines import aligned, command_lines, hanging
 from middlemark.stats.race import FINALISTS
 from middlemark.stats.verdict import MARGIN
 
@@ -87,6 +87,7 @@ def render_table(raced: Raced, folder: str, width: int) -> str:
         *_table(raced),
         "",
         *(line for text in _below(raced, folder) for line in hanging("", text, width)),
+        *(command_lines("next: ", raced.settles, width) if raced.settles else ()),
     ]
     return plain_lines(lines)
 
@@ -197,8 +198,6 @@ def _below(raced: Raced, folder: str) -> Iterator[str]:
         yield f"warnings: {kinds}: {_shortly(raced.warnings[0].advice or raced.warnings[0].text)}"
     equal = f"equal shares: {raced.equal_trials}"
     yield f"{raced.trials} trials ({equal}) in {format_seconds(raced.seconds).removesuffix(' 00 s')}: {folder}"
-    if raced.settles:
-        yield f"next: {raced.settles}"
 
 
 def _shortly(advice: str) -> str:
