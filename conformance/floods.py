@@ -1,10 +1,12 @@
 """Configure commands for a stream at full rate between two workers that are spoken to directly."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from conversation import configure
+from conversation import Conversation, configure
 
 from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import Cell
@@ -34,3 +36,15 @@ def flood(cell: Cell, scratch: Path, *, duration_s: float = 60.0) -> tuple[dict[
 def together(publisher: dict[str, Any], subscriber: dict[str, Any]) -> dict[str, Any]:
     """Return the command of one worker that holds both."""
     return {**publisher, "roles": [*publisher["roles"], *subscriber["roles"]]}
+
+
+@contextmanager
+def both_ready(worker: str, sending: dict[str, Any], receiving: dict[str, Any]) -> Iterator[tuple[Conversation, ...]]:
+    """Yield two workers that have found each other and were not started: who publishes, and who subscribes."""
+    with Conversation(worker) as publisher, Conversation(worker) as subscriber:
+        for talk, command in ((publisher, sending), (subscriber, receiving)):
+            talk.hear("hello")
+            talk.say(command="configure", **command)
+        for talk in (publisher, subscriber):
+            talk.hear("ready")
+        yield publisher, subscriber

@@ -7,7 +7,7 @@ import pytest
 from contender import Contender, scripted
 from conversation import Conversation
 from course import by_publisher
-from floods import KEPT, flood, together
+from floods import KEPT, both_ready, flood, together
 
 from middlemark.model.cell import Cell
 from middlemark.model.samples import ARRIVAL, SENDING
@@ -58,12 +58,7 @@ def test_a_stop_in_mid_flood_ends_either_role_at_once(
     sending, receiving = flood(contender.cell(**flooded), tmp_path)
     if flooded["processes"] == 1:
         pytest.skip("one process stops its receivers itself, when its senders have ended")
-    with Conversation(contender.worker.path) as publisher, Conversation(contender.worker.path) as subscriber:
-        for talk, command in ((publisher, sending), (subscriber, receiving)):
-            talk.hear("hello")
-            talk.say(command="configure", **command)
-        for talk in (publisher, subscriber):
-            talk.hear("ready")
+    with both_ready(contender.worker.path, sending, receiving) as (publisher, subscriber):
         subscriber.say(command="start")
         subscriber.hear("tick")
         publisher.say(command="start")

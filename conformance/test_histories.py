@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from contender import Contender
-from conversation import Conversation
-from floods import flood
+from floods import both_ready, flood
 
 DEPTH = 5
 PUBLISHERS = 2
@@ -31,12 +30,7 @@ def test_nothing_reliable_is_lost_on_a_subscriber_that_comes_late(contender: Con
     cell = contender.cell(pattern="stream", size=LARGE, depth=None, reliability="reliable", processes=2, pin=None)
     sending, receiving = flood(cell, tmp_path)
     sending["roles"][0] |= {"samples": MANY, "duration_s": None, "warmup_s": 0}
-    with Conversation(contender.worker.path) as publisher, Conversation(contender.worker.path) as subscriber:
-        for talk, command in ((publisher, sending), (subscriber, receiving)):
-            talk.hear("hello")
-            talk.say(command="configure", **command)
-        for talk in (publisher, subscriber):
-            talk.hear("ready")
+    with both_ready(contender.worker.path, sending, receiving) as (publisher, subscriber):
         publisher.say(command="start")
         time.sleep(LATE_S)
         subscriber.say(command="start")
@@ -58,12 +52,7 @@ def test_a_history_holds_its_depth_of_each_publisher(contender: Contender, loan:
         {**first, "index": index, "samples_path": str(tmp_path / f"publisher-{index}.npy")}
         for index in range(PUBLISHERS)
     ]
-    with Conversation(contender.worker.path) as publishers, Conversation(contender.worker.path) as subscriber:
-        for talk, command in ((publishers, sending), (subscriber, receiving)):
-            talk.hear("hello")
-            talk.say(command="configure", **command)
-        for talk in (publishers, subscriber):
-            talk.hear("ready")
+    with both_ready(contender.worker.path, sending, receiving) as (publishers, subscriber):
         publishers.say(command="start")
         assert [publishers.hear("result")["sent"] for _ in range(PUBLISHERS)] == [DEPTH] * PUBLISHERS
         subscriber.say(command="start")
