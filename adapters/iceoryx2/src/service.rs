@@ -121,9 +121,10 @@ impl<V: Service> Receives for Replies<V> {
 
 /// The request that is being visited, and a number that no other visit has.
 struct Visit<V: Service> {
-    request: RefCell<Option<ActiveRequest<V, [u8], u32, [u8], ()>>>,
+    request: RefCell<Option<Request<V>>>,
     turn: Cell<u64>,
 }
+type Request<V> = ActiveRequest<V, [u8], u32, [u8], ()>;
 type Response<V> = ResponseMutUninit<V, [MaybeUninit<u8>], ()>;
 
 pub struct Answers<V: Service> {
