@@ -1,5 +1,6 @@
 """What a run prints at its end: one screen, the answer first, and nothing that the verdicts do not bear."""
 
+import shlex
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -330,3 +331,7 @@ def test_a_command_over_several_lines_is_one_to_a_shell_and_breaks_no_word() -> 
     assert told.split("--", 1)[0] == "run"
     assert told == "".join(f"{word}--" for word in words)
     assert command_lines("next: ", "middlemark run", 60) == ["next: middlemark run"]
+    spaced = shlex.join(["--out", "my robot's runs, by day and by month", "--trials"])
+    lines = command_lines("printf %s-- ", spaced, 40)
+    told = subprocess.run(["sh", "-c", "\n".join(lines)], capture_output=True, text=True, check=True).stdout
+    assert told == "--out--my robot's runs, by day and by month----trials--"

@@ -1,4 +1,4 @@
-"""The command that measures again what is open, often enough, and nothing else."""
+"""The command that measures again what is open, often enough, and as little else as a few words can say."""
 
 import shlex
 import statistics
@@ -11,10 +11,9 @@ from middlemark.model.cell import FACTORS, Cell
 
 TRIALS = 10
 """They usually show a difference of a tenth on a quiet machine."""
-_REPLACED = ("--trials", "--until-precise", "--budget", "--focus")
+_DROPPED = ("--trials", "--until-precise", "--budget", "--focus", "--resume", "--format")
 _MOST_NAMED = 5
 """More levels of a factor are not named: a command is read before it is copied."""
-_OF_ONE_RUN = ("--resume", "--format")
 
 
 def settling(
@@ -31,14 +30,17 @@ def settling(
         return None
     chosen = {name: _levels(name, (*open_, *beside)) for name in ("adapter", "transport")}
     chosen |= {each.name: _levels(each.name, open_) for each in FACTORS.values() if each.field in fields}
-    rows = [row for row in document.rows if row.run == open_[0].run]
     only = {
         name: levels
         for name, levels in chosen.items()
         if len(levels) <= _MOST_NAMED and {*levels} != {_level(name, cell) for cell in run.file.plan.cells}
     }
-    measured = [row for row in rows if all(_level(name, row.result.cell) in of for name, of in only.items())]
-    seconds = [statistics.mean(each.outcome.seconds for each in row.trials) for row in measured if row.trials]
+    seconds = [
+        statistics.mean(each.outcome.seconds for each in row.trials)
+        for row in document.rows
+        if row.run == open_[0].run and row.trials
+        if all(_level(name, row.result.cell) in levels for name, levels in only.items())
+    ]
     options = (word for name, levels in only.items() for word in ("--only", f"{name}={','.join(levels)}"))
     command = shlex.join([*_without(words, only), *options, "--trials", str(trials)])
     return plain(command), trials * sum(seconds)
@@ -61,8 +63,7 @@ def _without(words: Sequence[str], only: Collection[str]) -> Iterator[str]:
         option, _, value = words[at].partition("=")
         width = 1 if value else 2
         given = value or "".join(words[at + 1 : at + 2])
-        replaced = option in (*_REPLACED, *_OF_ONE_RUN)
-        if replaced or (option == "--only" and given.partition("=")[0].strip() in only):
+        if option in _DROPPED or (option == "--only" and given.partition("=")[0].strip() in only):
             at += width
         else:
             yield words[at]

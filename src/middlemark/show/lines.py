@@ -17,6 +17,10 @@ _UNIT = re.compile(r"([0-9]) (%|µs|ms|s|B|KiB|MiB)(?![a-zA-Z])")
 """A number and its unit stay on one line."""
 
 
+_WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|\S)+""")
+"""A word of a command, as a shell reads it."""
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """Return the text in lines of at most ``width`` columns, at least one, broken at blanks where there are any."""
     lines: list[str] = []
@@ -75,7 +79,7 @@ def command_lines(first: str, command: str, width: int) -> list[str]:
     """Return a command wrapped as ``hanging`` does, so that a shell takes the lines as one; no word is broken."""
     indent = cell_len(first)
     lines = [""]
-    for word in command.split(" "):
+    for word in _WORD.findall(command):
         if lines[-1] and cell_len(f"{lines[-1]} {word}") > width - indent - 2:
             lines[-1] += " \\"
             lines.append("")
