@@ -22,7 +22,8 @@ Json transport_json(const Transport& transport) {
           {"max_depth", transport.max_depth ? Json(*transport.max_depth) : Json()},
           {"keep_all", transport.keep_all},
           {"companions", transport.companions},
-          {"alone", transport.alone}};
+          {"alone", transport.alone},
+          {"best_effort_carrier", transport.best_effort_carrier}};
 }
 
 const char* name_of(NativeType type) {

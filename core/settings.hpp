@@ -58,6 +58,7 @@ struct Transport {
   bool keep_all = true;                           ///< keep-all history can be honoured
   bool companions = false;                        ///< a daemon is needed: ask Adapter::companions(settings)
   bool alone = false;  ///< nobody else takes part: a ping without pongs, whose own take() brings back what it published
+  std::string best_effort_carrier{};  ///< what moves best effort, where that is not `carrier`; no service of its own
 };
 
 /// What the text of a native setting is read as.

@@ -1,5 +1,4 @@
-// ROS 2's client library, over whatever middleware (RMW) it was told to use. README.md says how each setting becomes one of
-// ROS 2's own, and that nobody has run this yet.
+// ROS 2's client library, over each middleware (RMW) that is installed. README.md says how each setting becomes one of ROS 2's own.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <rclcpp/rclcpp.hpp>
 #include <rmw/rmw.h>
 
+#include "index.hpp"
 #include "listening.hpp"
 #include "node.hpp"
 #include "rmw.hpp"
@@ -35,27 +35,24 @@ class RosClientLibrary {
   [[nodiscard]] static Description describe() {
     const kit::LoadedLibrary library =
         kit::loaded_library(reinterpret_cast<const void*>(&rclcpp::uninstall_signal_handlers));
-    const std::string rmw = rmw_get_implementation_identifier();
+    const std::vector<ros2::Rmw> rmws = ros2::installed_rmws();
+    if (rmws.empty()) {
+      throw AdapterError(
+          "rclcpp: AMENT_PREFIX_PATH names no RMW: `source /opt/ros/<distribution>/setup.bash` in this shell");
+    }
     Description description;
     description.name = "rclcpp";
-    description.title = ros2::title(rmw);
     description.version = ros2::version(library.version);
     description.library = library.path;
     description.licence = "Apache-2.0";
     description.own_threads = true;
-    Transport network;  // what the RMW takes between two processes of a host
-    network.name = "rmw";
-    network.processes = {2};
-    network.carrier = ros2::carrier(rmw);
-    if (network.carrier == "shared-memory") network.segments = {"fastrtps_*"};
-    Transport intraprocess;
-    intraprocess.name = "intraprocess";
-    intraprocess.carrier = "process-memory";
-    intraprocess.processes = {1};
-    intraprocess.segments = {ros2::no_segment};
-    intraprocess.receive = {"listen"};  // a message of this kind never reaches take()
-    intraprocess.keep_all = false;
-    description.transports = {network, intraprocess};
+    std::vector<std::string> words;
+    for (const ros2::Rmw& rmw : rmws) {
+      description.transports.push_back(ros2::network(rmw.name));
+      words.push_back(ros2::words_of(rmw, ros2::measures_nothing ? ros2::beneath(rmw.name) : ""));
+    }
+    description.title = ros2::title(words);
+    description.transports.push_back(ros2::within_process());
     description.residue = {"/dev/shm/fastrtps_*", "/dev/shm/sem.fastrtps_*", "/dev/shm/fast_datasharing_*"};
     description.native = kit::native_table<ros2::Native>();
 #ifdef MIDDLEMARK_RCLCPP_SERVICES
@@ -71,8 +68,9 @@ class RosClientLibrary {
   }
 
   [[nodiscard]] ros2::Publisher publisher(const Topic& topic, unsigned index) {
-    return ros2::made("the publisher of " + topic.name,
-                      [&] { return ros2::Publisher(node(topic.name + "_pub", index), topic, qos(1), intraprocess()); });
+    return ros2::made("the publisher of " + topic.name, [&] {
+      return ros2::Publisher(node(topic.name + "_pub", index), topic, qos(1), intraprocess(), ros2::refused(settings_));
+    });
   }
 
   [[nodiscard]] ros2::Subscriber subscriber(const Topic& topic, unsigned index) {
@@ -97,11 +95,15 @@ class RosClientLibrary {
 #endif
 
   [[nodiscard]] std::vector<std::string> notes() const {
-    return ros2::notes(rmw_get_implementation_identifier(), settings_);
+    const std::string loaded = rmw_get_implementation_identifier();
+    for (const ros2::Rmw& rmw : ros2::installed_rmws()) {
+      if (rmw.name == loaded) return ros2::notes(loaded, ros2::words_of(rmw, ros2::beneath(loaded)), settings_);
+    }
+    return ros2::notes(loaded, loaded, settings_);
   }
 
  private:
-  [[nodiscard]] bool intraprocess() const { return settings_.transport == "intraprocess"; }
+  [[nodiscard]] bool intraprocess() const { return settings_.transport == ros2::intraprocess_name; }
 
   [[nodiscard]] std::shared_ptr<rclcpp::Node> node(const std::string& name, unsigned index) const {
     return ros2::make_node(name + std::to_string(index), intraprocess());

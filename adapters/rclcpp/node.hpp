@@ -12,12 +12,16 @@
 #include <middlemark/kit/pinned.hpp>
 #include <rclcpp/rclcpp.hpp>
 
+#include "index.hpp"
+#include "rmw.hpp"
+
 namespace middlemark::ros2 {
 
-/// rclcpp::init() to rclcpp::shutdown(), without its signal handlers and its log files.
+/// rclcpp::init() to rclcpp::shutdown(), over the trial's RMW, without its signal handlers and its log files.
 class Session : kit::Pinned {
  public:
   explicit Session(const Settings& settings) {
+    load_rmw(settings.transport == intraprocess_name ? chosen_rmw() : settings.transport);
     if (settings.interface == "lo") {  // the first is Humble's way to say it, the second that of later releases
       setenv("ROS_LOCALHOST_ONLY", "1", 1);
       setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1);

@@ -1,4 +1,5 @@
-// What is said of the RMW: names, versions, what carries its data, and notes of a result. Knows nothing of rclcpp but its version.
+// What is said of the RMWs: names, versions, what carries the data of each, and notes of a result. Knows nothing of rclcpp but its
+// version.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <middlemark/settings.hpp>
+#include <middlemark/adapter.hpp>
+
+#include "index.hpp"
 
 #if __has_include(<rclcpp/version.h>)
 #include <rclcpp/version.h>
@@ -14,6 +17,7 @@
 
 namespace middlemark::ros2 {
 
+inline constexpr const char* intraprocess_name = "intraprocess";
 /// The segments of `intraprocess`: the name of no file. What the RMW maps beside it carries none of its messages.
 inline constexpr const char* no_segment = "/";
 
@@ -26,23 +30,60 @@ inline constexpr const char* no_segment = "/";
 #endif
 }
 
-[[nodiscard]] inline std::string title(const std::string& rmw) {
+/// "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)", as far as it is known.
+[[nodiscard]] inline std::string words_of(const Rmw& rmw, const std::string& beneath) {
+  return rmw.name + (rmw.version.empty() ? "" : " " + rmw.version) + (beneath.empty() ? "" : " (" + beneath + ")");
+}
+
+/// `rmws`: each in words.
+[[nodiscard]] inline std::string title(const std::vector<std::string>& rmws) {
   const char* const distribution = std::getenv("ROS_DISTRO");
-  return std::string("ROS 2 ") + (distribution != nullptr ? distribution + std::string(" ") : "") + "rclcpp over " +
-         rmw;
+  std::string text =
+      std::string("ROS 2 ") + (distribution != nullptr ? distribution + std::string(" ") : "") + "rclcpp";
+  for (const std::string& each : rmws) text += (&each == &rmws.front() ? " over " : ", ") + each;
+  return text;
 }
 
 [[nodiscard]] inline bool over_fastdds(const std::string& rmw) { return rmw.find("fastrtps") != rmw.npos; }
 
-[[nodiscard]] inline std::string carrier(const std::string& rmw) {
-  if (over_fastdds(rmw)) return "shared-memory";
-  return rmw.find("zenoh") != rmw.npos ? "tcp" : "udp";
+/// What a publish() came to that the RMW refused. Where a history is full Fast DDS waits 100 ms for room, and the RMW then says only
+/// that it failed.
+[[nodiscard]] inline Published refused(const Settings& settings) {
+  const bool waited = over_fastdds(settings.transport) && settings.reliability == Reliability::reliable;
+  return waited ? Published::timed_out : Published::failed;
 }
 
-/// `rmw` is its identifier.
-[[nodiscard]] inline std::vector<std::string> notes(const std::string& rmw, const Settings& settings) {
+/// What an RMW takes between two processes of a host.
+[[nodiscard]] inline Transport network(const std::string& rmw) {
+  Transport transport;
+  transport.name = rmw;
+  transport.processes = {2};
+  transport.carrier = rmw.find("zenoh") != rmw.npos ? "tcp" : "udp";
+  if (over_fastdds(rmw)) {
+    transport.carrier = "shared-memory";
+    transport.best_effort_carrier = "udp";  // its best-effort writers take the first of its transports
+    transport.segments = {"fastrtps_*"};
+  }
+  return transport;
+}
+
+/// rclcpp's own communication within a process.
+[[nodiscard]] inline Transport within_process() {
+  Transport transport;
+  transport.name = intraprocess_name;
+  transport.carrier = "process-memory";
+  transport.processes = {1};
+  transport.segments = {no_segment};
+  transport.receive = {"listen"};  // a message of this kind never reaches take()
+  transport.keep_all = false;
+  return transport;
+}
+
+/// `rmw` is the name of the one that is loaded, `words` what is said of it.
+[[nodiscard]] inline std::vector<std::string> notes(const std::string& rmw, const std::string& words,
+                                                    const Settings& settings) {
   constexpr std::uint64_t segment = 512 * 1024;  // Fast DDS's default
-  std::vector<std::string> all = {"the RMW is " + rmw};
+  std::vector<std::string> all = {"the RMW is " + words};
   if (settings.calls_service()) {
     all.emplace_back("services keep ROS 2's own quality of service: reliable, depth 10");
     if (settings.publishers > 1) {
@@ -51,13 +92,18 @@ inline constexpr const char* no_segment = "/";
           "its own");
     }
   }
-  if (over_fastdds(rmw) && settings.transport == "rmw" && settings.message_bytes >= segment &&
-      std::getenv("FASTRTPS_DEFAULT_PROFILES_FILE") == nullptr &&
+  if (!over_fastdds(rmw) || settings.transport == intraprocess_name || settings.reliability != Reliability::reliable) {
+    return all;
+  }
+  if (!settings.depth && !settings.calls_service()) {
+    all.emplace_back(
+        "Fast DDS keeps 5,000 messages of a keep-all history: a publish() that finds it full for 100 ms is refused");
+  }
+  if (settings.message_bytes >= segment && std::getenv("FASTRTPS_DEFAULT_PROFILES_FILE") == nullptr &&
       std::getenv("FASTDDS_DEFAULT_PROFILES_FILE") == nullptr) {
     all.emplace_back(
         "a message does not fit into the shared-memory segment that Fast DDS has by default (512 KiB), and waits to be "
-        "sent again: "
-        "give a larger segment_size in the XML profile that FASTRTPS_DEFAULT_PROFILES_FILE names");
+        "sent again: give a larger segment_size in the XML profile that FASTRTPS_DEFAULT_PROFILES_FILE names");
   }
   return all;
 }

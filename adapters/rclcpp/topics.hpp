@@ -23,8 +23,10 @@ using Message = std_msgs::msg::UInt8MultiArray;
 class Publisher : public kit::Attempts {
  public:
   /// `intraprocess`: every message is an object of its own that rclcpp takes over, as its intra-process communication wants.
-  Publisher(std::shared_ptr<rclcpp::Node> node, const Topic& topic, const rclcpp::QoS& qos, bool intraprocess)
-      : node_(std::move(node)), bytes_(topic.message_bytes), intraprocess_(intraprocess) {
+  /// `refused`: what a publish() came to that rclcpp threw out of.
+  Publisher(std::shared_ptr<rclcpp::Node> node, const Topic& topic, const rclcpp::QoS& qos, bool intraprocess,
+            Published refused)
+      : node_(std::move(node)), bytes_(topic.message_bytes), intraprocess_(intraprocess), refused_(refused) {
     publisher_ = node_->create_publisher<Message>("/" + topic.name, qos);
     if (!intraprocess_) message_ = filled();
   }
@@ -39,7 +41,7 @@ class Publisher : public kit::Attempts {
       if (intraprocess_) return publisher_->publish(std::move(message_));
       publisher_->publish(*message_);
     });
-    return published ? Published::ok : Published::failed;
+    return published ? Published::ok : refused_;
   }
 
   [[nodiscard]] std::size_t matched() { return publisher_->get_subscription_count(); }
@@ -54,6 +56,7 @@ class Publisher : public kit::Attempts {
   std::shared_ptr<rclcpp::Node> node_;
   std::size_t bytes_;
   bool intraprocess_;
+  Published refused_;
   std::shared_ptr<rclcpp::Publisher<Message>> publisher_;
   std::unique_ptr<Message> message_;
 };

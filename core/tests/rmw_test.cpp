@@ -1,5 +1,9 @@
-// What the adapter rclcpp says of the RMW, without a ROS 2: version, title, and the notes that go with a result.
+// What the adapter rclcpp says of the RMW, without a ROS 2: which there are, version, title, and the notes that go with a result.
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -11,12 +15,14 @@
 namespace middlemark::ros2 {
 namespace {
 
-Settings over_rmw(std::size_t bytes) {
+Settings over(const std::string& transport, std::size_t bytes) {
   Settings settings;
-  settings.transport = "rmw";
+  settings.transport = transport;
   settings.message_bytes = bytes;
   return settings;
 }
+
+std::vector<std::string> said(const std::string& rmw, std::size_t bytes) { return notes(rmw, rmw, over(rmw, bytes)); }
 
 bool some_says(const std::vector<std::string>& notes, const std::string& words) {
   for (const std::string& note : notes) {
@@ -27,32 +33,135 @@ bool some_says(const std::vector<std::string>& notes, const std::string& words) 
 
 TEST(Rmw, the_version_is_of_the_header_because_the_library_has_none) { EXPECT_EQ(version("unknown"), "16.0.11"); }
 
-TEST(Rmw, the_title_has_the_distribution_and_the_identifier) {
+TEST(Rmw, the_title_has_the_distribution_and_every_rmw_with_what_it_stands_on) {
   setenv("ROS_DISTRO", "humble", 1);
-  EXPECT_EQ(title("rmw_cyclonedds_cpp"), "ROS 2 humble rclcpp over rmw_cyclonedds_cpp");
+  EXPECT_EQ(title({words_of({"rmw_cyclonedds_cpp", "1.3.4"}, "Cyclone DDS 0.10.2"), words_of({"rmw_x", ""}, "")}),
+            "ROS 2 humble rclcpp over rmw_cyclonedds_cpp 1.3.4 (Cyclone DDS 0.10.2), rmw_x");
   unsetenv("ROS_DISTRO");
-  EXPECT_EQ(title("rmw_cyclonedds_cpp"), "ROS 2 rclcpp over rmw_cyclonedds_cpp");
+  EXPECT_EQ(title({"rmw_cyclonedds_cpp"}), "ROS 2 rclcpp over rmw_cyclonedds_cpp");
+}
+
+/// Two prefixes as a sourced ROS 2 names them, the first overlaid on the second.
+class Index : public testing::Test {
+ protected:
+  Index() {
+    add("over", "rmw_zenoh_cpp", "0.2.0");
+    add("under", "rmw_zenoh_cpp", "0.1.0");
+    add("under", "rmw_fastrtps_cpp", "6.2.7");
+    add("under", "rmw_cyclonedds_cpp", "");
+    add("under", "rmw_implementation", "2.8.4");
+    setenv("AMENT_PREFIX_PATH", ((root_ / "over").string() + ":" + (root_ / "under").string()).c_str(), 1);
+  }
+  ~Index() override {
+    unsetenv("AMENT_PREFIX_PATH");
+    unsetenv(kept_rmw);
+    std::filesystem::remove_all(root_);
+  }
+
+  static std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const Rmw& rmw : installed_rmws()) all.push_back(words_of(rmw, ""));
+    return all;
+  }
+
+ private:
+  void add(const std::string& prefix, const std::string& name, const std::string& version) const {
+    const std::filesystem::path share = root_ / prefix / "share";
+    const std::filesystem::path index = share / "ament_index/resource_index/rmw_typesupport";
+    std::filesystem::create_directories(index);
+    std::filesystem::create_directories(share / name);
+    std::ofstream(index / name) << "rosidl_typesupport_c";
+    if (!version.empty()) std::ofstream(share / name / "package.xml") << "<version>" << version << "</version>";
+  }
+
+  std::filesystem::path root_ = std::filesystem::temp_directory_path() / ("rmw-index-" + std::to_string(getpid()));
+};
+
+TEST_F(Index, every_rmw_is_found_once_and_ros_2_s_own_default_is_the_first) {
+  EXPECT_EQ(names(), (std::vector<std::string>{"rmw_fastrtps_cpp 6.2.7", "rmw_cyclonedds_cpp", "rmw_zenoh_cpp 0.2.0"}));
+}
+
+TEST_F(Index, what_the_user_chose_is_the_first) {
+  setenv(kept_rmw, "rmw_zenoh_cpp", 1);
+  EXPECT_EQ(names().front(), "rmw_zenoh_cpp 0.2.0");
+}
+
+TEST_F(Index, without_a_sourced_ros_2_there_is_none) {
+  unsetenv("AMENT_PREFIX_PATH");
+  EXPECT_TRUE(installed_rmws().empty());
+}
+
+// Not a test by itself: what the next one starts anew.
+TEST(Rmw, DISABLED_started_anew) {
+  EXPECT_EQ(std::getenv("RMW_IMPLEMENTATION"), nullptr);
+  EXPECT_EQ(std::getenv("RCL_ASSERT_RMW_ID_MATCHES"), nullptr);
+  EXPECT_EQ(chosen_rmw(), "rmw_cyclonedds_cpp");
+}
+
+void start_anew_with_a_choice() {
+  setenv("RMW_IMPLEMENTATION", "rmw_cyclonedds_cpp", 1);
+  setenv("RCL_ASSERT_RMW_ID_MATCHES", "rmw_cyclonedds_cpp", 1);
+  const char* arguments[] = {"anew", "--gtest_filter=*.DISABLED_started_anew", "--gtest_also_run_disabled_tests",
+                             nullptr};
+  start_without_rmw(const_cast<char**>(arguments));
+  std::_Exit(2);  // it came back
+}
+
+TEST(Rmw, a_worker_starts_anew_without_the_users_choice_and_keeps_it) {
+  EXPECT_EXIT(start_anew_with_a_choice(), testing::ExitedWithCode(0), "");
+}
+
+TEST(Rmw, a_worker_of_a_user_who_chose_nothing_goes_on) {
+  unsetenv("RMW_IMPLEMENTATION");
+  start_without_rmw(nullptr);
+  EXPECT_EQ(chosen_rmw(), "");
+}
+
+TEST(Rmw, fast_dds_is_seen_by_its_segments_and_the_others_by_the_network) {
+  EXPECT_EQ(network("rmw_fastrtps_cpp").carrier, "shared-memory");
+  EXPECT_EQ(network("rmw_fastrtps_cpp").best_effort_carrier, "udp");
+  EXPECT_EQ(network("rmw_fastrtps_cpp").segments, std::vector<std::string>{"fastrtps_*"});
+  EXPECT_EQ(network("rmw_cyclonedds_cpp").carrier, "udp");
+  EXPECT_EQ(network("rmw_zenoh_cpp").carrier, "tcp");
 }
 
 TEST(Rmw, a_message_beyond_fast_dds_s_segment_is_told_with_the_remedy) {
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
   unsetenv("FASTDDS_DEFAULT_PROFILES_FILE");
-  EXPECT_TRUE(some_says(notes("rmw_fastrtps_cpp", over_rmw(1 << 20)), "segment_size"));
-  EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", over_rmw(64 << 10)), "segment_size"));
-  EXPECT_FALSE(some_says(notes("rmw_cyclonedds_cpp", over_rmw(1 << 20)), "segment_size"));
+  EXPECT_TRUE(some_says(said("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
+  EXPECT_FALSE(some_says(said("rmw_fastrtps_cpp", 64 << 10), "segment_size"));
+  EXPECT_FALSE(some_says(said("rmw_cyclonedds_cpp", 1 << 20), "segment_size"));
+  EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", over(intraprocess_name, 1 << 20)), "segment_size"));
   setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "larger.xml", 1);
-  EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", over_rmw(1 << 20)), "segment_size"));
+  EXPECT_FALSE(some_says(said("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
 }
 
+TEST(Rmw, a_message_that_is_not_sent_again_has_no_such_remedy) {
+  Settings lossy = over("rmw_fastrtps_cpp", 1 << 20);
+  lossy.reliability = Reliability::best_effort;
+  EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", lossy), "segment_size"));
+}
+
+TEST(Rmw, a_full_history_of_fast_dds_is_back_pressure_and_no_failure) {
+  Settings settings = over("rmw_fastrtps_cpp", 64);
+  EXPECT_EQ(refused(settings), Published::timed_out);
+  EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", settings), "5,000"));
+  settings.depth.reset();
+  EXPECT_TRUE(some_says(notes("rmw_fastrtps_cpp", "", settings), "5,000"));
+  settings.reliability = Reliability::best_effort;
+  EXPECT_EQ(refused(settings), Published::failed);
+  EXPECT_EQ(refused(over("rmw_cyclonedds_cpp", 64)), Published::failed);
+}
+
 TEST(Rmw, several_clients_are_told_that_they_can_lose_replies) {
-  Settings calls = over_rmw(1024);
+  Settings calls = over("rmw_cyclonedds_cpp", 1024);
   Topic service;
   service.service = true;
   calls.endpoints.push_back(service);
-  EXPECT_FALSE(some_says(notes("rmw_cyclonedds_cpp", calls), "can lose its own"));
+  EXPECT_FALSE(some_says(notes("rmw_cyclonedds_cpp", "", calls), "can lose its own"));
   calls.publishers = 3;
-  EXPECT_TRUE(some_says(notes("rmw_cyclonedds_cpp", calls), "can lose its own"));
+  EXPECT_TRUE(some_says(notes("rmw_cyclonedds_cpp", "", calls), "can lose its own"));
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ build_workers() {
 }
 
 run_conformance() {
-  local options=(-q -rfE -p no:cacheprovider --junitxml=build/conformance.xml)
+  local options=(-q -rfE -p no:cacheprovider --junitxml=build/conformance.xml --dist loadscope)
+  options+=(--tx "$((4 * $(jobs_here)))*popen//python=/middlemark/scripts/alone /middlemark/.venv/bin/python")  # as ./check has it
   if [[ -n $expression ]]; then options+=(-k "$expression"); fi
   rm -f "$checkout/build/conformance.xml"
   say "the conformance suite, in there (build-check-in/$target/conformance.log)"

@@ -11,6 +11,7 @@ from typing import Any
 
 from descriptions import description, transport
 
+from middlemark.launch.descendants import adopting
 from middlemark.launch.domains import Domains
 from middlemark.launch.search import run_search
 from middlemark.launch.trial import Site, run_trial
@@ -44,7 +45,8 @@ class Launching:
 
     def trial(self, native: dict[str, str] | None = None, **factors: Any) -> TrialOutcome:
         """Measure one cell as a run does."""
-        return asyncio.run(self.measure(self.cell(native or {}, **factors)))
+        with adopting():
+            return asyncio.run(self.measure(self.cell(native or {}, **factors)))
 
     async def measure(
         self, cell: Cell, limits: Limits | None = None, tick: Callable[[Underway], None] | None = None

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import msgspec
 import pytest
-from descriptions import transport
+from descriptions import description, transport
 
 from middlemark.launch.evidence import stream_carried_by
+from middlemark.model.cell import Cell, carrier_due
 from middlemark.model.outcome import Evidence, Segment
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*",))
@@ -104,3 +106,21 @@ def test_shared_memory_of_which_nothing_was_seen_is_not_contradicted() -> None:
 
 def test_without_a_message_nothing_is_said() -> None:
     assert stream_carried_by(evidence(mapped=(RING,)), SHM, messages=0, size=16, processes=2) is None
+
+
+@pytest.mark.parametrize(
+    ("reliability", "pattern", "served", "due"),
+    [
+        ("reliable", "ping-pong", True, "shared-memory"),
+        ("best-effort", "ping-pong", True, "udp"),
+        ("best-effort", "request-reply", False, "udp"),
+        ("best-effort", "request-reply", True, "shared-memory"),
+    ],
+)
+def test_best_effort_may_be_carried_otherwise_and_a_service_of_the_middlewares_own_is_not(
+    reliability: Any, pattern: Any, served: bool, due: str
+) -> None:
+    both = transport("rmw", carrier="shared-memory", best_effort_carrier="udp")
+    cell = Cell(adapter="ros", transport="rmw", size=16, reliability=reliability, pattern=pattern)
+    assert carrier_due(cell, description("ros", both, request_reply=served)) == due
+    assert carrier_due(msgspec.structs.replace(cell, transport="gone"), description("ros", both)) is None

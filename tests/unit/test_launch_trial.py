@@ -186,11 +186,12 @@ def _text(path: Path) -> str:
         return ""
 
 
+@pytest.mark.parametrize("leaves", ["sleep 300", "env -i sleep 300"])  # the latter wipes the trial's mark
 @pytest.mark.parametrize(("does", "code"), [("", None), ("die", "crashed")])
 def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
-    launching: Launching, does: str, code: str | None
+    launching: Launching, does: str, code: str | None, leaves: str
 ) -> None:
-    outcome = launching.trial({"at": "subscriber 0", "leaves": "sleep 300", "does": does}, subscribers=2)
+    outcome = launching.trial({"at": "subscriber 0", "leaves": leaves, "does": does}, subscribers=2)
     assert (outcome.failed.code if outcome.failed else None) == code
     pid = int((launching.folder / "left").read_text())
     assert channel.process_state(pid) in ("", "Z")
@@ -199,8 +200,9 @@ def test_what_a_worker_has_started_in_a_session_of_its_own_ends_with_the_trial(
         assert warning.text == f"sleep (pid {pid}) outlived the worker that it descends from, and was killed"
 
 
-def test_what_nobody_started_for_the_trial_is_left_alone(launching: Launching) -> None:
-    other = subprocess.Popen(["sleep", "300"], start_new_session=True, env={**os.environ, MARK: "mm_another_7"})
+@pytest.mark.parametrize("environment", [{MARK: "mm_another_7"}, {}])
+def test_what_nobody_started_for_the_trial_is_left_alone(launching: Launching, environment: dict[str, str]) -> None:
+    other = subprocess.Popen(["sleep", "300"], start_new_session=True, env={**os.environ, **environment})
     try:
         assert launching.trial().failed is None
         assert other.poll() is None

@@ -9,7 +9,7 @@ import msgspec
 from middlemark import limits
 from middlemark.launch import residue
 from middlemark.launch.channel import WorkerFailedError
-from middlemark.launch.descendants import end_descendants
+from middlemark.launch.descendants import children, end_descendants
 from middlemark.launch.domains import Domains
 from middlemark.launch.measurement import Measurement, Tick, TrialSetup
 from middlemark.launch.memory import refuse_too_much
@@ -61,9 +61,10 @@ async def observe_trial(
     transport = worker.description.transport(cell.transport)
     assert transport is not None, "the plan checked it"
     scope = f"mm_{site.token}_{trial.order}{part}"
-    patterns = worker.description.residue
+    patterns = residue.patterns_of(worker.description.residue)
     before = residue.left_before(patterns, scope)
     scratch = residue.make_scratch(patterns, scope, before)
+    mine = children()
     begun = TrialOutcome(
         cell=trial.cell,
         number=trial.number,
@@ -105,7 +106,7 @@ async def observe_trial(
             code="internal", text=f"{worker.path}: {error.strerror or error}", advice=limits.sentence(error) or ""
         )
     finally:
-        unclean = [*await running.close_to_the_end(grace), *end_descendants(scope)]
+        unclean = [*await running.close_to_the_end(grace), *end_descendants(scope, mine)]
         residue.clear(patterns, scope, before)
         shutil.rmtree(scratch, ignore_errors=True)
     known = measurement.outcome if measurement is not None else begun

@@ -6,7 +6,7 @@ from typing import Annotated, get_args
 
 import msgspec
 
-from middlemark.model.description import Transport
+from middlemark.model.description import Description, Transport
 from middlemark.model.factors import Applies, Factor, Honour, declared, one_of, too_deep
 from middlemark.model.levels import (
     DEPTH,
@@ -420,3 +420,13 @@ def wrong_levels(cell: Cell) -> Iterator[tuple[str, str]]:
             factor.kind.read(factor.kind.written(level))
         except Wrong as error:
             yield factor.field, str(error)
+
+
+def carrier_due(cell: Cell, description: Description) -> str | None:
+    """Return what must carry the cell; None: there is no such transport."""
+    transport = description.transport(cell.transport)
+    if transport is None:
+        return None
+    served = cell.pattern == "request-reply" and description.request_reply
+    lossy = cell.reliability == "best-effort" and not served
+    return (lossy and transport.best_effort_carrier) or transport.carrier

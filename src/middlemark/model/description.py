@@ -30,6 +30,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     companions: bool = False
     alone: bool = False
     """Nobody else takes part: a ping without pongs, which takes back what it has published."""
+    best_effort_carrier: str = ""
+    """What must be seen to move best effort, where that is not ``carrier``; a native service is not meant."""
 
 
 class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from middlemark import interrupts
 from middlemark.limits import is_a_limit
 from middlemark.model.description import BrokenWorker, Description, Worker
 from middlemark.model.protocol import PROTOCOL_VERSION
@@ -32,7 +33,7 @@ def find_workers() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     of one name the first counts. Raises OSError where this process may not start another, or open what that takes.
     """
     paths = executables()
-    found = asyncio.run(_describe_all(paths)) if paths else []
+    found = interrupts.run(_describe_all(paths)) if paths else []
     workers = tuple(
         sorted((each for each in found if isinstance(each, Worker)), key=lambda each: each.description.name)
     )
