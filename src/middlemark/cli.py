@@ -11,20 +11,33 @@ def main() -> None:
         from middlemark.standard_streams import hold
 
         hold()
+        from middlemark.limits import too_few_descriptors
+
+        if told := too_few_descriptors():
+            sys.exit(_refused(told))
+        # A thread a processor, which nothing here has work for: where one is refused it ends the process by SIGINT.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         sys.exit(_run())
     except KeyboardInterrupt:
         from middlemark.exits import INTERRUPTED
 
         sys.exit(INTERRUPTED)
     except Exception as error:
-        from middlemark.exits import CELL_FAILED
         from middlemark.limits import sentence
 
         told = sentence(error)
         if told is None:
             raise
-        print(f"middlemark: {told}", file=sys.stderr)
-        sys.exit(CELL_FAILED)
+        sys.exit(_refused(told))
+    finally:
+        _stay_until_the_end()
+
+
+def _refused(told: str) -> int:
+    from middlemark.exits import CELL_FAILED
+
+    print(f"middlemark: {told}", file=sys.stderr)
+    return CELL_FAILED
 
 
 def _end_silently_when_told_to() -> None:
@@ -39,6 +52,15 @@ def _end_silently_when_told_to() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # ./middlemark lets them wait for this
+
+
+def _stay_until_the_end() -> None:
+    """Let no signal change the status that is due: Python takes back its handlers before it ends, some 20 ms."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _terminated(_number: int, _frame: object) -> None:

@@ -124,6 +124,26 @@ def test_an_interrupt_does_not_wait_for_a_worker_that_hangs_or_is_stopped(bench:
     assert bench.leftovers() == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_two_interrupts_while_workers_are_asked_end_it_without_a_word(bench: Bench, number: int) -> None:
+    workers = bench.folder / "workers"
+    workers.mkdir()
+    for name in ("one", "two", "three"):
+        worker = workers / f"middlemark-worker-{name}"
+        worker.write_text("#!/bin/sh\nsleep 60 & wait\n")
+        worker.chmod(0o755)
+    for moment in range(4):
+        run = bench.start("run", environment={"MIDDLEMARK_WORKERS": str(workers)})
+        until(lambda run=run: len(run.children()) >= 3)
+        run.signal(number)
+        time.sleep(0.002 * moment)
+        if run.process.poll() is None:
+            run.signal(number)
+        code, err = run.interrupted()
+        # The second SIGINT may come when there is nothing left to clear away.
+        assert (code in (130, -number), err.strip()) == (True, "")
+
+
 def test_an_interrupt_while_a_trial_is_being_closed_keeps_that_trial(bench: Bench) -> None:
     run = bench.start("run", bench.suite(suite('fail = "close-hang"', trials=5)), "--format", "json")
     until(lambda: list(run.out.glob("*/samples/00000.npy")))

@@ -321,7 +321,7 @@ def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
             if shutil.which("setpriv") is None or subprocess.run([*prefix, "true"], check=False).returncode:
                 pytest.skip("cannot become somebody else here")
             for each in (checkout.root, *checkout.root.rglob("*")):
-                os.chown(each, 65534, 65534)
+                os.chown(each, 65534, 65534, follow_symlinks=False)  # what its links name is the system's
         yield checkout, prefix
 
 

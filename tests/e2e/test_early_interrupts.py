@@ -53,6 +53,29 @@ def test_an_interrupt_at_any_early_instant_ends_the_command_without_a_traceback(
         assert f'File "{ROOT / "src" / "middlemark"}' not in err, f"after {instant_ms} ms: {err}"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_from_a_checkout_a_signal_waits_until_python_can_take_it(bench: Bench, number: signal.Signals) -> None:
+    for instant_ms in range(0, 40, 4):
+        run = started(bench, WAYS["./middlemark"], "list", "suites")
+        until(lambda run=run: "python" in os.readlink(f"/proc/{run.process.pid}/exe"))
+        time.sleep(instant_ms / 1000)
+        run.signal(number)
+        code, err = run.interrupted()
+        assert code in (INTERRUPTED if number == signal.SIGINT else (130,)), f"after {instant_ms} ms"
+        assert err == "", f"after {instant_ms} ms"
+
+
+def test_a_signal_while_python_ends_does_not_change_the_status(bench: Bench, way: list[str]) -> None:
+    for instant_ms in range(16):
+        run = started(bench, way, "--version")
+        assert run.process.stdout is not None
+        assert run.process.stdout.readline()
+        time.sleep(instant_ms / 1000)
+        run.signal(signal.SIGTERM)
+        code, err = run.interrupted()
+        assert (code in (0, 130), err) == (True, ""), f"exit {code} after {instant_ms} ms"
+
+
 def handlers_seen(run: Run, seconds: float) -> list[bool]:
     """Wait; return whether SIGINT was caught, at first and after each change."""
     until_s = time.monotonic() + seconds

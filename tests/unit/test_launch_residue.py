@@ -257,3 +257,26 @@ def test_a_bound_port_makes_its_domain_used() -> None:
         bound.bind(("127.0.0.1", 7400 + 250 * free + 10))
         assert free in used_domains()
     assert free not in used_domains()
+
+
+def test_a_semaphore_that_has_no_name_yet_is_residue_of_those_who_have_named_ones() -> None:
+    half = Path(f"/dev/shm/sem.{os.urandom(3).hex()}")
+    patterns = residue.patterns_of(["/dev/shm/sem.none_such_*"])
+    assert residue.patterns_of(["/dev/shm/none_such_*"]) == ("/dev/shm/none_such_*",)
+    before = residue.left_before(patterns, SCOPE)
+    half.write_bytes(bytes(32))
+    try:
+        assert str(half) in residue.clear(patterns, SCOPE, before)
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def test_an_empty_folder_that_was_never_claimed_goes_once_it_is_old(temporary: Path) -> None:
+    old, new, used = (temporary / f"middlemark-{name}" for name in ("old", "new", "used"))
+    for each in (old, new, used):
+        each.mkdir()
+    (used / "something").touch()
+    for each in (old, used):
+        os.utime(each, (0, 0))
+    assert residue.clear_abandoned() == (str(old),)
+    assert (new.is_dir(), used.is_dir(), old.exists()) == (True, True, False)

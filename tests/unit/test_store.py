@@ -139,6 +139,13 @@ def test_a_line_that_is_not_what_was_written_ends_the_run(writer: RunWriter, mon
         writer.append(outcome(0))
 
 
+def test_trials_that_were_removed_meanwhile_end_the_run_instead_of_being_forgotten(writer: RunWriter) -> None:
+    writer.append(outcome(0))
+    (writer.folder / "trials.jsonl").unlink()
+    with pytest.raises(StoreError, match=r"trials\.jsonl: No such file"):
+        writer.append(outcome(1))
+
+
 def test_the_folder_is_named_by_time_and_suites_and_complete_from_the_start(writer: RunWriter) -> None:
     assert writer.folder.name.endswith("-days+lan")
     assert sorted(path.name for path in writer.folder.iterdir()) == ["run.json", "samples", "trials.jsonl"]

@@ -1,38 +1,77 @@
 """What a trial's processes have started and left behind: who has a session of its own outlives a worker that is killed.
 
-All of them inherit the trial's mark in their environment, wherever in the tree of processes they are by now.
+All of them inherit the trial's mark in their environment, wherever in the tree of processes they are by now. Whoever
+has wiped it is found as an orphan: while this process adopts, their parents' end makes them its own children.
 """
 
 import contextlib
+import ctypes
 import os
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 MARK = "MIDDLEMARK_TRIAL"
 PATIENCE_S = 2.0
+_PR_SET_CHILD_SUBREAPER = 36
 
 
-def end_descendants(trial: str) -> tuple[str, ...]:
-    """Kill every process that has the mark of that trial. Returns who they were."""
+@contextlib.contextmanager
+def adopting() -> Iterator[None]:
+    """Within, orphans among this process's descendants become its children; not where the kernel cannot do that."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def children() -> frozenset[int]:
+    """Return the pids of this process's children, those that have ended and were not waited for included."""
+    found: set[int] = set()
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found.update(map(int, path.read_text(encoding="ascii").split()))
+    return frozenset(found)
+
+
+def end_descendants(trial: str, before: frozenset[int] | None = None) -> tuple[str, ...]:
+    """Kill every process that has the mark of that trial, and all children but those of ``before``, where it is given.
+
+    The trial's own processes must have been waited for. Returns who was killed.
+    """
     ended: dict[int, str] = {}
     deadline = time.monotonic() + PATIENCE_S
-    while (found := _killed(trial)) and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        orphans = set() if before is None else _still_living(children() - before)
+        if not (found := _killed(f"{MARK}={trial}".encode(), orphans)):
+            break
         ended |= {pid: name for pid, name in found.items() if pid not in ended}
         time.sleep(0.002)
     what = "outlived the worker that it descends from, and was killed"
     return tuple(f"{name} (pid {pid}) {what}" for pid, name in ended.items())
 
 
-def _killed(trial: str) -> dict[int, str]:
+def _still_living(orphans: frozenset[int]) -> set[int]:
+    """Wait for those that have ended; return the others."""
+    living = set()
+    for pid in orphans:
+        with contextlib.suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                living.add(pid)
+    return living
+
+
+def _killed(mark: bytes, orphans: set[int]) -> dict[int, str]:
     """Return pid → name of those that were alive."""
-    mark = f"{MARK}={trial}".encode()
     found: dict[int, str] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         with contextlib.suppress(OSError), open(os.pidfd_open(int(name)), "rb", buffering=0) as process:
-            if mark in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+            if int(name) in orphans or mark in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
                 comm = Path(f"/proc/{name}/comm").read_text(encoding="utf-8", errors="replace")
                 signal.pidfd_send_signal(process.fileno(), signal.SIGKILL)
                 found[int(name)] = comm.strip()

@@ -6,6 +6,7 @@ import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,7 +16,12 @@ from middlemark.launch.descendants import end_descendants
 
 SCRATCH = "middlemark-"
 """Every trial's scratch folder begins so."""
+UNCLAIMED_S = 60.0
+"""Whoever has made a scratch folder has claimed it long before."""
 _CLAIM = ".launcher.json"
+_SEMAPHORES = "/dev/shm/sem."
+_HALF_MADE = _SEMAPHORES + 6 * "[0-9A-Za-z]"
+"""How glibc calls a semaphore until it has its name: whoever is killed just then leaves it so."""
 SYSTEM_V = "sysv:*"
 """The pattern of segments of System V shared memory. They have no path: here they are called ``sysv:`` and their id."""
 
@@ -31,6 +37,12 @@ class _Claim(msgspec.Struct, frozen=True):
     patterns: tuple[str, ...]
     scope: str
     before: tuple[str, ...]
+
+
+def patterns_of(declared: Sequence[str]) -> tuple[str, ...]:
+    """Return the patterns of what an adapter may leave behind; ``declared`` are those of its description."""
+    named = any(each.startswith(_SEMAPHORES) for each in declared)
+    return (*declared, _HALF_MADE) if named else tuple(declared)
 
 
 def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
@@ -90,7 +102,19 @@ def clear_abandoned() -> tuple[str, ...]:
             removed += clear(claim.patterns, claim.scope, frozenset(claim.before))
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
+        elif _was_never_claimed(folder):
+            removed.append(folder)
     return tuple(removed)
+
+
+def _was_never_claimed(folder: str) -> bool:
+    """Remove a folder of ours whose launcher was killed before it could claim it: an empty one, and not a new one."""
+    with contextlib.suppress(OSError):
+        about = os.lstat(folder)
+        if about.st_uid == os.geteuid() and time.time() - about.st_mtime > UNCLAIMED_S:
+            os.rmdir(folder)
+            return True
+    return False
 
 
 def _abandoned(folder: str) -> _Claim | None:

@@ -1,13 +1,14 @@
 """All trials of a plan, one after the other, each kept before the next starts."""
 
 import asyncio
-import signal
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import msgspec
 
+from middlemark import interrupts
 from middlemark.launch import residue
+from middlemark.launch.descendants import adopting
 from middlemark.launch.search import run_search
 from middlemark.launch.trial import Site, run_trial
 from middlemark.model.cell import SEARCHES, Cell
@@ -63,17 +64,20 @@ def run_plan(
     What ``keep`` raises (a full disk) ends the run and is raised. What a killed launcher left is cleared away first.
     """
     residue.clear_abandoned()
-    return asyncio.run(_run_plan(plan, workers, site, keep, watcher))
+    interrupted = asyncio.Event()
+    with adopting():
+        complete = interrupts.run(_run_plan(plan, workers, site, keep, watcher, interrupted), interrupted.set)
+    return complete and not interrupted.is_set()
 
 
 async def _run_plan(
-    plan: Plan, workers: Mapping[str, Worker], site: Site, keep: Callable[[TrialOutcome], None], watcher: Watcher
+    plan: Plan,
+    workers: Mapping[str, Worker],
+    site: Site,
+    keep: Callable[[TrialOutcome], None],
+    watcher: Watcher,
+    interrupted: asyncio.Event,
 ) -> bool:
-    loop = asyncio.get_running_loop()
-    interrupted = asyncio.Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        loop.add_signal_handler(number, interrupted.set)
     stop = asyncio.create_task(interrupted.wait())
     try:
         for trial in plan.trials:
@@ -96,6 +100,3 @@ async def _run_plan(
         return True
     finally:
         stop.cancel()
-        for number, handler in before.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, handler)

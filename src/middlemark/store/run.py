@@ -51,7 +51,7 @@ class RunWriter:
                 seconds=max(outcome.seconds, 0.0), failed=failure,
             )  # fmt: skip
             line = msgspec.json.encode(outcome)
-        _append(self.folder / "trials.jsonl", line + b"\n")
+        _append(self.folder / "trials.jsonl", line + b"\n")  # made anew, it would lack those before
         return outcome
 
     def close(self, *, interrupted: bool = False, error: str | None = None, reached: Reached | None = None) -> None:
@@ -140,7 +140,7 @@ def _locked(folder: Path) -> Lock:
     """Lock a run's ``trials.jsonl``, which is made where there is none."""
     path = folder / "trials.jsonl"
     try:
-        _append(path, b"")
+        _append(path, b"", os.O_CREAT)
         return Lock(path)
     except Held as held:
         raise StoreError(f"{folder}: is being measured {held}") from None
@@ -148,10 +148,10 @@ def _locked(folder: Path) -> Lock:
         raise store_error(path, error) from None
 
 
-def _append(path: Path, line: bytes) -> None:
+def _append(path: Path, line: bytes, flags: int = 0) -> None:
     """Add to a file, on disk before this returns, and read back."""
     try:
-        with os.fdopen(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "ab+") as file:
+        with os.fdopen(open_regular(path, os.O_RDWR | os.O_APPEND | flags), "ab+") as file:
             begin = file.seek(0, os.SEEK_END)
             file.write(line)
             file.flush()
