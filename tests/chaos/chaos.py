@@ -1,78 +1,95 @@
-"""Damages what Middlemark reads, by seed, and demands that nothing is lost: ./check chaos [--mutations N] [--seed S].
+"""Damages what Middlemark reads and plants faults around it, by seed, and demands that nothing is lost: ./check chaos.
 
 Each other file here whose class is called ``Kind`` is one kind of damage: it makes a place of its own, and each
 ``attempt`` returns what was done and what was lost. A loss is told with the seed that repeats it alone.
 """
 
 import argparse
-import importlib
-import random
-import resource
+import os
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOM_BYTES = 8 << 30
-"""What this process may use: whoever reads a file without end is stopped here and not by the machine."""
+from lanes import Draws, Tried, kinds, namespaces, run_lanes
 
-
-def kinds() -> dict[str, type]:
-    """Return the kinds of damage by name."""
-    modules = [
-        importlib.import_module(path.stem) for path in sorted(HERE.glob("*.py")) if "class Kind" in path.read_text()
-    ]
-    return {module.Kind.name: module.Kind for module in modules if hasattr(module, "Kind")}
+FAULTS, MUTATIONS, SECONDS = 200, 2_000, 38.0
+"""What is drawn without a word, as far as the time allows."""
+READING, WAITING = 1, 3
+"""Lanes a processor: of those that read damaged files, and of those that mostly wait for others."""
 
 
-def tried(kind: type, seeds: Sequence[str], until: float, *, quiet: bool) -> tuple[int, int]:
-    """Return how many mutations were tried by then, and how many of them lost something. A loss is printed."""
-    place = kind()
-    count = lost = 0
-    try:
-        for seed in seeds:
-            if time.monotonic() > until:
-                break
-            what, losses = place.attempt(random.Random(seed))
-            count += 1
-            lost += bool(losses)
-            if losses or not quiet:
-                print(f"{seed}: {what}")
-            for each in losses:
-                print(f"  lost: {each}", flush=True)
-    except KeyboardInterrupt:  # what was tried by then is told
-        print("interrupted")
-    finally:
-        place.close()
-    return count, lost
-
-
-def main() -> int:
-    """Try every kind in turn; 1: something was lost."""
-    every = kinds()
+def arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    """Return what is asked for."""
     asked = argparse.ArgumentParser(prog="./check chaos", description="Damage what is read and see what is lost.")
-    asked.add_argument("--mutations", type=int, metavar="N", help="so many of each kind (else what the time allows)")
-    asked.add_argument("--seconds", type=float, default=40.0, help="without --mutations, for all kinds together (40)")
-    asked.add_argument("--seed", default=None, help="another draw (else 0); KIND-SEED-NUMBER repeats one mutation")
-    asked.add_argument("--kind", choices=[*every], action="append", help="only this; may be repeated")
+    asked.add_argument("--faults", type=int, metavar="N", help=f"so many, for as long as it takes (else {FAULTS})")
+    asked.add_argument("--mutations", type=int, metavar="N", help=f"of all kinds together (else {MUTATIONS})")
+    asked.add_argument("--seconds", type=float, help=f"without numbers, for all together ({SECONDS:g})")
+    asked.add_argument("--seed", default="0", help="another draw (else 0); KIND-SEED-NUMBER repeats one attempt")
+    asked.add_argument("--kind", choices=[*kinds()], action="append", help="only this; may be repeated")
+    asked.add_argument(
+        "--lanes", type=int, metavar="N", help=f"of those that wait, side by side (else {WAITING} a processor)"
+    )
     asked.add_argument("--verbose", action="store_true", help="tell what was tried, also where nothing was lost")
-    words = asked.parse_args()
-    seed = words.seed or "0"
-    chosen = words.kind or [*every]
-    single = next((name for name in every if seed.startswith(f"{name}-")), None)
-    resource.setrlimit(resource.RLIMIT_AS, (ROOM_BYTES, ROOM_BYTES))
+    return asked.parse_args(words)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Try every kind; 1: something was lost."""
+    asked = arguments(words)
+    every = kinds()
+    single = next((name for name in every if asked.seed.startswith(f"{name}-")), None)
+    chosen = [single] if single else asked.kind or [*every]
+    if "faults" in chosen and not namespaces():
+        print("faults: left out, since this kernel gives no namespaces in which nothing else is hit")
+        chosen.remove("faults")
+    numbers = dict.fromkeys(chosen, 1) if single else _shares(chosen, asked)
+    seeds = {name: [f"{name}-{asked.seed}-{number}" for number in range(numbers[name])] for name in chosen}
+    if single:
+        seeds = {single: [asked.seed]}
+    counted = asked.faults is not None or asked.mutations is not None or single
+    seconds = asked.seconds or (float("inf") if counted else SECONDS)
+
+    def told(tried: Tried) -> None:
+        if tried.losses or asked.verbose or single:
+            losses = "".join(f"  lost: {each}\n" for each in tried.losses)
+            print(f"{tried.seed}: {tried.what}\n{losses}", end="", flush=True)
+
+    began = time.monotonic()
+    every_draw, threads = [], []
+    for waits in (True, False):
+        mine = {name: seeds[name] for name in chosen if getattr(every[name], "waits", False) == waits}
+        if mine:
+            each = (WAITING if waits else READING) * len(os.sched_getaffinity(0))
+            lanes = min(asked.lanes or each if waits else each, max(map(len, mine.values())))
+            every_draw.append(draws := Draws(mine, began + seconds))
+            threads += run_lanes(lanes, draws, told, alone=waits and namespaces())
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt:  # what was tried by then is told
+        print("interrupted: what is under way ends")
+        for draws in every_draw:
+            draws.end()
+        for thread in threads:
+            thread.join()
     losing = 0
-    for name in [single] if single else chosen:
-        seeds = [seed] if single else [f"{name}-{seed}-{number}" for number in range(words.mutations or 100_000)]
-        began = time.monotonic()
-        until = float("inf") if words.mutations or single else began + words.seconds / len(chosen)
-        count, lost = tried(every[name], seeds, until, quiet=not (words.verbose or single))
-        print(
-            f"{name}: {count:,} mutations of seed {seed} in {time.monotonic() - began:.0f} s, {lost:,} lost something"
-        )
-        losing += lost
+    for draws in every_draw:
+        for name, tried in draws.tried.items():
+            lost = sum(bool(each.losses) for each in tried)
+            print(f"{name}: {len(tried):,} of {len(seeds[name]):,} with seed {asked.seed}, {lost:,} lost something")
+            losing += lost
+    print(f"{time.monotonic() - began:.0f} s")
     return 1 if losing else 0
+
+
+def _shares(chosen: Sequence[str], asked: argparse.Namespace) -> dict[str, int]:
+    """Return how many of each kind: of the mutations, those that take longest get the fewest."""
+    weights = {"stores": 4, "suites": 6, "logs": 9, "messages": 1}
+    of = {name: weights[name] for name in chosen if name != "faults"}
+    # Whoever asks for a number of one thing gets nothing of the other.
+    only = asked.faults is not None or asked.mutations is not None
+    faults, mutations = (asked.faults or 0, asked.mutations or 0) if only else (FAULTS, MUTATIONS)
+    return {name: faults if name == "faults" else mutations * of[name] // sum(of.values()) for name in chosen}
 
 
 if __name__ == "__main__":

@@ -37,6 +37,9 @@ if "--describe" in sys.argv:
 if "--check" in sys.argv:
     sys.exit(2)
 """
+SUITE = """[[sweep]]
+match_timeout = "1s"
+"""
 COMMON = (
     "--adapter", "fake", "--size", "64", "--pin", "off", "--no-floors", "--trials", "2", "--duration", "50ms",
     "--warmup", "0s", "--quiet", "--format", "json",
@@ -65,6 +68,7 @@ class Kind:
     """A place with a fake worker, and what it says in a sound trial of each shape."""
 
     name = "messages"
+    waits = True
 
     def __init__(self) -> None:
         """Measure each shape once, soundly, to know what is said in it."""
@@ -72,6 +76,7 @@ class Kind:
         worker = self.folder / "middlemark-worker-fake"
         preface = PREFACE.format(python=sys.executable, description=json.dumps(DESCRIPTION))
         worker.write_text(preface + (UNIT / "fake_worker.py").read_text())
+        (self.folder / "suite.toml").write_text(SUITE)
         worker.chmod(worker.stat().st_mode | stat.S_IXUSR)
         self._environment = {name: os.environ.get(name) for name in ("MIDDLEMARK_WORKERS", "PATH")}
         os.environ |= {"MIDDLEMARK_WORKERS": str(self.folder), "PATH": "/usr/bin:/bin"}
@@ -121,7 +126,7 @@ class Kind:
         return self._said[shape]
 
     def _measure(self, shape: tuple[str, ...], out: Path, *more: str) -> attempts.Ended:
-        return attempts.run("run", *COMMON, *shape, "--out", str(out), *more)
+        return attempts.run("run", str(self.folder / "suite.toml"), *COMMON, *shape, "--out", str(out), *more)
 
     def _losses(self, ended: attempts.Ended, out: Path) -> list[str]:
         losses = list(ended.losses(ENDS))

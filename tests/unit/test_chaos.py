@@ -1,32 +1,71 @@
 """A draw of the chaos driver that takes seconds, and the driver itself: it finds what is lost."""
 
-import random
+import time
 
 import pytest
 from attempts import Ended
+from lanes import Draws, Lane, Tried, kinds, namespaces
 
-from chaos import kinds, tried
+import chaos
+from middlemark.workers.find import executables
 
 pytestmark = pytest.mark.slow
 
-DRAWN = {"suites": 30, "logs": 30, "messages": 2}
-"""Of stores six: those take longer. Of messages two, each of which is a trial whose worker may fall silent."""
+DRAWN = {"suites": 30, "logs": 30, "messages": 6, "faults": 3}
+"""Of stores six: those take longer."""
+
+
+@pytest.fixture
+def every_kind(name: str) -> str:
+    if name == "faults" and not (executables() and namespaces()):
+        pytest.skip("faults need workers, and namespaces in which nothing else is hit")
+    return name
 
 
 @pytest.mark.parametrize("name", [*kinds()])
-def test_nothing_is_lost_in_a_small_draw(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    seeds = [f"{name}-unit-{number}" for number in range(DRAWN.get(name, 6))]
-    assert tried(kinds()[name], seeds, float("inf"), quiet=True) == (len(seeds), 0), capsys.readouterr().out
+def test_nothing_is_lost_in_a_small_draw(every_kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    count = DRAWN.get(every_kind, 6)
+    number = f"--{'faults' if every_kind == 'faults' else 'mutations'}={count}"
+    status = chaos.main(["--kind", every_kind, number, "--seed", "unit", "--lanes", "2"])
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert f"{every_kind}: {count} of {count} with seed unit, 0 lost something" in said
 
 
 @pytest.mark.parametrize("name", [*kinds()])
-def test_a_seed_repeats_its_mutation(name: str) -> None:
-    place = kinds()[name]()
+def test_a_seed_repeats_its_attempt(every_kind: str) -> None:
+    lane = Lane(alone=every_kind == "faults")
     try:
-        did = [place.attempt(random.Random(f"{name}-again-3"))[0] for _ in range(2)]
+        first, second = (lane.attempt(f"{every_kind}-again-3") for _ in range(2))
     finally:
-        place.close()
-    assert did[0] == did[1]
+        lane.close()
+    assert first.what
+    assert first.what == second.what
+
+
+def test_what_ends_the_driver_is_a_loss() -> None:
+    lane = Lane(alone=False)
+    [loss] = lane.attempt("nothing-of-the-kind").losses
+    lane.close()
+    assert loss == "the driver itself ended with status 1"
+
+
+def test_a_kind_that_takes_long_is_drawn_less_often() -> None:
+    draws = Draws({"slow": ["slow"] * 9, "fast": ["fast"] * 9}, time.monotonic() + 60)
+    seeds = []
+    while (chosen := draws.next()) is not None and len(seeds) < 8:
+        name, seed = chosen
+        seeds.append(seed)
+        draws.keep(name, Tried(seed, "what", []), {"slow": 3.0, "fast": 1.0}[name])
+    assert (seeds.count("slow"), seeds.count("fast")) == (2, 6)
+
+
+def test_what_has_no_namespaces_here_is_left_out_and_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(chaos, "namespaces", lambda: False)
+    assert chaos.main(["--kind", "faults", "--faults", "3"]) == 0
+    assert "faults: left out" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

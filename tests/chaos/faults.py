@@ -1,0 +1,172 @@
+"""Faults are planted around a run: it ends, says why, loses no trial that was not hit, and leaves nothing."""
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from attempts import Ended, run
+from strikes import FAULTS, INTERRUPTED, MEASURED, Hit
+from victim import ROOT, Residue, Running, Start, alone, end_all, new_folder
+
+from middlemark.store import StoreError, read_run
+from middlemark.workers.find import find_workers
+
+SHAPES = (
+    ('pattern = "ping-pong"', 1), ('pattern = "ping-pong"', 2), ('pattern = "request-reply"\nrate = 200', 2),
+    ('pattern = "stream"\nrate = 500\nsubscribers = 2', 2), ('pattern = "stream"\nrate = "max"', 2),
+    ('pattern = "stream"\nrate = "max"', 1),
+)  # fmt: skip
+SUITE = """[[sweep]]
+adapter = "{adapter}"
+transport = "{transport}"
+{shape}
+processes = {processes}
+size = "{size}"
+pin = "off"
+floors = false
+trials = 2
+warmup = "10ms"
+duration = "{duration}"
+match_timeout = "3s"
+"""
+GRACE_S = 5.0
+"""Within this the workers of a killed launcher are gone."""
+MUST_NOT_BE_SAID = ("Exception ignored", "Warning:", "never awaited", "Fatal Python error")
+
+
+class Kind:
+    """Runs of every adapter and transport that is here, with one fault each."""
+
+    name = "faults"
+    waits = True
+
+    def __init__(self) -> None:
+        """Find the workers. SystemExit: others would be hit, too."""
+        if not alone():
+            raise SystemExit("faults are planted only where nothing else is: scripts/alone")
+        os.environ.setdefault("MIDDLEMARK_WORKERS", str(ROOT / "build" / "workers"))
+        workers, _ = find_workers()
+        self._choices = [(worker, each) for worker in workers for each in worker.description.transports]
+        self._possible: dict[str, bool] = {}
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+    def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
+        """Run the product with a fault; return what was done and what was lost."""
+        folder = new_folder()
+        start = Start(folder)
+        residue = Residue(start)
+        try:
+            what, words = self._drawn(draw, start)
+            [plant] = draw.choices([*FAULTS], [*FAULTS.values()])
+            fault, strike = plant(draw, start)
+            running = start.begin(*words)
+            hit = strike(running)
+            losses = [*_lost(start, residue, running, hit)]
+        finally:
+            end_all()
+            residue.clear()
+            shutil.rmtree(folder, ignore_errors=True)
+        return f"{what}: {fault}", losses
+
+    def _drawn(self, draw: random.Random, start: Start) -> tuple[str, list[str]]:
+        while True:
+            worker, transport = draw.choice(self._choices)
+            shape, processes = draw.choice(SHAPES)
+            size, duration = draw.choice(("64", "1k", "64k")), draw.choice(("50ms", "150ms", "300ms"))
+            text = SUITE.format(
+                adapter=worker.description.name, transport=transport.name, shape=shape, processes=processes, size=size,
+                duration=duration,
+            )  # fmt: skip
+            output = draw.choice(("summary", "table", "json", "csv"))
+            quiet, seed = draw.choice((("--quiet",), ())), draw.randrange(1000)
+            for each in Path(worker.path).parent.glob("middlemark-*"):
+                if each.name in (Path(worker.path).name, "middlemark-witness"):
+                    (start.folder / "workers" / each.name).unlink(missing_ok=True)
+                    (start.folder / "workers" / each.name).symlink_to(each)
+            suite = start.folder / "chaos.toml"
+            suite.write_text(text)
+            if self._is_possible(text, suite):
+                break
+            (start.folder / "workers" / Path(worker.path).name).unlink()
+        told = f"{worker.description.name} {transport.name} {shape} × {processes}, {size}, {duration}"
+        words = ["run", str(suite), "--format", output, *quiet, "--seed", str(seed), "--out", str(start.out)]
+        if any(each in worker.description.name for each in ("dds", "ros2")):
+            words += ["--domain", str(draw.randrange(100))]
+        return told.replace("\n", ", "), words
+
+    def _is_possible(self, text: str, suite: Path) -> bool:
+        key = text.partition("size")[0]
+        if key not in self._possible:
+            self._possible[key] = run("run", str(suite), "--dry-run").code == 0
+        return self._possible[key]
+
+
+def _lost(start: Start, residue: Residue, running: Running, hit: Hit) -> Iterator[str]:
+    """Yield what was lost, from the end of the product to what is left of it."""
+    every = [(each, each.ended()) for each in hit.others]
+    killed = bool(hit.others) and running.process.poll() is not None and running.process.returncode < 0
+    if killed:
+        running.process.communicate()
+    else:
+        every.append((running, running.ended()))
+    for _, ended in every:
+        yield from _badly_ended(ended, hit)
+    if hit.killed or killed:
+        running.until_gone(GRACE_S)
+    yield from (each for each in residue.left() if each.startswith("process"))
+    if hit.killed and every[-1][1].code != 0:
+        yield from _gone_on_with(start, running)
+    for each, ended in every:
+        yield from _badly_kept(each, ended, hit)
+    left = residue.left(killed=hit.killed or killed)
+    yield from (each for each in left if not each.startswith("process"))
+
+
+def _badly_ended(ended: Ended, hit: Hit) -> Iterator[str]:
+    silent = ended.code in hit.ends and (hit.mute or (ended.code or 0) < 0 or ended.code == 130)
+    if not silent or "Traceback" in ended.err:
+        yield from ended.losses(hit.ends)
+    for each in MUST_NOT_BE_SAID:
+        if each in ended.err:
+            yield f"{each!r} was printed: {ended.err[-600:]}"
+
+
+def _gone_on_with(start: Start, running: Running) -> Iterator[str]:
+    """After a kill: what was kept is read, and the next run goes on with it and clears away what was left."""
+    words = ("run", "--resume", str(running.folder)) if running.folder else (*running.words,)
+    ended = start.begin(*words, "--quiet").ended()
+    yield from ended.losses({0})
+
+
+def _badly_kept(running: Running, ended: Ended, hit: Hit) -> Iterator[str]:
+    if running.folder is None:
+        if hit.whole and ended.code != -9:
+            yield f"no run is kept: exit {ended.code}: {ended.err[-300:]}"
+        return
+    try:
+        kept = read_run(running.folder)
+    except StoreError as error:
+        if hit.whole or ended.code == 0:
+            yield f"the run cannot be read: {error}"
+        return
+    if kept.damaged and (hit.whole or ended.code == 0):
+        yield f"damaged: {kept.damaged}"
+    if ended.code in INTERRUPTED and kept.file.ended is None:
+        yield "it was interrupted, and the run does not say so"
+    planned = len(kept.file.plan.trials)
+    if (hit.whole or ended.code == 0) and ended.code in (*MEASURED, -9) and len(kept.outcomes) != planned:
+        yield f"exit {ended.code}, and of {planned} trials {len(kept.outcomes)} are kept"
+    failed = [each.failed for each in kept.outcomes if each.failed is not None]
+    if len(failed) > hit.most_failed:
+        yield f"{len(failed)} trials failed: {json.dumps([each.text[:300] for each in failed])}"
+    for each in failed:
+        if hit.named and str(hit.named) not in each.text:
+            yield f"process {hit.named} was hit, and the trial says: {each.text[:400]}"
+        if not each.text.strip():
+            yield f"a trial failed ({each.code}) without a word why"
+    yield from run("report", str(running.folder), "--markdown", "-").losses({0, 3})

@@ -1,0 +1,234 @@
+"""A run of the product in a place where nothing else is: its processes, what it leaves there, and how it ends."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attempts import Ended
+
+ROOT = Path(__file__).resolve().parents[2]
+HANGS_S = 100.0
+"""Beyond every deadline of a trial of these, however busy the machine is."""
+PYTHON = (sys.executable, "-W", "error", "-m", "middlemark")
+CHECKOUT = (str(ROOT / "middlemark"),)
+FILLER = "/filler"
+"""What fills a disk is no residue."""
+_OURS = frozenset(int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+class Start:
+    """How the product is started; whoever plants a fault changes it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Begin with the usual; ``folder`` is where it happens."""
+        self.folder = folder
+        self.out = folder / "runs"
+        self.cwd = folder / "cwd"
+        self.command: Sequence[str] = PYTHON
+        self.prefix: tuple[str, ...] = ()
+        self.shell = ""
+        """What a shell does before it becomes the product, each with its semicolon."""
+        self.redirected = ""
+        self.environment: dict[str, str | None] = {
+            "PYTHONPATH": str(ROOT / "src"),
+            "MIDDLEMARK_WORKERS": str(folder / "workers"),
+            "MIDDLEMARK_SETUP": "off",
+            "TMPDIR": str(folder / "tmp"),
+            "HOME": str(folder / "home"),
+        }
+        for each in ("workers", "tmp", "home", "cwd"):
+            (folder / each).mkdir()
+
+    def begin(self, *words: str) -> "Running":
+        """Start it."""
+        environment = {**os.environ, **self.environment}
+        script = f'{self.shell} exec "$@" {self.redirected}'
+        # PATH may be none.
+        argv = [*self.prefix, "/bin/bash", "-c", script, "bash", *self.command, *words]
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.cwd,
+            env={name: value for name, value in environment.items() if value is not None},
+        )
+        return Running(process, self.out, words)
+
+
+class Running:
+    """A product that was started, and whatever it has started."""
+
+    def __init__(self, process: subprocess.Popen[bytes], out: Path, words: Sequence[str]) -> None:
+        """``out`` is where its run is kept."""
+        self.process = process
+        self.out = out
+        self.words = tuple(words)
+
+    @property
+    def folder(self) -> Path | None:
+        """The run's folder, once there is one."""
+        return next((path.parent for path in self.out.glob("*/run.json")), None)
+
+    def trials(self) -> int:
+        """Return how many trials have been kept so far."""
+        with contextlib.suppress(OSError):
+            return (self.folder / "trials.jsonl").read_bytes().count(b"\n") if self.folder else 0
+        return 0
+
+    def workers(self) -> list[int]:
+        """Return the pids of a trial's workers; not those that are only asked something."""
+        found = [(pid, words_of(pid)) for pid in sorted(strangers())]
+        return [pid for pid, argv in found if b"middlemark-worker-" in argv[0] and not argv[1].startswith(b"--")]
+
+    def witnesses(self) -> list[int]:
+        """Return the pids of the witnesses to the noise."""
+        return [pid for pid in strangers() if b"middlemark-witness" in words_of(pid)[0]]
+
+    def companions(self) -> list[int]:
+        """Return the pids of daemons: its children that are neither of ours."""
+        mine = {pid: words_of(pid) for pid in strangers() if parent_of(pid) == self.process.pid}
+        not_yet = (words_of(self.process.pid), [b"", b""])  # a child is what its parent is until it becomes another
+        return [
+            pid
+            for pid, argv in mine.items()
+            if argv not in not_yet and b"middlemark-w" not in argv[0] and argv[0] != b"setpriv"
+        ]
+
+    def until(self, condition: Callable[[], Any], timeout_s: float = 20.0) -> Any:
+        """Wait until the condition holds and return what it returned; None: it ended before, or it took too long."""
+        deadline = time.monotonic() + timeout_s
+        while not (found := condition()):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                return None
+            time.sleep(0.005)
+        return found
+
+    def until_gone(self, timeout_s: float) -> None:
+        """Wait for the end of all that it has started."""
+        deadline = time.monotonic() + timeout_s
+        while strangers() and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def signal(self, pid: int, number: int) -> bool:
+        """Signal it or one of its processes; False: that has gone."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+            return True
+        return False
+
+    def ended(self) -> Ended:
+        """Wait for the end, and end what does not."""
+        try:
+            out, err = self.process.communicate(timeout=HANGS_S)
+        except subprocess.TimeoutExpired:
+            states = ", ".join(f"{words_of(pid)[0].decode(errors='replace')} {pid}" for pid in strangers())
+            end_all()
+            out, err = self.process.communicate()
+            return Ended(self.words, None, "", f"hung; there were {states}; {err.decode(errors='replace')[-500:]}")
+        return Ended(self.words, self.process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+
+def strangers() -> list[int]:
+    """Return the living processes that are none of the driver's."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [pid for pid in pids if pid not in _OURS and _stat(pid)[:1] not in ([], [b"Z"], [b"X"])]
+
+
+def words_of(pid: int) -> list[bytes]:
+    """Return a process's command line, of at least two words."""
+    with contextlib.suppress(OSError):
+        return [*Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"), b"", b""]
+    return [b"", b""]
+
+
+def parent_of(pid: int) -> int:
+    """Return a process's parent; 0: it has gone."""
+    return int((_stat(pid) or [b"", b"0"])[1])
+
+
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Say whether a process has a handler of its own for a signal, or blocks it."""
+    with contextlib.suppress(OSError):
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+        masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigCgt:", "SigBlk:"))]
+        return any(mask >> (number - 1) & 1 for mask in masks)
+    return False
+
+
+def _stat(pid: int) -> list[bytes]:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    return []
+
+
+def end_all() -> None:
+    """Kill every process that is none of the driver's; nobody else is in this place."""
+    while found := strangers():
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.005)
+
+
+class Residue:
+    """What is left behind, beside what was there before."""
+
+    def __init__(self, start: Start) -> None:
+        """Remember what is there now."""
+        self._places = (Path("/dev/shm"), Path("/tmp"), start.folder / "tmp")
+        self._before = self._files()
+        self._mounts = len(_mounts())
+
+    def _files(self) -> Mapping[str, None]:
+        places = [place for place in self._places if place.is_dir() and os.access(place, os.W_OK)]
+        found = dict.fromkeys(str(path) for place in places for path in place.iterdir())
+        segments = Path("/proc/sysvipc/shm").read_text(encoding="ascii").splitlines()[1:]
+        found |= dict.fromkeys(f"System V segment {line.split()[1]}" for line in segments)
+        return {each: None for each in found if not each.endswith(FILLER)}
+
+    def left(self, *, killed: bool = False) -> list[str]:
+        """Say what there is now; ``killed``: beside what the launcher could not even claim."""
+        words = {pid: b" ".join(words_of(pid)).decode(errors="replace") for pid in strangers()}
+        processes = [f"process {pid} is left: {argv}" for pid, argv in words.items()]
+        files = [path for path in self._files() if path not in self._before and not (killed and _empty(path))]
+        return processes + [f"{path} is left" for path in files]
+
+    def clear(self) -> None:
+        """Remove it, for the next."""
+        end_all()
+        for disk in reversed(_mounts()[self._mounts :]):
+            subprocess.run(["umount", "-l", disk], check=False)
+        for path in map(Path, self._files()):
+            if str(path) not in self._before:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _empty(path: str) -> bool:
+    """Say whether it is a scratch folder that was never claimed: a run removes such a one after a minute."""
+    folder = Path(path)
+    return folder.name.startswith("middlemark-") and folder.is_dir() and not any(folder.iterdir())
+
+
+def _mounts() -> list[str]:
+    return [line.split()[1] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
+
+
+def alone() -> bool:
+    """Say whether nothing else is in this process's place (scripts/alone)."""
+    return b"--entered" in words_of(1)
+
+
+def new_folder() -> Path:
+    """Return a folder to happen in, readable by all."""
+    folder = Path(tempfile.mkdtemp(prefix="chaos-"))
+    folder.chmod(0o755)
+    return folder
