@@ -1,7 +1,9 @@
 """docs/native-tools.md has every command that bench/native.py runs, and says where each tool comes from."""
 
+import dataclasses
 import importlib
 import re
+import socket
 from pathlib import Path
 from types import ModuleType
 
@@ -22,6 +24,12 @@ def native(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("native")
 
 
+@pytest.fixture
+def tools(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    return importlib.import_module("native_tools")
+
+
 def test_every_command_of_the_bench_is_documented(native: ModuleType) -> None:
     documented = [options(each) for each in re.findall(r"`run (--adapter [^`]+)`", PAGE)]
     for pair in native.PAIRS:
@@ -40,10 +48,35 @@ def test_a_tool_that_is_absent_is_named_with_where_it_comes_from(
     assert all(tool in PAGE.partition("## How to get them")[2] for tool in native.ABSENT)
 
 
-def test_what_a_tool_printed_is_read_as_import_reads_it(native: ModuleType) -> None:
+def test_the_reason_stands_beside_a_ratio_that_is_not_alike_and_nowhere_else(native: ModuleType) -> None:
+    pair = native.Pair("tool", "way", (64,), native.ddsperf_ping, "--size 64", why="it copies")
+    alike = native.line_of(pair, 64, [(100.0, 99.0), (107.0, 100.0), (105.0, 100.0)])
+    assert alike.endswith(" 64 B: 0.1 µs and 0.1 µs: ratio median 1.05, from 1.01 to 1.07 over 3 pairs")
+    assert native.line_of(pair, 64, [(108.0, 100.0)]).splitlines()[1].strip() == "it copies"
+    assert native.line_of(pair, 64, [(92.0, 100.0)]).splitlines()[1].strip() == "it copies"
+    unknown = dataclasses.replace(pair, why="")
+    assert native.line_of(unknown, 64, [(92.0, 100.0)]).splitlines()[1].strip() == "why is not known"
+
+
+def test_a_tool_that_goes_on_for_ever_is_waited_for_and_ended(tools: ModuleType, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    behind = [
+        "python3",
+        "-c",
+        "import os, socket, time; time.sleep(0.3); s = socket.create_server(('127.0.0.1', "
+        f"{port})); open('pid', 'w').write(str(os.getpid())); time.sleep(60)",
+    ]
+    assert tools.alongside(behind, ["echo", "12 msg/s"], tmp_path, port=port) == b"12 msg/s\n"
+    pid = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_what_a_tool_printed_is_read_as_import_reads_it(tools: ModuleType) -> None:
     logs = ROOT / "tests" / "fixtures" / "imports"
-    whole = native.told((logs / "latencytest" / "one-process.log").read_bytes())
+    whole = tools.told((logs / "latencytest" / "one-process.log").read_bytes())
     assert whole > 0
-    assert native.told((logs / "throughputtest" / "both.log").read_bytes(), rate=True) == 4920.091
+    assert tools.told((logs / "throughputtest" / "both.log").read_bytes(), rate=True) == 4920.091
     with pytest.raises(SystemExit, match="no figures in"):
-        native.told(b"Segmentation fault\n")
+        tools.told(b"Segmentation fault\n")
