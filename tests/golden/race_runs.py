@@ -90,9 +90,10 @@ def plan_of(
     wanted: Wanted | None = None,
     seed: int = 1,
     rate: str = "1k",
+    size: str = "1k",
 ) -> Plan:
     plan = make_plan(
-        load((), raw_options(adapter="all", rate=rate, trials="3", duration="0.2s", warmup="30ms")),
+        load((), raw_options(adapter="all", size=size, rate=rate, trials="2", duration="0.2s", warmup="30ms")),
         [described(each) for each in (*names, FLOOR)],
         cpus=(0, 1),
         seed=seed,
@@ -100,11 +101,13 @@ def plan_of(
     return racing(plan, {FLOOR}, budget_s, wanted or Wanted(max_loss=0.0), question=rate != "max")
 
 
-def race(root: Path, truths: Mapping[str, Truth], *, seed: int = 1, **asked: Any) -> Path:
+def race(
+    root: Path, truths: Mapping[str, Truth], *, seed: int = 1, command: Sequence[str] = COMMAND, **asked: Any
+) -> Path:
     """Run a race to its end; return its folder."""
     plan = plan_of([*truths], seed=seed, **asked)
     file = RunFile(
-        middlemark="0", suites=("which",), command=COMMAND, started="2026-11-21T12:00:00.000+00:00", seed=seed,
+        middlemark="0", suites=("which",), command=tuple(command), started="2026-11-21T12:00:00.000+00:00", seed=seed,
         machine=MACHINE, adapters=tuple(described(each) for each in (*truths, FLOOR)), plan=plan,
     )  # fmt: skip
     writer = open_run(root, file)

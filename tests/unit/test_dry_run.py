@@ -3,6 +3,7 @@
 import pytest
 from planning import plan_of
 
+from middlemark.plan.rounds import racing
 from middlemark.show.dry_run import render
 
 
@@ -38,6 +39,13 @@ def test_a_sweep_is_a_line_however_many_configurations_it_has() -> None:
     assert head.split() == ["configurations", "of", "64", "B", "1", "KiB", "trials", "about"]
     assert [each.split()[1:5] for each in rows] == [["many", "80", "80", "480"], ["few", "–", "1", "3"]]
     assert len(render(plan, 100).splitlines()) == 5
+
+
+def test_that_it_races_is_said_with_the_races_in_which_there_is_a_choice() -> None:
+    plan = plan_of("[[sweep]]\nadapter=['cyclonedds','fastdds']\ntransport='udp'\nsize=[64,'1k']")
+    text = render(racing(plan, (), 90.0), 200)
+    assert "then further rounds of those that may be the best, in 2 races, within 1 min 30 s in all" in text
+    assert "further rounds" not in render(plan, 200)
 
 
 def test_the_times_of_the_sweeps_add_up_to_the_whole() -> None:

@@ -1,11 +1,9 @@
 """The suites that come with Middlemark are the experiments that they describe. And how long a plan will take."""
 
-from collections import Counter
-
 import msgspec
 import pytest
 from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, MEMCPY, SHM, UDP
-from planning import pairs_of, plan_of
+from planning import pairs_of, plan_of, suite_of
 
 from middlemark.model.description import NativeSetting
 from middlemark.plan import estimate_seconds, make_plan
@@ -13,27 +11,26 @@ from middlemark.plan.estimate import CURVE_STEPS, SEARCH_STEPS
 from middlemark.plan.memory import memory_needed
 from middlemark.problems import RequestError
 from middlemark.suite import load, raw_options
+from middlemark.suite.overrides import race_budget_s
 
 
-def test_first_look_is_planned_for_under_three_minutes() -> None:
-    plan = make_plan(load(["first-look"], raw_options()), (*EVERYONE, MEMCPY), cpus=(0, 1), seed=0)
-    assert estimate_seconds(plan) < 180
-    assert {cell.size for cell in plan.cells} == {16, 1024, 65536, 1 << 20}
+def test_first_look_races_for_three_minutes_and_its_first_round_takes_half_of_them() -> None:
+    suites = load(["first-look"], raw_options())
+    plan = make_plan(suites, (*EVERYONE, MEMCPY), cpus=(0, 1), seed=0)
+    assert race_budget_s(suites) == 170
+    assert estimate_seconds(plan) < 90
+    assert {cell.size for cell in plan.cells} == {1024, 65536, 1 << 20}
     assert pairs_of(plan) == [*pairs_of(plan_of("[[sweep]]")), "memcpy memcpy"]
-    assert {(cell.adapter, cell.loan) for cell in plan.cells if cell.receive == "poll" and cell.subscribers} == {
-        ("shm", False),
-        ("shm", True),
-    }
 
 
-def test_first_look_has_the_trials_to_tell_which_dds_is_faster() -> None:
-    plan = make_plan(load(["first-look"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
-    trials = Counter(plan.cells[trial.cell] for trial in plan.trials)
-    compared = [cell for cell, number in trials.items() if number > 2]
-    assert {(cell.adapter, cell.transport) for cell in compared} == {("cyclonedds", "udp"), ("fastdds", "udp")}
-    assert {trials[cell] for cell in compared} == {10}
-    sizes = {cell.size for cell in compared}
-    assert sizes == {cell.size for cell in plan.cells}
+def test_the_time_of_a_race_is_that_of_the_sweep_that_has_the_most() -> None:
+    def budget(*keys: str) -> float | None:
+        return race_budget_s([suite_of("\n".join(f"[[sweep]]\n{each}" for each in keys))])
+
+    assert budget("") is None
+    assert budget('budget = "5m"') is None
+    assert budget("race = true") == 600
+    assert budget('race = true\nbudget = "5m"', 'race = true\nbudget = "7m"', 'budget = "9m"') == 420
 
 
 def test_first_look_runs_with_floors_only_and_on_one_processor() -> None:

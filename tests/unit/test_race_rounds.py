@@ -53,9 +53,9 @@ def test_the_next_round_has_those_that_are_due_and_is_drawn_the_same_again() -> 
     assert again.trials[-1].cell == 0, "who sat a round out may run again"
 
 
-def test_nobody_leaves_before_three_rounds_and_then_the_slow_ones_do() -> None:
+def test_nobody_leaves_before_two_rounds_and_then_the_slow_ones_do() -> None:
     field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(90, 3), 3: trials(200, 3), 4: trials(210, 3)}
-    assert stands(field, 2) == Heat((0, 1, 2, 3, 4), {}, None, 2)
+    assert stands(field, 1) == Heat((0, 1, 2, 3, 4), {}, None, 1)
     now = stands(field)
     assert set(now.running) == {0, 1}
     assert now.left == {2: "slower", 3: "slower", 4: "slower"}
@@ -98,6 +98,15 @@ def test_what_is_measured_after_the_end_changes_nothing() -> None:
     assert ended.ended == "best"
     more = {cell: [*of, *trials(10 if cell else 90, 4)] for cell, of in field.items()}
     assert stands(more) == ended
+
+
+def test_who_is_alone_is_not_measured_again_and_again() -> None:
+    assert (stands({0: trials(50, 1)}).running, stands({0: trials(50, 1)}).ended) == ((0,), "best")
+
+
+def test_a_round_that_there_was_no_time_for_is_no_further_look() -> None:
+    field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(58, 3), 3: trials(200, 3)}
+    assert stands(field, 9) == stands(field, 3)
 
 
 def test_races_of_one_run_are_decided_apart() -> None:

@@ -67,7 +67,8 @@ def _limits(transport: Transport) -> str:
     loans: dict[tuple[bool, ...], str] = {(False,): "no loans", (True,): "always loans", (False, True): "loans or not"}
     where = ["within one process"] * (1 in transport.processes) + ["between processes"] * (2 in transport.processes)
     parts = [
-        f"carried by {transport.carrier}",
+        f"carried by {transport.carrier}"
+        + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else ""),
         " and ".join(where),
         "/".join(transport.receive),
         "/".join(transport.reliability),
@@ -112,12 +113,14 @@ def _how_long(name: str, here: Sequence[Description]) -> str:
     """Return about how long a suite takes with the adapters that are here; a dash where it cannot be planned."""
     from middlemark.plan import estimate_seconds, make_plan
     from middlemark.suite import RawOptions, load
+    from middlemark.suite.overrides import race_budget_s
 
     try:
-        plan = make_plan(load([name], RawOptions()), here, cpus=sorted(os.sched_getaffinity(0)), seed=0)
+        suites = load([name], RawOptions())
+        plan = make_plan(suites, here, cpus=sorted(os.sched_getaffinity(0)), seed=0)
     except RequestError:
         return ABSENT
-    seconds = estimate_seconds(plan)
+    seconds = race_budget_s(suites) or estimate_seconds(plan)
     return format_seconds(round(seconds) if seconds < 90 else 60 * round(seconds / 60)).removesuffix(" 00 s")
 
 

@@ -21,7 +21,6 @@ from middlemark.runs.conduct import (
     Shown,
     built_workers,
     floors_of,
-    interrupts_unwind,
     measure,
     opened_run,
     plan_here,
@@ -29,7 +28,7 @@ from middlemark.runs.conduct import (
     without_refused,
 )
 from middlemark.suite import RawOptions, Suite, load
-from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, read_budget, read_precision
+from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, race_budget_s, read_budget, read_precision
 
 if TYPE_CHECKING:
     from middlemark.document import MeasuredRun
@@ -54,8 +53,7 @@ def command(
     quiet: bool,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
-    with interrupts_unwind():  # the workers that are asked what they are must not be left behind
-        built = built_workers()
+    built = built_workers()
     shown = Shown(interface, output_format, quiet, verbose, breakdown)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
@@ -92,19 +90,23 @@ def _plan(
         except RequestError as further:
             problems += further.problems
         raise RequestError(list(dict.fromkeys(problems))) from None
-    races = any(sweep.race for suite in checked for sweep in suite.sweeps)
-    if races and precise is not None:
+    # Whoever types --trials or --until-precise wants so many of each.
+    typed = options.keys.keys() & {"trials", "race"}
+    race_s = race_budget_s(checked) if typed != {"trials"} else None
+    if race_s is not None and precise is not None:
         problems.append(Problem("--until-precise", "a race adds rounds of its own; leave one of the two out"))
-    elif budget is not None and not races and precise is None:
+    elif budget is not None and race_s is None and precise is None:
         problems.append(Problem("--budget", "goes with --until-precise PERCENT or --race, and neither is given"))
     try:
         plan = plan_here(checked, built, options.only)
         if precise is not None:
             plan = planned_until_precise(plan, precise)
-        elif races:
-            budget_s, wrong = read_budget(budget)
+        elif race_s is not None:
+            budget_s, wrong = read_budget(budget, race_s)
             problems += wrong
-            plan = racing(plan, floors_of(built), budget_s)
+            floors = floors_of(built)
+            if "race" in typed or any(cell.adapter not in floors for cell in plan.cells):
+                plan = racing(plan, floors, budget_s)
     except RequestError as error:
         raise RequestError([*problems, *error.problems]) from None
     if problems:
@@ -166,24 +168,29 @@ def _resumed(
 
 def _print(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
     """Print the results and write the report beside them; return why the results could not be printed."""
-    from middlemark.document import document_of
-    from middlemark.runs.answer import is_question, print_answer, print_races
-    from middlemark.runs.report import judged_document, tell_beside
+    from middlemark.document import document_of, with_verdicts
+    from middlemark.document.judged import JudgedDocument
+    from middlemark.runs.answer import is_question, print_answer, races_told
+    from middlemark.runs.report import document_now, tell_beside
     from middlemark.show import output, render
     from middlemark.stats.cells import samples_by_cell
 
     on_screen = shown.output_format in ("summary", "table")
     if is_question(run) and (on_screen or shown.output_format == "json"):  # one that is gone on with
         return print_answer(run, shown, seconds)
-    if run.file.plan.race is not None and on_screen:
-        print_races(run, seconds)
     samples = samples_by_cell(run.file.plan, run.outcomes, run.samples)
     view = output.view(breakdown=shown.breakdown, warnings=shown.verbose, samples_of=samples)
     names = [shown.output_format]
     if shown.output_format == "summary" and (shown.verbose or shown.breakdown):
         names = ["summary", "table"]
-    judged = judged_document(run, took=seconds) if "summary" in names else None
-    document = judged or document_of([run], took=seconds)
-    unwritten = output.write("\n".join(render(name, document, view) for name in names))
-    tell_beside(run, quiet=shown.quiet, document=judged)
+    races = run.file.plan.race is not None and on_screen
+    judges = races or "summary" in names
+    document = document_now(run, took=seconds) if judges else document_of([run], took=seconds)
+    told = ""
+    if judges:
+        judged = JudgedDocument(document)
+        told = races_told(document, run, judged, output.width()) if races else ""
+        document = with_verdicts(document, [run], judged)
+    unwritten = output.write(told + "\n".join(render(name, document, view) for name in names))
+    tell_beside(run, quiet=shown.quiet, document=document if judges else None)
     return unwritten

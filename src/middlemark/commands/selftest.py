@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from middlemark import exits
+from middlemark.interrupts import unwind
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, TrialOutcome
@@ -25,7 +26,6 @@ from middlemark.runs.conduct import (
     Built,
     Shown,
     built_workers,
-    interrupts_unwind,
     measure,
     opened_run,
     plan_here,
@@ -79,7 +79,7 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
     """
     import middlemark.runs.measure  # noqa: F401  all of it is imported before interrupts unwind
 
-    with interrupts_unwind():
+    with unwind():
         built = built_workers()
         parts, problems = _parts(plant)
         suites, plan = _base(trials, duration, built, problems)

@@ -37,7 +37,7 @@ def command(run: Path, only: tuple[str, ...], rows: bool, warnings: bool, breakd
     took = seconds_of(measured) or 0.0
     whole = rows or breakdown
     if is_question(measured) and not (whole or warnings or only):
-        return _ended(show_answer(measured, took, "table"))
+        return _ended(show_answer(measured, "table"))
     document = with_matrices(document_of([measured], took=took), chosen)
     if only and not document.rows:
         raise MeasureError(f"{measured.folder}: no configuration has {', '.join(only)}", "show it without --only")

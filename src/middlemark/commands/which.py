@@ -18,19 +18,17 @@ from middlemark.runs.conduct import (
     Shown,
     built_workers,
     floors_of,
-    interrupts_unwind,
     measure,
     opened_run,
     plan_here,
     run_file,
     without_refused,
 )
+from middlemark.stats.race import FIRST_LOOK
 from middlemark.suite import Suite, load, raw_options
 from middlemark.suite.overrides import read_budget
 
 FORMATS = ("table", "json")
-ROUNDS = 3
-"""Of everybody, and of the machine alone; fewer have no scatter to speak of."""
 DURATION_S = 0.2
 MESSAGES = 40
 """A trial's p50 has at least so many behind it."""
@@ -73,8 +71,7 @@ def command(
     All that can do it race: whoever is surely slower, or surely does not do what is asked, leaves. Round trips count
     from the intended instant; with several subscribers it is one way.
     """
-    with interrupts_unwind():
-        built = built_workers()
+    built = built_workers()
     keys = {"size": size, "rate": rate, "processes": processes, "subscribers": subscribers}
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
     suites, plan = _planned(keys, adapter, transport, built, problems)
@@ -141,7 +138,7 @@ def _planned(
         **asked,
         pattern="stream" if several else "ping-pong",
         loan="false,true",
-        trials=str(ROUNDS),
+        trials=str(FIRST_LOOK),
         duration=f"{max(DURATION_S, MESSAGES / rate):.6f}s",
         warmup=f"{max(WARMUP_S, 5 / rate):.6f}s",
         skip_unsupported=True,

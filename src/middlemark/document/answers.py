@@ -25,7 +25,7 @@ def answers(document: Document, judged: JudgedDocument) -> tuple[Conclusion, ...
 
     def answer(contest: Contest) -> Conclusion:
         run = plain(runs[contest.contenders[0].run].name) if several else ""
-        if len(contest.contenders) == 1:
+        if len(contest.contenders) == 1 and not contest.gone:
             return alone(contest, told, run)
         return ranking(contest, judged, told, run) if contest.tellable else too_few(contest, told, run)
 

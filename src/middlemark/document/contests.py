@@ -39,6 +39,8 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     contenders: tuple[Row, ...]
     short: tuple[Row, ...]
     """Those with too few trials for a verdict, where others have enough."""
+    gone: tuple[Row, ...]
+    """Those that left the race as slower, with too few trials for a verdict, and of whose adapter nothing stayed."""
     failed: tuple[Row, ...]
     contradicted: tuple[Row, ...]
     """Carried by something else than their transport says: they stand in no order."""
@@ -58,7 +60,7 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def tellable(self) -> bool:
         """Whether there can be a verdict."""
-        return len(self.contenders) > 1 and all(_enough(each) for each in self.contenders)
+        return len(self.contenders) + len(self.gone) > 1 and all(_enough(each) for each in self.contenders)
 
     @property
     def has_lower_unjudged(self) -> bool:
@@ -121,11 +123,17 @@ def _worth_telling(contest: Sequence[Contest]) -> list[Contest]:
 def _contest(context: tuple[object, ...], by: str, size: int, members: Sequence[Row], *, together: bool) -> Contest:
     measured = [each for each in members if _is_known(each, by)]
     true = [each for each in measured if not is_contradicted(each.result)]
-    ordered = sorted(true, key=lambda row: (_held_ns(row, by), row.index))
+    everybody = sorted(true, key=lambda row: (_held_ns(row, by), row.index))
+    left = [each for each in everybody if each.left == "slower" and not _enough(each)]
+    ordered = [each for each in everybody if each not in left]
+    if not any(each.left is None for each in ordered):  # none of them is what those who left were held against
+        ordered, left = everybody, []
     enough = [each for each in ordered if _enough(each)]
     ranked = _best_of_each(enough if _several(enough, together=together) else ordered, together=together)
     ranks = {each.index for each in ranked}
     short = [each for each in _best_of_each(ordered, together=together) if each.index not in ranks]
+    adapters = set() if together else {each.result.cell.adapter for each in ordered}
+    gone = [each for each in _best_of_each(left, together=together) if each.result.cell.adapter not in adapters]
     carriers = {each.carrier for each in members}
     return Contest(
         context=context,
@@ -134,10 +142,11 @@ def _contest(context: tuple[object, ...], by: str, size: int, members: Sequence[
         carrier=carriers.pop() if len(carriers) == 1 else None,
         contenders=tuple(ranked),
         short=tuple(short),
+        gone=tuple(gone),
         failed=tuple(each for each in members if each.result.failed is not None),
         contradicted=tuple(each for each in measured if is_contradicted(each.result)),
         together=together,
-        measured=tuple(ordered),
+        measured=tuple(everybody),
     )
 
 

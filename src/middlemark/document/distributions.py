@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from middlemark.document.document import Distribution, Heat, Number
+from middlemark.document.document import Distribution, HeatMap, Number
 from middlemark.document.numbers import four_digits as brief
 from middlemark.stats.buckets import joined
 from middlemark.stats.quantiles import Numbers, samples_needed
@@ -118,7 +118,7 @@ def _ranks(count: int) -> list[tuple[float, int]]:
     ]
 
 
-def _heat(at_ns: Numbers, values: Numbers) -> Heat | None:
+def _heat(at_ns: Numbers, values: Numbers) -> HeatMap | None:
     if len(values) < _FEWEST:
         return None
     begin, end = int(at_ns.min()), int(at_ns.max())
@@ -131,7 +131,7 @@ def _heat(at_ns: Numbers, values: Numbers) -> Heat | None:
     column = np.minimum(((at_ns - begin) / width).astype(np.int64), TIMES - 1)
     row = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, LATENCIES - 1)
     counts = np.bincount(column * LATENCIES + row, minlength=TIMES * LATENCIES).reshape(TIMES, LATENCIES)
-    return Heat(
+    return HeatMap(
         t=tuple(brief((begin + width * (each + 0.5)) / 1e9) for each in range(TIMES)),
         edges_ns=tuple(brief(float(each)) for each in edges),
         n=tuple(tuple(map(int, line)) for line in counts),

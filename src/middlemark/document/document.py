@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from middlemark.model.run import Run
+from middlemark.stats.candidates import Left
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.result import CellResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
@@ -49,9 +50,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The place of what ``times_floor`` is held against."""
     alone_row: int | None
     """The place of the machine alone: the fastest floor of its experiment, whatever carries it."""
+    left: Left | None = None
+    """Why it left its race; None: it did not, or there was none."""
 
 
-class Heat(msgspec.Struct, frozen=True, kw_only=True):
+class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
     """One trial over its time: ``n[i][j]`` samples in time bin i and latency bin j, between two of ``edges_ns``."""
 
     t: tuple[Number, ...]
@@ -64,7 +67,7 @@ class Distribution(msgspec.Struct, frozen=True):
     """``curve``: percentile and ns. ``heat`` is None where there is too little, or a histogram holds a part."""
 
     curve: tuple[tuple[Number, Number], ...] | None = None
-    heat: Heat | None = None
+    heat: HeatMap | None = None
     trial: int | None = None
     """The number of the trial that both are of."""
 

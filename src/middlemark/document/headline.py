@@ -74,14 +74,17 @@ def sure(document: Document) -> Told:
     found: dict[str, list[Column]] = {}
     for column in _first(document):
         verdicts = [each.judged.verdict for _, each in column.outcome.beside if each]
-        slower, others = verdicts.count(Verdict.WORSE), len(column.outcome.beside)
+        gone = len(column.outcome.gone)
+        slower, others = verdicts.count(Verdict.WORSE) + gone, len(column.outcome.beside) + gone
         if slower and not _is_sure(column):
-            names = [row.name for row, each in column.outcome.beside if each and each.judged.verdict is Verdict.WORSE]
+            names = [row.name for row in (*column.outcome.of(Verdict.WORSE), *column.outcome.gone)]
             number = f"{slower} of {others}" if slower > 2 else listing(names)
             text = f"{number} {'is' if slower == 1 else 'are'} slower than {column.contest.contenders[0].name}"
             found.setdefault(text, []).append(column)
     texts = [f"{text}{_at(document.matrices[0], columns)}" for text, columns in found.items()]
-    further = [each for matrix in document.matrices[1:] for each in matrix.columns if each.outcome.beside]
+    further = [
+        each for matrix in document.matrices[1:] for each in matrix.columns if each.outcome.beside or each.outcome.gone
+    ]
     if told := sum(map(_is_sure, further)):
         texts.append(f"who is the fastest in {told} of {len(further)} columns of the other experiments")
     return Told(texts=tuple(texts))

@@ -1,6 +1,7 @@
 """Runs → the document. The results are given; what is read here is one trial a cell, for its distribution."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -8,6 +9,9 @@ from middlemark.document.document import Document, MeasuredRun, Row
 from middlemark.document.rows import rows_of
 from middlemark.document.runs import commands_of, title_of
 from middlemark.document.warnings import warnings_of
+
+if TYPE_CHECKING:
+    from middlemark.document.judged import JudgedDocument
 
 
 def document_of(
@@ -40,15 +44,15 @@ def with_matrices(document: Document, chosen: Callable[[Row], bool] = lambda _: 
     )
 
 
-def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
-    """Return the document of these runs with all that is judged and drawn."""
+def with_verdicts(document: Document, runs: Sequence[MeasuredRun], judged: "JudgedDocument | None" = None) -> Document:
+    """Return the document of these runs with all that is judged and drawn; ``judged``: where it was already."""
     from middlemark.document.answers import answers
     from middlemark.document.distributions import distribution
     from middlemark.document.judged import JudgedDocument
     from middlemark.document.matrix import matrices
     from middlemark.document.standings import standings, usual
 
-    judged = JudgedDocument(document)
+    judged = judged or JudgedDocument(document)
     shown, left_out = judged.told()
     stand = standings(document, judged)
     return msgspec.structs.replace(

@@ -153,7 +153,11 @@ def _matrix(field: str, contests: Sequence[Contest], varied: set[str], judged: J
 def _column(field: str, contest: Contest, judged: JudgedDocument) -> Column:
     best = contest.ranked[0]
     base = base_of([row for row in contest.measured if not row.floor])
-    few = None if contest.tellable or len(contest.ranked) == 1 else min(each.result.trials for each in contest.ranked)
+    few = (
+        None
+        if contest.tellable or len(contest.ranked) + len(contest.gone) == 1
+        else min(each.result.trials for each in contest.ranked)
+    )
     level = None if field == "size" else getattr(best.result.cell, field)
     return Column(
         title=format_size(contest.size) if field == "size" else FACTORS[_NAMES[field]].kind.show(level),
@@ -237,6 +241,6 @@ def _place(row: Row, column: Column, contest: Contest, judged: JudgedDocument) -
         return Mark.FEW if column.few is not None else told.get(column.outcome.verdict, Mark.OPEN)
     found = judged.find(column.best.index, row.index, metric_of(row))
     if found is None or found.judged.low is None:
-        return Mark.FEW
+        return Mark.BEHIND if row.left == "slower" and column.best.left is None else Mark.FEW
     told = {Verdict.WORSE: Mark.BEHIND, Verdict.EQUIVALENT: Mark.EQUIVALENT}
     return told.get(found.judged.verdict, Mark.OPEN)

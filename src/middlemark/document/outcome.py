@@ -17,7 +17,8 @@ from middlemark.stats.warnings.cells import SERIOUS
 class Outcome(msgspec.Struct, frozen=True):
     """The verdict of one contest.
 
-    ``best``: every other is slower. ``tie``: every other is slower or equivalent. ``alone``: there is no other.
+    ``best``: every other is slower, or left the race so. ``tie``: every other is slower or equivalent. ``alone``: there
+    is no other.
     ``undecided``: something cannot be told, or what cannot be judged has a lower figure.
     """
 
@@ -26,6 +27,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """best or tie, and no figure in it is doubtful."""
     beside: tuple[tuple[Row, Comparison | None], ...]
     """Every other contender, held against the first."""
+    gone: tuple[Row, ...] = ()
+    """Those that left the race as slower before there could be a verdict."""
 
     def of(self, *verdicts: Verdict | None) -> Sequence[Row]:
         """Return the others of which that is the verdict; None: they were not compared."""
@@ -41,13 +44,13 @@ def outcome_of(contest: Contest, judged: JudgedDocument) -> Outcome:
     )
     verdicts = {each.judged.verdict if each else None for _, each in beside}
     if not others:
-        verdict = "undecided" if contest.short else "alone"
+        verdict = "undecided" if contest.short else "best" if contest.gone else "alone"
     elif not verdicts <= {Verdict.WORSE, Verdict.EQUIVALENT} or contest.has_lower_unjudged:
         verdict = "undecided"
     else:
         verdict = "tie" if Verdict.EQUIVALENT in verdicts else "best"
     doubtful = any(map(doubt_of, contest.contenders))
-    return Outcome(verdict, verdict in ("best", "tie") and not doubtful, beside)
+    return Outcome(verdict, verdict in ("best", "tie") and not doubtful, beside, contest.gone)
 
 
 def doubt_of(row: Row) -> str:

@@ -4,11 +4,13 @@ import math
 import shlex
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Literal
 
 import msgspec
 
 from middlemark.document.document import Document, MeasuredRun, Row
+from middlemark.document.heats import attempts_of, whole_rounds
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.rows import latency_of, per_message_ns
 from middlemark.document.runs import command_of
@@ -16,13 +18,17 @@ from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Race
 from middlemark.model.units import format_seconds, typed_size
-from middlemark.stats.candidates import Attempt, Attempts, Heat, Left, attempt, heats, holds
+from middlemark.stats.candidates import Attempt, Attempts, Heat, Left, heats, holds
 from middlemark.stats.noise import DISTURBED
+from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.race import FINALISTS, equal_allocation
 from middlemark.stats.signed_rank import Shift, signed_rank
-from middlemark.stats.verdict import Verdict
+from middlemark.stats.verdict import MARGIN, Verdict
 from middlemark.stats.warnings.cells import SERIOUS
 
+_P99 = Fraction(99, 100)
+_WIDEST = 0.1
+"""When the time is spent those that surely differ by no more tie; by how much is told."""
 _MOST_BUDGET_S = 1200.0
 _MORE = 1.5
 """Of what is reckoned to settle it: rounds scatter."""
@@ -43,10 +49,24 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         return latency.p50 if latency else None
 
     @property
+    def p90_ns(self) -> float | None:
+        """The median of its trials' p90s; None where trials are too short for one."""
+        latency = latency_of(self.row.result)
+        return latency.p90 if latency else None
+
+    @property
     def p99_ns(self) -> float | None:
-        """The median of its trials' p99s; None where trials are too short for one."""
+        """The same of their p99s."""
         latency = latency_of(self.row.result)
         return latency.p99 if latency else None
+
+    @property
+    def p99_absent(self) -> str | None:
+        """Why there is no p99; None: there is one."""
+        messages = [each.outcome.samples for each in self.row.trials if each.outcome.failed is None]
+        if self.p99_ns is not None or not messages:
+            return None
+        return f"trials of {min(messages):,} messages; p99 takes {samples_needed(_P99):,}"
 
 
 class Raced(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +94,8 @@ class Raced(msgspec.Struct, frozen=True, kw_only=True):
     """The command for what is open."""
     serious: tuple[str, ...]
     """Codes of warnings that the median of an answer may be of something else than its name says, or of two things."""
+    within: float
+    """Those that tie surely differ by less than this part."""
     why_open: str
     """Why it could not be decided, where it is not."""
 
@@ -83,19 +105,19 @@ class Raced(msgspec.Struct, frozen=True, kw_only=True):
         return candidate.p50_ns / base if base and candidate.p50_ns else None
 
 
-def raced(document: Document, run: MeasuredRun) -> Raced:
+def raced(document: Document, run: MeasuredRun, judged: JudgedDocument | None = None) -> Raced:
     """Return what the first race of the run came to. ValueError of a run without one."""
-    return races(document, run)[0]
+    return races(document, run, judged)[0]
 
 
-def races(document: Document, run: MeasuredRun) -> tuple[Raced, ...]:
-    """Return what each race of the run came to. ValueError of a run without one."""
+def races(document: Document, run: MeasuredRun, judged: JudgedDocument | None = None) -> tuple[Raced, ...]:
+    """Return what each race of the run came to; ``judged``: the document's verdicts. ValueError without a race."""
     race = run.file.plan.race
     if race is None:
         raise ValueError("the run is no race")
-    attempts = _attempts(run, race)
-    judged = JudgedDocument(document)
-    stand = heats(race, attempts, _whole_rounds(run))
+    attempts = attempts_of(run, race)
+    judged = judged or JudgedDocument(document)
+    stand = heats(race, attempts, whole_rounds(run))
     return tuple(
         _raced(document, judged, run, race, attempts, cells, heat)
         for cells, heat in zip(race.heats, stand, strict=True)
@@ -116,6 +138,11 @@ def _raced(
     heat, open_to = (heat, []) if cut_short else _as_judged(heat, judged, attempts, rows)
     candidates = {index: _candidate(row, attempts.get(index, {}), heat) for index, row in rows.items()}
     verdict = "undecided" if open_to else heat.ended or "undecided"
+    within = MARGIN
+    if verdict == "undecided" and not cut_short and not open_to and 2 <= len(heat.running) <= FINALISTS:
+        apart = _apart(heat.running, attempts)
+        if apart <= _WIDEST and all(holds([*attempts[each].values()]) for each in heat.running):
+            verdict, within = "tie", max(apart, MARGIN)
     answer = [candidates[index] for index in (*heat.running, *open_to) if candidates[index].p50_ns is not None]
     if verdict == "undecided":
         answer.sort(key=lambda each: each.p50_ns or math.inf)
@@ -136,9 +163,29 @@ def _raced(
         equal_trials=equal_allocation(len(rows), heat.rounds) + others,
         settles=None,
         serious=tuple(dict.fromkeys(code for each in answer for code in _serious(each.row))),
+        within=within,
         why_open=_why_open(run, race, warnings, decided=heat.ended is not None),
     )
     return msgspec.structs.replace(told, settles=_settles(told, run, judged))
+
+
+def _apart(running: Sequence[int], attempts: Attempts) -> float:
+    """Return by what part they surely differ at most from the one that leads, in whole percent: the farthest end."""
+    leader, *others = (attempts[each] for each in running)
+    ratios = [_ratios(own, leader) for own in others]
+    if not all(ratios):
+        return math.inf
+    farthest = max(end for each in map(signed_rank, ratios) for end in (-each.low, each.high))
+    return math.ceil(100 * math.expm1(farthest)) / 100 if farthest < 1 else math.inf
+
+
+def _ratios(own: Mapping[int, Attempt], leader: Mapping[int, Attempt]) -> list[float]:
+    """Return the logarithms of how much longer it took, by the rounds that both have."""
+    return [
+        math.log(theirs / ours)
+        for number in sorted(own.keys() & leader.keys())
+        if (theirs := own[number].ns) and (ours := leader[number].ns)
+    ]
 
 
 def _why_open(run: MeasuredRun, race: Race, warnings: Sequence[RunWarning], *, decided: bool) -> str:
@@ -149,28 +196,6 @@ def _why_open(run: MeasuredRun, race: Race, warnings: Sequence[RunWarning], *, d
     disturbed = any(each.code == DISTURBED for each in warnings)
     where = " on a disturbed machine" if disturbed else ""
     return f"{format_seconds(race.budget_s).removesuffix(' 00 s')} spent{where}"
-
-
-def _attempts(run: MeasuredRun, race: Race) -> Attempts:
-    descriptions = {each.name: each for each in run.file.adapters}
-    return {
-        index: {
-            each.outcome.number: attempt(
-                run.results[index].cell, each, race.wanted, run.samples, run.kept, descriptions
-            )
-            for each in run.trials[index]
-        }
-        for heat in race.heats
-        for index in heat
-    }
-
-
-def _whole_rounds(run: MeasuredRun) -> int:
-    """Return the number of the last round of which, and before which, every trial has ended."""
-    ended = {each.order for each in run.outcomes}
-    lacking = [each.number for each in run.file.plan.trials if each.order not in ended]
-    last = max((each.number for each in run.file.plan.trials), default=0)
-    return min(lacking) - 1 if lacking else last
 
 
 def _candidate(row: Row, attempts: Mapping[int, Attempt], heat: Heat) -> Candidate:
@@ -233,12 +258,7 @@ def _behind(
     leader = attempts[heat.running[0]]
     found = []
     for index, why in heat.left.items():
-        own = attempts[index]
-        ratios = [
-            math.log(theirs / ours)
-            for number in sorted(own.keys() & leader.keys())
-            if (theirs := own[number].ns) and (ours := leader[number].ns)
-        ]
+        ratios = _ratios(attempts[index], leader)
         if why == "slower" and index not in but and ratios:
             found.append((candidates[index], signed_rank(ratios)))
     return min(found, key=lambda each: each[1].shift, default=None)

@@ -10,6 +10,7 @@ from middlemark.document.numbers import brief, ratio, rounded, us
 from middlemark.document.outcome import outcome_of
 from middlemark.document.rows import latency_of
 from middlemark.document.words import plain, words
+from middlemark.model.spelling import listing
 from middlemark.model.units import format_size
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.floors import by_rate
@@ -47,6 +48,9 @@ def ranking(contest: Contest, judged: JudgedDocument, told: Collection[str], run
         f"is the fastest with {measure(best)}" if fastest else f"has the best median, {measure(best)}"
     )
     parts = [_beside(best, other, each) for other, each in outcome.beside]
+    if outcome.gone:
+        names = listing(f"{each.name} ({figure_of(each)})" for each in outcome.gone)
+        parts.append(f"{names} left the race as slower")
     text = f"{lead}{_floor(best)}; {'; '.join(parts)}."
     return _answer(contest, text, "sure" if outcome.sure else "unsure")
 

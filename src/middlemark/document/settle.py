@@ -25,7 +25,7 @@ def settling(
     chosen, adapter and transport apart. None where nobody typed a ``run`` that could be measured again.
     """
     run = document.runs[open_[0].run]
-    words = command_of(run)
+    words = tuple(each for each in command_of(run) if each != "--race")
     if words[1:2] != ("run",) or run.file.imported:
         return None
     chosen = {name: _levels(name, (*open_, *beside)) for name in ("adapter", "transport")}

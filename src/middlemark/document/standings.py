@@ -103,7 +103,7 @@ def _lead(best: Row, floor: Row | None, contest: Contest) -> str:
         figures = [per_message_ns(row.result) if row else None for row in (best, floor)]
         own = measure(best)
     times = f", {ratio(figures[0] / figures[1])} × the machine alone" if figures[0] and figures[1] else ""
-    alone = len(contest.ranked) == 1
+    alone = len(contest.ranked) + len(contest.gone) == 1
     order = "" if alone else "has the most, " if own.endswith("messages/s") else "is lowest, "
     return f"{best.name} {order or 'takes '}{own}{times}."
 
@@ -125,7 +125,7 @@ def _why(contest: Contest, outcome: Outcome) -> str:
         row = next(each for each in (contest.ranked[0], *contest.ranked) if each.result.trials < FEWEST)
         trials = f"{row.result.trials} trial{'' if row.result.trials == 1 else 's'}"
         return f"{row.name} has {trials}; {FEWEST} are the fewest for a verdict."
-    slower, equal = outcome.of(Verdict.WORSE), outcome.of(Verdict.EQUIVALENT)
+    slower, equal = [*outcome.of(Verdict.WORSE), *outcome.gone], outcome.of(Verdict.EQUIVALENT)
     others = "the other" if len(slower) == 1 else f"the other {len(slower)}"
     if outcome.verdict == "best":
         verb = "is" if len(slower) == 1 else "are"
@@ -135,7 +135,7 @@ def _why(contest: Contest, outcome: Outcome) -> str:
         within = _listed([row.name for row in equal])
         return f"A tie with {within}, within {100 * MARGIN:g} %{behind}{doubts}."
     open_ = outcome.of(Verdict.CANNOT_TELL, Verdict.BETTER, None)
-    against = f"Sure against {len(slower)} of {len(outcome.beside)}; not" if slower else "Not"
+    against = f"Sure against {len(slower)} of {len(outcome.beside) + len(outcome.gone)}; not" if slower else "Not"
     wanted = _wanted(outcome)
     trials = f": {trials_wanted(wanted)} trials would tell" if wanted else ""
     return f"{against} told apart from {_listed([row.name for row in open_])}{trials}{doubts}."
@@ -175,6 +175,9 @@ def _places(contest: Contest, outcome: Outcome) -> Iterator[Ranked]:
             yield Ranked(row.index, "equal", f"within {100 * MARGIN:g} %")
         else:
             yield Ranked(row.index, "open", "not told apart")
+    for row in outcome.gone:
+        trials = f"{row.result.trials} trial{'' if row.result.trials == 1 else 's'}"
+        yield Ranked(row.index, "slower", f"left the race after {trials}")
 
 
 def _settling(

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 import msgspec
 
-from middlemark.model.cell import EXPERIMENT, FACTORS, SEARCHES, Cell, cannot, experiment
+from middlemark.model.cell import EXPERIMENT, FACTORS, SEARCHES, Cell, cannot, carrier_due, experiment
 from middlemark.model.description import Description, Transport, floor_carrier
 from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
@@ -53,7 +53,7 @@ def floors_beside(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
         description = here[cell.adapter]
         if description.floor or description.bench_only:
             continue
-        searched = floor_carrier(_carrier(cell, description)) if cell.rate in SEARCHES else None
+        searched = floor_carrier(carrier_due(cell, description)) if cell.rate in SEARCHES else None
         key = (searched, cell.loan, *experiment(cell))
         if key in seen:
             continue
@@ -125,8 +125,3 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
         depth=None if depth is None else int(str(depth)),
         native=(),
     )
-
-
-def _carrier(cell: Cell, description: Description) -> str | None:
-    transport = description.transport(cell.transport)
-    return transport.carrier if transport else None

@@ -1,18 +1,16 @@
 """A run from its folder to its exit code: what every verb that measures does."""
 
-import contextlib
 import os
 import secrets
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import click
 
-from middlemark import __version__, exits
+from middlemark import __version__, exits, interrupts
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Note, Plan
@@ -74,12 +72,9 @@ def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = ()) -
 
 def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker], interface: str) -> Plan:
     """Return the plan without what its own workers refuse, where that may be skipped; else raise RequestError."""
-    import asyncio
-
     from middlemark.launch.refusals import refusals
 
-    with interrupts_unwind():
-        refused = asyncio.run(refusals(plan, workers, interface))
+    refused = interrupts.run(refusals(plan, workers, interface))
     if not refused:
         return plan
     from middlemark.plan.rounds import without
@@ -160,7 +155,7 @@ def measure(
 
     outcomes: list[TrialOutcome] = [*known]
     begin = time.monotonic()
-    with interrupts_unwind():
+    with interrupts.unwind():
         writer = opened()
         ending = measure_trials(writer, outcomes, workers, interface=shown.interface, quiet=shown.quiet)
         error = ending.error
@@ -181,23 +176,6 @@ def measure(
         click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
     # That a candidate fails is part of the answer.
     return _status([] if plan.race and plan.race.question else results, ending.complete, unwritten or unkept)
-
-
-@contextlib.contextmanager
-def interrupts_unwind() -> Iterator[None]:
-    """Within, where there is something to clear away, SIGINT and SIGTERM are a KeyboardInterrupt.
-
-    Elsewhere they end the process; who ignores one of them is left alone.
-    """
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:

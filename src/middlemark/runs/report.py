@@ -18,10 +18,17 @@ HTML = "report.html"
 
 def judged_document(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
     """Return the document of runs with all verdicts, made now and by this version. ``took``: the command's seconds."""
-    from middlemark.document import document_of, with_verdicts
+    from middlemark.document import with_verdicts
+
+    return with_verdicts(document_now(*runs, took=took), runs)
+
+
+def document_now(*runs: "MeasuredRun", took: float = 0.0) -> "Document":
+    """Return the document of runs without verdicts, made now and by this version."""
+    from middlemark.document import document_of
     from middlemark.store.run import utc_now
 
-    return with_verdicts(document_of(runs, generated=utc_now(), middlemark=__version__, took=took), runs)
+    return document_of(runs, generated=utc_now(), middlemark=__version__, took=took)
 
 
 def html_of(folders: Sequence[Path]) -> str:

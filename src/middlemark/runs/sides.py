@@ -195,7 +195,7 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
     """Read one run and the figures of its cells, each beside its floor."""
     from middlemark.runs.read import damaged, newest, readers, stored_run
     from middlemark.stats.comparisons import COMPARED_TIMES, beside_floors, side
-    from middlemark.stats.floors import carried_otherwise
+    from middlemark.stats.floors import carried_otherwise, carrier_of
     from middlemark.stats.trials import trial_summary
 
     folder = newest(path)
@@ -215,8 +215,8 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
     for index, trials in sorted(by_cell.items()):
         cell = run.file.plan.cells[index]
         described = descriptions.get(cell.adapter)
-        transport = described.transport(cell.transport) if described else None
-        shared = None if transport is None else transport.carrier == "shared-memory"
+        due = carrier_of(cell, descriptions)
+        shared = None if due is None else due == "shared-memory"
         otherwise = any(carried_otherwise(cell, each.outcome, descriptions) for each in trials)
         floor = described is not None and described.floor
         added = index in run.file.plan.floors

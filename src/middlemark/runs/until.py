@@ -5,7 +5,7 @@ What is decided follows from the stored trials; only how long it took is the clo
 
 import statistics
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import msgspec
@@ -30,8 +30,8 @@ class Open(msgspec.Struct, frozen=True):
 
     wide: tuple[int, ...]
     """Indices of the cells that it hangs on; empty: the end is reached."""
-    due: Collection[int] | None = None
-    """Who runs in the next round; None: every cell."""
+    due: Sequence[Collection[int]] | None = None
+    """Who runs in the next round, those together that are decided together; None: every cell."""
     unmeasured: tuple[int, ...] = ()
     met: bool = True
     """Whether an end that is reached is the one that was wanted."""
@@ -78,7 +78,7 @@ class _Racing:
     def open(self, rounds: int) -> Open:
         undecided = [each for each in heats(self._race, self._attempts, rounds) if each.ended is None]
         running = tuple(sorted(cell for each in undecided for cell in each.running))
-        return Open(running, due={*running, *(floor for each in undecided for floor in self._alone(each.running[0]))})
+        return Open(running, due=[(*each.running, *self._alone(each.running[0])) for each in undecided])
 
     def _alone(self, candidate: int) -> Sequence[int]:
         """Return the fastest floor of that experiment, until its median has some trials behind it."""
@@ -129,12 +129,15 @@ class Until:
             found = self._after_round(self._rule, plan, outcomes)
             if isinstance(found, Reached):
                 return True, found
-            plan = with_another_round(plan, found.due)
+            plan = with_another_round(plan, found)
             if not extend(plan):
                 return False, None
         return True, None
 
-    def _after_round(self, rule: _Precisely | _Racing, plan: Plan, outcomes: Sequence[TrialOutcome]) -> Open | Reached:
+    def _after_round(
+        self, rule: _Precisely | _Racing, plan: Plan, outcomes: Sequence[TrialOutcome]
+    ) -> Collection[int] | Reached:
+        """Return who runs in the next round, or how it ended."""
         for outcome in outcomes[self._read :]:
             cell = plan.cells[outcome.cell]
             rule.take(plan, trial_summary(cell, outcome, *self._readers, times=COMPARED_TIMES))
@@ -143,12 +146,21 @@ class Until:
         rounds = max(trial.number for trial in plan.trials)
         found = rule.open(rounds)
         spent = self._before_s + self._clock() - self._began
-        if found.wide and spent + _expected_s(self._took, found.due) <= rule.budget_s:
-            return found
+        due = self._fitting([tuple(self._took)] if found.due is None else found.due, rule.budget_s - spent)
+        if found.wide and due:
+            return due
         met = not found.wide and found.met
         return Reached(rounds=rounds, seconds=spent, met=met, wide=found.wide, unmeasured=found.unmeasured)
 
+    def _fitting(self, due: Sequence[Collection[int]], left_s: float) -> Collection[int]:
+        """Return whom there is time for, the quickest to run first; those that are decided together run together."""
 
-def _expected_s(took: Mapping[int, Sequence[float]], due: Collection[int] | None) -> float:
-    """Return the seconds that a round of these cells should take."""
-    return sum(statistics.mean(seconds) for cell, seconds in took.items() if due is None or cell in due)
+        def expected_s(cells: Collection[int]) -> float:
+            return sum(statistics.mean(self._took[cell]) for cell in cells if cell in self._took)
+
+        fitting: set[int] = set()
+        for cells in sorted(due, key=expected_s):
+            left_s -= expected_s(cells)
+            if left_s >= 0:
+                fitting.update(cells)
+        return fitting

@@ -35,6 +35,12 @@ def render(plan: Plan, width: int, *, verbose: bool = False) -> str:
             f"then further rounds until medians are known to ± {format_percent(plan.precision.part)}, within "
             f"{format_seconds(plan.precision.budget_s)} in all"
         )
+    if plan.race is not None:
+        heats = _counted(sum(len(each) > 1 for each in plan.race.heats), "race")
+        lines.append(
+            f"then further rounds of those that may be the best, in {heats}, within "
+            f"{format_seconds(plan.race.budget_s)} in all"
+        )
     shown = plan.notes if verbose else plan.notes[:_MOST_NOTES]
     lines += [line for each in shown for line in hanging("note: ", f"{each.place}: {each.text}", width)]
     more = [f"{len(plan.notes) - len(shown)} more notes"] if len(shown) < len(plan.notes) else []

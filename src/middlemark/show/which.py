@@ -1,6 +1,7 @@
 """The answer to `which`: on one screen for people, as one object for programs."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,7 +20,6 @@ from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.show.json import readable, written
 from middlemark.show.lines import aligned, command_lines, hanging
 from middlemark.stats.race import FINALISTS
-from middlemark.stats.verdict import MARGIN
 
 SCHEMA = 1
 _ROWS = 4
@@ -73,7 +73,9 @@ def _answer(raced: Raced, each: Candidate) -> dict[str, Any]:
         "transport": cell.transport,
         "settings": {**{of.name: written(cell, of) for of in _SETTINGS}, "native": dict(cell.native)},
         "p50_ns": exact(each.p50_ns),
+        "p90_ns": exact(each.p90_ns),
         "p99_ns": exact(each.p99_ns),
+        "p99_absent": each.p99_absent,
         "times_machine": exact(raced.times_machine(each)),
         "interval": None if interval is None else [exact(end) for end in interval],
     }
@@ -134,7 +136,7 @@ def _sure(raced: Raced) -> str:
         alone = "there was no other" if len(raced.candidates) == 1 else "nobody else does what is asked"
         parts.append(f"{sure}: {_behind(raced) or alone}.")
     elif raced.verdict == "tie":
-        parts.append(f"{sure}: they differ by less than {format_percent(MARGIN)}.")
+        parts.append(f"{sure}: they differ by less than {format_percent(raced.within)}.")
     elif raced.verdict == "undecided":
         parts.append(f"Not sure: {raced.why_open}.")
     if raced.answer and raced.answer[0].within is not None and raced.race.wanted.deadline_s is not None:
@@ -160,17 +162,17 @@ def _alone(raced: Raced) -> str:
 
 def _table(raced: Raced) -> Iterator[str]:
     shown = [*raced.answer, *(each for each in raced.candidates if each not in raced.answer and each.p50_ns)][:_ROWS]
-    p99 = any(each.p99_ns is not None for each in shown)
     within = raced.race.wanted.deadline_s is not None
+    rare = _rare(raced, shown)
     longest = max((len(each.left or "") for each in shown), default=0)
-    head = ["", "p50 µs", *(["p99"] if p99 else []), *(["in time"] if within else []), "× alone", "rounds", ""]
+    head = ["", "p50 µs", *([rare] if rare else []), *(["in time"] if within else []), "× alone", "rounds", ""]
     rows = [
         head,
         *(
             [
                 _name(each),
                 _us(each.p50_ns),
-                *([_us(each.p99_ns)] if p99 else []),
+                *([_us(_at(each, rare))] if rare else []),
                 *([share(each.within)] if within else []),
                 ratio(raced.times_machine(each)),
                 str(each.rounds),
@@ -182,27 +184,42 @@ def _table(raced: Raced) -> Iterator[str]:
     if raced.machine_alone is not None:
         row = raced.machine_alone
         p50 = _us(per_message_ns(row.result))
-        blank = [ABSENT] * (p99 + within)
-        rows.append([f"machine alone ({row.name})", p50, *blank, ratio(1.0), str(row.result.trials), ""])
+        blank = [ABSENT] * (bool(rare) + within)
+        rows.append(["machine alone", p50, *blank, ratio(1.0), str(row.result.trials), ""])
     yield from aligned(rows, right=True)
+
+
+def _rare(raced: Raced, shown: Sequence[Candidate]) -> str:
+    """Return the highest percentile that is known; empty: there is none, or a deadline, and who meets it is told."""
+    if raced.race.wanted.deadline_s is not None:
+        return ""
+    return next((name for name in ("p99", "p90") if any(_at(each, name) is not None for each in shown)), "")
+
+
+def _at(each: Candidate, percentile: str) -> float | None:
+    return each.p99_ns if percentile == "p99" else each.p90_ns
 
 
 def _below(raced: Raced, folder: str) -> Iterator[str]:
     if raced.verdict in ("best", "tie"):
         settings = dict.fromkeys(words(each.row.result.cell, (*ASKED, "receive")) for each in raced.answer)
-        yield f"settings: {'; '.join(settings)}"
+        if len(settings) == 1:  # of several that tie the names say what is not usual
+            yield f"settings: {next(iter(settings))}"
     if raced.verdict != "none holds" and (reasons := _reasons(raced)):
         yield f"left: {reasons}"
+    if _rare(raced, raced.answer) == "p90" and (absent := raced.answer[0].p99_absent):
+        yield f"no p99: {absent.partition(';')[0]}"
     if raced.warnings:
-        kinds = ", ".join(warning_name(each.code) for each in raced.warnings[:_NAMED])
-        yield f"warnings: {kinds}: {_shortly(raced.warnings[0].advice or raced.warnings[0].text)}"
+        shown = [each.code for each in raced.warnings if each.code not in raced.serious]
+        kinds = [", ".join(map(warning_name, shown[:_NAMED]))] if shown else []
+        yield ": ".join(["warnings", *kinds, _shortly(raced.warnings[0].advice or raced.warnings[0].text)])
     equal = f"equal shares: {raced.equal_trials}"
     yield f"{raced.trials} trials ({equal}) in {format_seconds(raced.seconds).removesuffix(' 00 s')}: {folder}"
 
 
 def _shortly(advice: str) -> str:
     """Return the first of what it advises; the report has all."""
-    return advice.partition("; ")[0].partition(", or ")[0]
+    return re.sub(r" \([^)]*\)", "", advice.partition("; ")[0].partition(", or ")[0])
 
 
 def _reasons(raced: Raced) -> str:

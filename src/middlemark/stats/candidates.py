@@ -106,19 +106,24 @@ def _latencies(
 
 def heats(race: Race, attempts: Attempts, rounds: int) -> tuple[Heat, ...]:
     """Return how each race stands after so many rounds, all trials of which have ended."""
-    return tuple(_run(cells, attempts, rounds) for cells in race.heats)
+    return tuple(
+        # Where there is nothing to choose one round shows that it works; a question is asked as it was planned.
+        _run(cells, attempts, rounds, 1 if len(cells) == 1 and not race.question else FIRST_LOOK)
+        for cells in race.heats
+    )
 
 
-def _run(cells: Sequence[int], attempts: Attempts, rounds: int) -> Heat:
+def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int) -> Heat:
     heat = Heat(tuple(cells), {}, None, 0)
     for number in range(1, rounds + 1):
-        if heat.ended is None:
-            heat = _after(heat, attempts, number)
+        ran = any(number in attempts.get(each, {}) for each in heat.running)  # else there was no time for this one
+        if heat.ended is None and ran:
+            heat = _after(heat, attempts, number, fewest)
     return heat
 
 
-def _after(heat: Heat, attempts: Attempts, number: int) -> Heat:
-    """Return the heat after that round."""
+def _after(heat: Heat, attempts: Attempts, number: int, fewest: int) -> Heat:
+    """Return the heat after that round; it ends after ``fewest`` at the earliest."""
     known = {each: {at: one for at, one in attempts.get(each, {}).items() if at <= number} for each in heat.running}
     left: dict[int, Left] = {each: why for each, of in known.items() if (why := _leaves([*of.values()])) is not None}
     running = [each for each in heat.running if each not in left]
@@ -144,7 +149,7 @@ def _after(heat: Heat, attempts: Attempts, number: int) -> Heat:
     )
     if not running:
         ended = "none holds"
-    elif number < FIRST_LOOK or not holding.issuperset(running):
+    elif number < fewest or not holding.issuperset(running):
         ended = None
     return Heat(tuple(running), {**heat.left, **left}, ended, number)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.cell import EXPERIMENT, Cell, experiment
+from middlemark.model.cell import EXPERIMENT, Cell, carrier_due, experiment
 from middlemark.model.description import Description, floor_carrier
 from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
@@ -35,8 +35,7 @@ def by_rate(cell: Cell) -> bool:
 def carrier_of(cell: Cell, descriptions: Mapping[str, Description]) -> str | None:
     """Return what the cell's transport must be carried by; None when nobody describes it."""
     description = descriptions.get(cell.adapter)
-    transport = description.transport(cell.transport) if description else None
-    return transport.carrier if transport else None
+    return carrier_due(cell, description) if description else None
 
 
 def carried_otherwise(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:

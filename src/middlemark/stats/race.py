@@ -1,10 +1,11 @@
 """A race: who of many candidates is surely not the best leaves, round after round; trials go to those that matter.
 
 Each look spends a part of the error (Lan & DeMets, 1983), so that all looks together stop the best one with a chance of
-at most 5 %. While there are many, whoever is slower than the leader by more than a t quantile leaves: of the scatter of
-all candidates together, as multiple comparisons with the best have it (Hsu, 1981), and not of six values that happen to
-agree. The last few leave by the exact signed-rank test of their paired rounds. That test alone could not screen: its
-least p-value is 2/2^n, and 27 rivals are out of its reach before some ten rounds.
+at most 5 %. While there are many, whoever is slower than the leader by more than a t quantile leaves, as multiple
+comparisons with the best have it (Hsu, 1981). Its scatter is moderated (Smyth, 2004): that of all candidates together
+counts as some rounds of its own, since two values that happen to agree, or not to, say little. The last few leave by
+the exact signed-rank test of their paired rounds. That test alone could not screen: its least p-value is 2/2^n, and 27
+rivals are out of its reach before some ten rounds.
 """
 
 import math
@@ -17,14 +18,17 @@ import numpy as np
 from middlemark.stats.signed_rank import Values, signed_rank
 from middlemark.stats.verdict import MARGIN
 
-FIRST_LOOK = 3
-"""Rounds before anybody leaves: fewer have no scatter to speak of."""
+FIRST_LOOK = 2
+"""Rounds before anybody leaves: one has no scatter."""
 FINALISTS = 5
 """So many or fewer are told apart by the exact test; a tie names no more either."""
 FINAL_LOOKS = (8, 12, 17, 24, 34, 48, 68, 96, 136, 192)
 """Rounds after which it is asked: each look halves what is left of its error."""
-_SCREENING = 0.02
-_FINAL = 0.025
+_SCREENING = 0.018
+_PRIOR = 6
+"""Degrees of freedom that the scatter of all candidates together has in that of each."""
+_FINAL = 0.032
+"""Enough that eight rounds can tell five finalists apart: half of it over four rivals is more than 2 ** -8."""
 _CLIP = 5.0
 """A difference from the candidate's median beyond so many times the scatter counts as that: a stall is no speed."""
 
@@ -33,8 +37,8 @@ Figures = Mapping[int, float]
 Ended = Literal["best", "tie"]
 
 
-class Standing(msgspec.Struct, frozen=True):
-    """Where a race stands. ``running``: who may be the best, the leader first; ``left``: who surely is not."""
+class AfterLook(msgspec.Struct, frozen=True):
+    """``running``: who may be the best, the leader first; ``left``: who surely is not."""
 
     running: tuple[Hashable, ...]
     left: tuple[Hashable, ...]
@@ -43,7 +47,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 def standing(
     figures: Mapping[Hashable, Figures], margin: float = MARGIN, leaders: Collection[Hashable] | None = None
-) -> Standing:
+) -> AfterLook:
     """Return who leaves after this round, of the candidates that ran in it (``figures`` holds only those).
 
     To be called after every round, with those that were running then. A round that one of them lacks counts for none.
@@ -54,9 +58,9 @@ def standing(
     rounds = sorted(set.intersection(*(set(each) for each in figures.values())))
     values = np.array([[figures[each][number] for each in candidates] for number in rounds])
     if len(candidates) == 1:
-        return Standing((candidates[0],), (), "best")
+        return AfterLook((candidates[0],), (), "best")
     if len(rounds) < FIRST_LOOK:
-        return Standing((*candidates,), (), None)
+        return AfterLook((*candidates,), (), None)
     order = [int(each) for each in np.argsort(np.median(values, axis=0), kind="stable")]
     leader = next(each for each in order if leaders is None or candidates[each] in leaders)
     rivals = [each for each in order if each != leader]
@@ -73,7 +77,7 @@ def standing(
         ended = "best"
     elif len(staying) < FINALISTS and _tied(differences, staying, margin):
         ended = "tie"
-    return Standing(
+    return AfterLook(
         tuple(candidates[each] for each in (leader, *staying)),
         tuple(candidates[each] for each in rivals if each in leaving),
         ended,
@@ -89,23 +93,25 @@ def equal_allocation(candidates: int, rounds: int) -> int:
 
 def _screened(values: Values, differences: Values, rivals: Sequence[int], margin: float) -> set[int]:
     """Return the rivals that are slower by more than chance explains, among so many and over so many looks."""
-    from scipy.special import stdtrit  # type: ignore[import-untyped]
+    from scipy.special import chdtri, stdtrit  # type: ignore[import-untyped]
 
     rounds, candidates = values.shape
     look = rounds - FIRST_LOOK + 1
     level = _SCREENING * 6 / (math.pi * look) ** 2 / len(rivals)
     centred = values - np.median(values, axis=1, keepdims=True)
     residuals = centred - np.median(centred, axis=0)
-    pooled = 2 * float(np.median(np.var(residuals, axis=0, ddof=1)))
+    usual = float(chdtri(rounds - 1, 0.5)) / (rounds - 1)  # the median of such variances, where the true one is 1
+    pooled = 2 * float(np.median(np.var(residuals, axis=0, ddof=1))) / usual
+    prior = min(_PRIOR, candidates - 2)  # few know little of each other
     leaving = set()
     for each in rivals:
         own = differences[:, each]
         middle = float(np.median(own))
         bound = _CLIP * math.sqrt(pooled)
         own = np.clip(own, middle - bound, middle + bound)
-        alone = float(np.var(own, ddof=1))
-        degrees = rounds - 1 if alone > pooled else (candidates - 1) * (rounds - 1)
-        reach = float(stdtrit(degrees, 1 - level)) * math.sqrt(max(alone, pooled) / rounds)
+        degrees = prior + rounds - 1
+        variance = (prior * pooled + (rounds - 1) * float(np.var(own, ddof=1))) / degrees
+        reach = float(stdtrit(degrees, 1 - level)) * math.sqrt(variance / rounds)
         if float(own.mean()) > max(reach, math.log1p(margin)):
             leaving.add(each)
     return leaving
@@ -122,7 +128,7 @@ def _beaten(differences: Values, rivals: Sequence[int], margin: float) -> set[in
 
 
 def _tied(differences: Values, rivals: Sequence[int], margin: float) -> bool:
-    """Say whether each of them lies within the margin of the leader, by an interval that holds for all of them."""
+    """Say whether each of them lies within the margin of the leader, by its own 95 % as all must (Berger, 1982)."""
     far = math.log1p(margin)
-    shifts = (signed_rank(list(differences[:, each]), 1 - 0.05 / len(rivals)) for each in rivals)
+    shifts = (signed_rank(list(differences[:, each])) for each in rivals)
     return all(-far <= each.low and each.high <= far for each in shifts)

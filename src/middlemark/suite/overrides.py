@@ -11,7 +11,7 @@ from middlemark.model.levels import Level, Wrong
 from middlemark.model.spelling import did_you_mean
 from middlemark.model.units import parse_percent, parse_seconds
 from middlemark.problems import Problem
-from middlemark.suite.sweep import KEYS, RawOptions, TypedNative
+from middlemark.suite.sweep import KEYS, RawOptions, Suite, TypedNative
 from middlemark.suite.table import SEED, Table, read_key, read_seed
 
 COMMAND_LINE = "command line"
@@ -138,6 +138,12 @@ def read_precision(
     budget_s, wrong_budget = read_budget(budget)
     chosen, wrong = read_only(focus, "--focus")
     return PrecisionAsked(share, budget_s, tuple(chosen)), [*problems, *wrong_budget, *wrong]
+
+
+def race_budget_s(suites: Sequence[Suite]) -> float | None:
+    """Return the time for the rounds of their races, the longest that a sweep has; None: there are no races."""
+    racing = [sweep for suite in suites for sweep in suite.sweeps if sweep.race]
+    return max((each.budget_s for each in racing if each.budget_s is not None), default=BUDGET_S) if racing else None
 
 
 def read_budget(typed: str | None, default_s: float = BUDGET_S) -> tuple[float, list[Problem]]:

@@ -7,7 +7,7 @@ import msgspec
 
 from middlemark.model.cell import FACTORS
 from middlemark.model.factors import Key, declared
-from middlemark.model.levels import FLAG, Level, whole
+from middlemark.model.levels import FLAG, Level, seconds, whole
 from middlemark.model.plan import LIMITS, Limits
 
 
@@ -66,6 +66,16 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     race: Annotated[
         bool, Key(kind=FLAG, help="Add rounds of those that may be the best, until it is clear who is: the whole run.")
     ] = False
+    budget_s: Annotated[
+        float | None,
+        Key(
+            name="budget",
+            kind=seconds(1e-6),
+            help="The time for the rounds of a race: the whole run; --budget goes first.",
+            option=False,
+            default_text="`10m`",
+        ),
+    ] = None
     native: tuple[Native, ...] = ()
     typed_native: tuple[TypedNative, ...] = ()
     """The command line's, laid over ``native``."""
