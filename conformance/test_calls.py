@@ -6,6 +6,7 @@ from variants import REPLY_TIMEOUT_S
 
 from middlemark.launch.patterns import results_of
 from middlemark.launch.patterns.request_reply import TWO_TOPICS
+from middlemark.model.cell import carrier_due
 from middlemark.model.protocol import ClientResult, ServerResult
 from middlemark.model.samples import NOT_MEASURED
 
@@ -61,10 +62,10 @@ def test_calls_leave_no_warning(calls: Measured) -> None:
 
 
 def test_what_carried_the_calls_is_the_transport_that_was_asked_for(calls: Measured) -> None:
-    carrier = calls.contender.transport.carrier
+    due = carrier_due(calls.cell, calls.contender.worker.description)
     if calls.contender.transport.name == "mislabelled":
-        carrier = "shared-memory"  # the null adapter's lie is found out
-    assert calls.outcome.carried_by == carrier, calls.outcome.evidence
+        due = "shared-memory"  # the null adapter's lie is found out
+    assert calls.outcome.carried_by == due, calls.outcome.evidence
 
 
 def test_every_client_and_the_server_were_placed(calls: Measured) -> None:

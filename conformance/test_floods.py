@@ -34,20 +34,20 @@ def flooded(request: pytest.FixtureRequest, contender: Contender) -> dict[str, A
     }
 
 
-def under_way(talk: Conversation, role: str) -> None:
-    """Wait until it has counted measured messages."""
+def under_way(talk: Conversation, role: str, messages: int = 1) -> None:
+    """Wait until it has counted so many measured messages."""
     counts: dict[str, Any] = {}
-    while not counts.get("sent" if role == "publisher" else "received"):
+    while counts.get("sent" if role == "publisher" else "received", 0) < messages:
         [counts] = [each for each in talk.hear("tick", "measuring")["roles"] if each["role"] == role]
 
 
-def stopped_in_mid_flood(talk: Conversation, cell: Cell, folder: Path) -> dict[str, dict[str, Any]]:
-    """Let one worker send and receive, and stop it; return the results of its two roles."""
+def stopped_in_mid_flood(talk: Conversation, cell: Cell, folder: Path, sent: int = 1) -> dict[str, dict[str, Any]]:
+    """Let one worker send and receive, and stop it when so many were sent; return the results of its two roles."""
     talk.hear("hello")
     talk.say(command="configure", **together(*flood(cell, folder)))
     talk.hear("ready")
     talk.say(command="start")
-    under_way(talk, "subscriber")
+    under_way(talk, "publisher", sent)
     talk.say(command="stop")
     return {event["role"]: event for event in (talk.hear("result"), talk.hear("result"))}
 
@@ -101,8 +101,8 @@ def test_a_subscriber_that_is_slow_within_one_process_has_the_time_of_a_drain(tm
     null = scripted()
     cell = null.cell(pattern="stream", size=64, depth=None, processes=1, native=(("stall", "100:6000"),))
     with Conversation(null.worker.path) as talk:
-        results = stopped_in_mid_flood(talk, cell, tmp_path)
-        assert results["subscriber"]["received"] > 100
+        results = stopped_in_mid_flood(talk, cell, tmp_path, sent=101)
+        assert results["subscriber"]["received"] == results["publisher"]["sent"] > 100
         talk.say(command="quit")
         assert talk.status() == 0
 

@@ -4,6 +4,7 @@ import numpy as np
 from course import Measured, by_publisher
 
 from middlemark.launch.patterns import results_of
+from middlemark.model.cell import carrier_due
 from middlemark.model.protocol import SubscriberResult
 from middlemark.model.samples import NOT_MEASURED
 
@@ -239,12 +240,14 @@ def test_blocking_is_within_the_time_of_publishing(stream: Measured) -> None:
 
 
 def test_what_carried_the_stream_is_the_transport_that_was_asked_for(stream: Measured) -> None:
-    carrier: str | None = stream.contender.transport.carrier
+    due = carrier_due(stream.cell, stream.contender.worker.description)
     if stream.contender.transport.name == "mislabelled":
-        carrier = "shared-memory"  # the null adapter's lie is found out
+        due = "shared-memory"  # the null adapter's lie is found out
     if stream.cell.reliability == "best-effort" and not any(each.received for each in stream.outcome.subscribers):
-        carrier = None  # a short flood may lose all of it, and nothing carried what never arrived
-    assert stream.outcome.carried_by == carrier, stream.outcome.evidence
+        due = None  # a short flood may lose all of it, and nothing carried what never arrived
+    if stream.contender.transport.best_effort_carrier and due == "udp" and stream.outcome.carried_by is None:
+        return  # small frames beside mapped shared memory leave both explanations standing
+    assert stream.outcome.carried_by == due, stream.outcome.evidence
 
 
 def test_every_process_of_a_stream_was_placed(stream: Measured) -> None:

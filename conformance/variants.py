@@ -36,12 +36,14 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     echo: str | None = None
     larger_than: int | None = None
     """Bytes of a message."""
+    several_publishers: bool = False
+    """More than one of a stream, or more than one client."""
     together_larger_than_max: bool = False
     """A message and all that is sent in answer to it, together larger than the largest message."""
 
     def largest(self, who: Contender) -> int:
         """Return the largest message that it lets through whatever else varies."""
-        if self.transports and who.transport.name not in self.transports:
+        if (self.transports and who.transport.name not in self.transports) or self.echo is not None:
             return who.transport.max_bytes
         if self.together_larger_than_max:
             return who.transport.max_bytes // 2
@@ -56,6 +58,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             and self.reliability in (None, factors["reliability"])
             and self.echo in (None, factors.get("echo"))
             and (self.larger_than is None or factors["size"] > self.larger_than)
+            and (not self.several_publishers or factors.get("publishers", 1) > 1)
             and (not self.together_larger_than_max or together > who.transport.max_bytes)
         )
 
@@ -174,7 +177,7 @@ def _wise(who: Contender, factors: Mapping[str, Any]) -> bool:
         # Pollers never sleep: each wants a processor.
         factors["receive"] == "poll" and several,
         # A pong that does not echo holds nobody up. It may miss what is overwritten or, at full rate, may be lost.
-        "echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (bounded and goes_on)),
+        "echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (depth is not None and goes_on)),
         # Of a history for everything that three pongs send, the ping's has a third for each.
         bounded and depth == who.transport.max_depth and pattern == ROUND_TRIPS and several and "echo" not in factors,
         # Where a transport could be asked to lose nothing, or many datagrams go to several, large messages may be lost:

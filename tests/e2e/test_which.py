@@ -45,15 +45,23 @@ def test_a_planted_winner_is_found_and_the_others_run_no_longer_than_it_takes(be
 
 @pytest.mark.slow
 def test_of_a_planted_tie_neither_is_best_and_both_are_named(bench: Bench) -> None:
+    # A race may name a wrong winner once in twenty times (docs/decisions/0029): twice in a row is a fault.
+    told = [raced_tie(bench)]
+    # Other work on this machine can leave the difference of the two wider than a tie may be: then they are undecided.
+    even = re.compile("(Tie|Undecided) for 4 KiB one at a time, 2 processes: null memory")
+    if not even.match(told[0]):
+        told.append(raced_tie(bench))
+    assert even.match(told[-1]), told
+    assert " and null memory" in told[-1]
+    assert "every_delay_ns=1000001" in told[-1]
+    assert "every_delay_ns=2000002" not in told[-1]
+
+
+def raced_tie(bench: Bench) -> str:
     ended = bench.run("run", bench.suite(sweeps(1000, 1000, 2000)), "--budget", "60s", "--quiet", timeout_s=120)
     assert ended.code == 0, ended.err
-    first = " ".join(ended.out.split())
-    told, _, _ = first.partition(" µs round trip")
-    # Other work on this machine can leave the difference of the two wider than a tie may be: then they are undecided.
-    assert re.match("(Tie|Undecided) for 4 KiB one at a time, 2 processes: null memory", told), told
-    assert " and null memory" in told
-    assert "every_delay_ns=1000001" in told
-    assert "every_delay_ns=2000002" not in told
+    told, _, _ = " ".join(ended.out.split()).partition(" µs round trip")
+    return told
 
 
 def test_a_race_that_was_killed_goes_on_where_it_stopped(bench: Bench) -> None:
@@ -101,7 +109,7 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
     best = found["answer"][0]["p50_ns"]
     beaten = [each for each in found["candidates"] if each["left"] == "slower"]
     assert all(each["p50_ns"] > best for each in beaten)
-    assert all(each["rounds"] >= 3 for each in found["candidates"])
+    assert all(each["rounds"] >= 2 for each in found["candidates"]), "nobody leaves before"
 
 
 def test_an_interrupt_tells_how_to_go_on_and_that_ends_in_the_answer(bench: Bench) -> None:
