@@ -1,5 +1,6 @@
 """Who wins where: one verdict, in a word, a sentence and a mark, and the command that settles what is open."""
 
+import math
 import random
 import shlex
 
@@ -8,7 +9,10 @@ from report_runs import cell, document_of, run_of, spread
 
 from middlemark.document import Document
 from middlemark.document.document import Standing
+from middlemark.document.headline import headline
+from middlemark.document.judged import JudgedDocument
 from middlemark.model.outcome import Failure, RunWarning
+from middlemark.stats.verdict import Verdict
 from middlemark.suite.overrides import read_only
 
 
@@ -46,6 +50,27 @@ def test_what_is_within_the_margin_is_a_tie_with_names() -> None:
     standing = first(document_of(run_of({LYRA: spread(21_000), VEGA: spread(21_200), DENEB: spread(40_000)})))
     assert (standing.verdict, standing.sure) == ("tie", True)
     assert standing.why == "A tie with vega udp, within 5 %; the other is slower."
+
+
+def test_those_that_cannot_be_told_apart_but_surely_differ_by_less_than_a_tenth_tie() -> None:
+    figures = {LYRA: even(21_000, 1), VEGA: even(21_700, 2), DENEB: spread(40_000)}
+    document = document_of(run_of(figures))
+    standing = first(document)
+    pair = JudgedDocument(document).find(0, 1, "p50")
+    assert pair is not None
+    assert pair.judged.verdict is Verdict.CANNOT_TELL
+    bound = pair.judged.high
+    assert bound is not None
+    assert 0.05 < bound <= 0.1
+    assert (standing.verdict, standing.sure, standing.command) == ("tie", True, None)
+    assert standing.why == f"A tie with vega udp, within {math.ceil(100 * bound)} %; the other is slower."
+    assert [each.state for each in standing.places] == ["first", "equal", "slower"]
+    assert "are level, within" in headline(document.matrices[0])
+
+
+def even(middle: float, seed: int) -> list[float | Failure]:
+    draw = random.Random(seed)
+    return [middle * draw.lognormvariate(0, 0.03) for _ in range(12)]
 
 
 def test_what_cannot_be_told_has_a_command_that_settles_it() -> None:

@@ -61,7 +61,7 @@ def with_results(run: MeasuredRun, change: Callable[[CellResult], CellResult]) -
 def test_the_answer_comes_first() -> None:
     assert text_of(run_of(USUAL)).startswith(
         "lyra shm is the fastest at 16 B and 1 KiB, 1.18 to 1.20 × machine alone; "
-        "lyra shm and vega udp are within 5 % of each other at 64 KiB. first-look on robot-7"
+        "lyra shm and vega udp are level, within 5 %, at 64 KiB. first-look on robot-7"
     )
 
 

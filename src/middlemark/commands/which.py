@@ -30,7 +30,7 @@ from middlemark.suite.overrides import read_budget
 
 FORMATS = ("table", "json")
 DURATION_S = 0.2
-MESSAGES = 40
+MESSAGES = 25
 """A trial's p50 has at least so many behind it."""
 WARMUP_S = 0.03
 ONE = ("size", "rate", "processes", "subscribers")

@@ -16,6 +16,7 @@ from middlemark.document.warnings import disturbance
 from middlemark.document.words import is_contradicted, plain, size
 from middlemark.model.cell import EXPERIMENT
 from middlemark.model.spelling import listing
+from middlemark.model.units import format_percent
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import Verdict
 from middlemark.stats.warnings.cells import NOT_MEASURED
@@ -60,7 +61,10 @@ def headline(matrix: Matrix) -> str:
         f"{name[best]} is the fastest{_at(matrix, members)}{_times(matrix, members)}"
         for best, members in fastest.items()
     ]
-    parts += [f"{_level(each)} are within 5 % of each other{_at(matrix, [each])}" for each in level]
+    parts += [
+        f"{_level(each)} are level, within {format_percent(each.outcome.within)},{_at(matrix, [each])}"
+        for each in level
+    ]
     leads = [f"{name[best]} leads{_at(matrix, members)}" for best, members in open_.items()]
     if not parts:
         few = [each.few for each in columns]
@@ -96,7 +100,8 @@ def unsure(document: Document) -> Told:
     again: list[Row] = []
     wanted = 0
     for column in _first(document):
-        open_ = [(row, each) for row, each in column.outcome.beside if not each or _is_open(each.judged.verdict)]
+        staying = {row.index for row in column.outcome.open}
+        open_ = [(row, each) for row, each in column.outcome.beside if row.index in staying]
         if column.few is not None:
             found.setdefault(f"{_trials(column.few)} each ({FEWEST} are the fewest)", []).append(column)
             wanted = max(wanted, TRIALS)
@@ -187,12 +192,7 @@ def _times(matrix: Matrix, members: Sequence[Column]) -> str:
 
 
 def _level(column: Column) -> str:
-    told = [row.name for row, each in column.outcome.beside if each and each.judged.verdict is Verdict.EQUIVALENT]
-    return listing([column.best.name, *told])
-
-
-def _is_open(verdict: Verdict) -> bool:
-    return verdict in (Verdict.CANNOT_TELL, Verdict.BETTER)
+    return listing([column.best.name, *(row.name for row in column.outcome.level)])
 
 
 def _is_sure(column: Column) -> bool:

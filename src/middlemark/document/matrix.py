@@ -239,6 +239,8 @@ def _place(row: Row, column: Column, contest: Contest, judged: JudgedDocument) -
     if row.index == column.best.index:
         told = {"best": Mark.FASTEST, "tie": Mark.EQUIVALENT, "alone": Mark.ALONE}
         return Mark.FEW if column.few is not None else told.get(column.outcome.verdict, Mark.OPEN)
+    if row.index in {each.index for each in column.outcome.level}:
+        return Mark.EQUIVALENT
     found = judged.find(column.best.index, row.index, metric_of(row))
     if found is None or found.judged.low is None:
         return Mark.BEHIND if row.left == "slower" and column.best.left is None else Mark.FEW

@@ -1,6 +1,7 @@
 """What a contest came to: one verdict, whoever tells it and in however many words."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -10,15 +11,19 @@ from middlemark.document.judged import JudgedDocument
 from middlemark.document.words import warning_name
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.floors import by_rate
-from middlemark.stats.verdict import Verdict
+from middlemark.stats.race import FINALISTS
+from middlemark.stats.verdict import MARGIN, Verdict
 from middlemark.stats.warnings.cells import SERIOUS
+
+WIDEST = 0.1
+"""Those that surely differ by no more tie when nothing more is measured; by how much is told."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
     """The verdict of one contest.
 
-    ``best``: every other is slower, or left the race so. ``tie``: every other is slower or equivalent. ``alone``: there
-    is no other.
+    ``best``: every other is slower, or left the race so. ``tie``: every other is slower, equivalent, or one of a few
+    that surely differ by no more than ``within``. ``alone``: there is no other.
     ``undecided``: something cannot be told, or what cannot be judged has a lower figure.
     """
 
@@ -29,10 +34,22 @@ class Outcome(msgspec.Struct, frozen=True):
     """Every other contender, held against the first."""
     gone: tuple[Row, ...] = ()
     """Those that left the race as slower before there could be a verdict."""
+    within: float = MARGIN
+    """Those that tie surely differ from the first by less than this part."""
 
     def of(self, *verdicts: Verdict | None) -> Sequence[Row]:
         """Return the others of which that is the verdict; None: they were not compared."""
         return [row for row, each in self.beside if (each.judged.verdict if each else None) in verdicts]
+
+    @property
+    def level(self) -> Sequence[Row]:
+        """The others that tie with the first, or are equivalent to it where something else is open."""
+        return self.of(Verdict.EQUIVALENT, *([Verdict.CANNOT_TELL] if self.verdict == "tie" else []))
+
+    @property
+    def open(self) -> Sequence[Row]:
+        """The others of which nothing sure can be said."""
+        return self.of(Verdict.BETTER, None, *([] if self.verdict == "tie" else [Verdict.CANNOT_TELL]))
 
 
 def outcome_of(contest: Contest, judged: JudgedDocument) -> Outcome:
@@ -43,14 +60,29 @@ def outcome_of(contest: Contest, judged: JudgedDocument) -> Outcome:
         for other in others
     )
     verdicts = {each.judged.verdict if each else None for _, each in beside}
+    within = MARGIN
     if not others:
         verdict = "undecided" if contest.short else "best" if contest.gone else "alone"
-    elif not verdicts <= {Verdict.WORSE, Verdict.EQUIVALENT} or contest.has_lower_unjudged:
+    elif contest.has_lower_unjudged or Verdict.BETTER in verdicts:
         verdict = "undecided"
-    else:
+    elif verdicts <= {Verdict.WORSE, Verdict.EQUIVALENT}:
         verdict = "tie" if Verdict.EQUIVALENT in verdicts else "best"
+    else:
+        staying = [each for _, each in beside if each is None or each.judged.verdict is not Verdict.WORSE]
+        within = apart(staying)
+        verdict = "tie" if len(staying) < FINALISTS and within <= WIDEST else "undecided"
     doubtful = any(map(doubt_of, contest.contenders))
-    return Outcome(verdict, verdict in ("best", "tie") and not doubtful, beside, contest.gone)
+    return Outcome(verdict, verdict in ("best", "tie") and not doubtful, beside, contest.gone, within)
+
+
+def apart(beside: Iterable[Comparison | None]) -> float:
+    """Return by what part they surely differ at most from the first, in whole percent: the farthest of all ends."""
+    farthest = 0.0
+    for each in beside:
+        if each is None or each.judged.low is None or each.judged.high is None:
+            return math.inf
+        farthest = max(farthest, -math.log1p(each.judged.low), math.log1p(each.judged.high))
+    return max(math.ceil(100 * math.expm1(farthest)) / 100, MARGIN) if farthest < 1 else math.inf
 
 
 def doubt_of(row: Row) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from middlemark.document.document import Document, MeasuredRun, Row
 from middlemark.document.heats import attempts_of, whole_rounds
 from middlemark.document.judged import JudgedDocument
+from middlemark.document.outcome import WIDEST, apart
 from middlemark.document.rows import latency_of, per_message_ns
 from middlemark.document.runs import command_of
 from middlemark.model.cell import Cell
@@ -27,8 +28,6 @@ from middlemark.stats.verdict import MARGIN, Verdict
 from middlemark.stats.warnings.cells import SERIOUS
 
 _P99 = Fraction(99, 100)
-_WIDEST = 0.1
-"""When the time is spent those that surely differ by no more tie; by how much is told."""
 _MOST_BUDGET_S = 1200.0
 _MORE = 1.5
 """Of what is reckoned to settle it: rounds scatter."""
@@ -140,9 +139,9 @@ def _raced(
     verdict = "undecided" if open_to else heat.ended or "undecided"
     within = MARGIN
     if verdict == "undecided" and not cut_short and not open_to and 2 <= len(heat.running) <= FINALISTS:
-        apart = _apart(heat.running, attempts)
-        if apart <= _WIDEST and all(holds([*attempts[each].values()]) for each in heat.running):
-            verdict, within = "tie", max(apart, MARGIN)
+        far = apart(judged.find(heat.running[0], each, "p50") for each in heat.running[1:])
+        if far <= WIDEST and all(holds([*attempts[each].values()]) for each in heat.running):
+            verdict, within = "tie", far
     answer = [candidates[index] for index in (*heat.running, *open_to) if candidates[index].p50_ns is not None]
     if verdict == "undecided":
         answer.sort(key=lambda each: each.p50_ns or math.inf)
@@ -167,16 +166,6 @@ def _raced(
         why_open=_why_open(run, race, warnings, decided=heat.ended is not None),
     )
     return msgspec.structs.replace(told, settles=_settles(told, run, judged))
-
-
-def _apart(running: Sequence[int], attempts: Attempts) -> float:
-    """Return by what part they surely differ at most from the one that leads, in whole percent: the farthest end."""
-    leader, *others = (attempts[each] for each in running)
-    ratios = [_ratios(own, leader) for own in others]
-    if not all(ratios):
-        return math.inf
-    farthest = max(end for each in map(signed_rank, ratios) for end in (-each.low, each.high))
-    return math.ceil(100 * math.expm1(farthest)) / 100 if farthest < 1 else math.inf
 
 
 def _ratios(own: Mapping[int, Attempt], leader: Mapping[int, Attempt]) -> list[float]:

@@ -7,11 +7,11 @@ from middlemark.document.contests import Contest
 from middlemark.document.document import Conclusion, Row
 from middlemark.document.judged import JudgedDocument, trials_wanted
 from middlemark.document.numbers import brief, ratio, rounded, us
-from middlemark.document.outcome import outcome_of
+from middlemark.document.outcome import Outcome, outcome_of
 from middlemark.document.rows import latency_of
 from middlemark.document.words import plain, words
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_size
+from middlemark.model.units import format_percent, format_size
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.floors import by_rate
 from middlemark.stats.interval import FEWEST
@@ -47,7 +47,7 @@ def ranking(contest: Contest, judged: JudgedDocument, told: Collection[str], run
     lead = f"{where}, {best.name} " + (
         f"is the fastest with {measure(best)}" if fastest else f"has the best median, {measure(best)}"
     )
-    parts = [_beside(best, other, each) for other, each in outcome.beside]
+    parts = [_beside(best, other, each, outcome) for other, each in outcome.beside]
     if outcome.gone:
         names = listing(f"{each.name} ({figure_of(each)})" for each in outcome.gone)
         parts.append(f"{names} left the race as slower")
@@ -108,7 +108,7 @@ def part(shift: float, *, rate: bool) -> str:
     return f"{ratio(1 + shift)} times as long" if shift >= 1 else f"{_percent(shift)} longer"
 
 
-def _beside(best: Row, other: Row, found: Comparison | None) -> str:
+def _beside(best: Row, other: Row, found: Comparison | None, outcome: Outcome) -> str:
     own = f"{figure_of(other)}{_floor(other, beside=best)}"
     if found is None:
         return f"{other.name} ({own}) was not compared with it: they share no round of trials"
@@ -119,6 +119,8 @@ def _beside(best: Row, other: Row, found: Comparison | None) -> str:
     interval = f"{100 * CONFIDENCE:.0f} % interval {_between(judged, rate=_rate(other))}"
     if judged.verdict is Verdict.EQUIVALENT:
         return f"{other.name} ({own}) is equivalent, within ±{100 * MARGIN:g} % ({interval}, {pairs})"
+    if judged.verdict is Verdict.CANNOT_TELL and outcome.verdict == "tie":
+        return f"{other.name} ({own}) differs by less than {format_percent(outcome.within)} ({interval}, {pairs})"
     if judged.verdict is Verdict.CANNOT_TELL:
         apart = judged.low > 0 or judged.high < 0
         # An interval is of one comparison, a verdict of all that are judged together.

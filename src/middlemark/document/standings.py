@@ -12,8 +12,9 @@ from middlemark.document.rows import latency_of, per_message_ns
 from middlemark.document.sentences import CARRIERS, measure
 from middlemark.document.settle import TRIALS, settling
 from middlemark.document.words import WORDS, plain
+from middlemark.model.units import format_percent
 from middlemark.stats.interval import FEWEST
-from middlemark.stats.verdict import MARGIN, Verdict
+from middlemark.stats.verdict import Verdict
 
 USUAL_SIZE = 1024
 """What is shown first: the measured size that is nearest to it."""
@@ -125,7 +126,7 @@ def _why(contest: Contest, outcome: Outcome) -> str:
         row = next(each for each in (contest.ranked[0], *contest.ranked) if each.result.trials < FEWEST)
         trials = f"{row.result.trials} trial{'' if row.result.trials == 1 else 's'}"
         return f"{row.name} has {trials}; {FEWEST} are the fewest for a verdict."
-    slower, equal = [*outcome.of(Verdict.WORSE), *outcome.gone], outcome.of(Verdict.EQUIVALENT)
+    slower, equal = [*outcome.of(Verdict.WORSE), *outcome.gone], outcome.level
     others = "the other" if len(slower) == 1 else f"the other {len(slower)}"
     if outcome.verdict == "best":
         verb = "is" if len(slower) == 1 else "are"
@@ -133,8 +134,8 @@ def _why(contest: Contest, outcome: Outcome) -> str:
     if outcome.verdict == "tie":
         behind = f"; {others} {'is' if len(slower) == 1 else 'are'} slower" if slower else ""
         within = _listed([row.name for row in equal])
-        return f"A tie with {within}, within {100 * MARGIN:g} %{behind}{doubts}."
-    open_ = outcome.of(Verdict.CANNOT_TELL, Verdict.BETTER, None)
+        return f"A tie with {within}, within {format_percent(outcome.within)}{behind}{doubts}."
+    open_ = outcome.open
     against = f"Sure against {len(slower)} of {len(outcome.beside) + len(outcome.gone)}; not" if slower else "Not"
     wanted = _wanted(outcome)
     trials = f": {trials_wanted(wanted)} trials would tell" if wanted else ""
@@ -160,6 +161,7 @@ def _short(row: Row, contest: Contest) -> str:
 
 def _places(contest: Contest, outcome: Outcome) -> Iterator[Ranked]:
     known = {row.index: each for row, each in outcome.beside}
+    level = {row.index for row in outcome.level}
     for row in contest.ranked:
         judged = each.judged if (each := known.get(row.index)) else None
         if row.result.trials < FEWEST:
@@ -171,8 +173,8 @@ def _places(contest: Contest, outcome: Outcome) -> Iterator[Ranked]:
             yield Ranked(row.index, "open", "not compared")
         elif judged.verdict is Verdict.WORSE:
             yield Ranked(row.index, "slower", "surely slower")
-        elif judged.verdict is Verdict.EQUIVALENT:
-            yield Ranked(row.index, "equal", f"within {100 * MARGIN:g} %")
+        elif row.index in level:
+            yield Ranked(row.index, "equal", f"within {format_percent(outcome.within)}")
         else:
             yield Ranked(row.index, "open", "not told apart")
     for row in outcome.gone:
@@ -189,6 +191,6 @@ def _settling(
     if outcome.verdict != "undecided" or needed is None:
         return None, None
     best = contest.ranked[0]
-    open_ = contest.ranked if few else [best, *outcome.of(Verdict.CANNOT_TELL, Verdict.BETTER, None)]
+    open_ = contest.ranked if few else [best, *outcome.open]
     beside = [floor] if floor else []
     return settling(document, open_, beside, needed, {"size", *levels}) or (None, None)

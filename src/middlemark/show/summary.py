@@ -23,7 +23,7 @@ _MARKS = {Mark.FASTEST: "✓", Mark.EQUIVALENT: "=", Mark.OPEN: "~", Mark.FEW: "
 _DOUBTFUL = "!"
 _MEANS = {
     "✓": "surely the fastest of its column",
-    "=": "within 5 % of the best",
+    "=": "level with the best",
     "~": "not told apart from the best",
     "?": "too few trials to tell",
     _DOUBTFUL: "doubtful: see the warnings",

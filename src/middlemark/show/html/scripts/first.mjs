@@ -207,5 +207,5 @@ function matrix(data, shown, choose) {
   };
   const head = element("tr", {}, element("th", { scope: "col" }, "Who wins where"), ...sizes.map((size) => element("th", { scope: "col" }, bytes(size))));
   const body = rows.map(([name, first]) => element("tr", {}, element("th", { scope: "row" }, name || "any transport"), ...sizes.map((size) => cell(members.find((each) => isAlike(each, { ...first, size }))))));
-  return [element("div", { class: "scrolls wins", tabindex: "0", role: "region", "aria-label": "Who wins where" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))), element("p", { class: "notes" }, "✓ surely; tie: surely within 5 % of each other; ? lowest, not surely. A cell shows its picture above.")];
+  return [element("div", { class: "scrolls wins", tabindex: "0", role: "region", "aria-label": "Who wins where" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))), element("p", { class: "notes" }, "✓ surely; tie: surely near enough to the lowest, by how much is told above; ? lowest, not surely. A cell shows its picture above.")];
 }
