@@ -1,5 +1,6 @@
 """For all tests, in whatever folder: how they are dealt out to shards."""
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let a shard make its temporary folders in its own /tmp (scripts/alone), which who started it does not see."""
+    """Let a shard make its temporary folders in its own /tmp (scripts/alone), and let interrupts arrive."""
     if hasattr(config, "workerinput"):
         config.option.basetemp = None
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what goes on in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
