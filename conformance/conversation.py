@@ -105,7 +105,6 @@ def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **change
         message_bytes=cell["size"],
         publishers=1,
         subscribers=cell["subscribers"],
-        topics=1,
         workers=1,
         domain=77,
         scope=f"mm_direct_{os.urandom(3).hex()}",

@@ -19,8 +19,16 @@ class Check {
   void settings() {
     demand(settings_.subscribers >= 1 || settings_.pattern == Pattern::ping_pong, "settings.subscribers",
            "must be at least 1");
-    demand(settings_.topics <= std::min(settings_.publishers, std::max(settings_.subscribers, 1U)), "settings.topics",
-           "each must have a publisher and a subscriber");
+    demand(settings_.topics.empty() == (settings_.pattern != Pattern::stream), "settings.topics",
+           "a stream has some, and nothing else has any");
+    for (std::size_t i = 0; i < settings_.topics.size(); ++i) {
+      const std::string place = fmt::format("settings.topics[{}]", i);
+      for (const unsigned each : settings_.topics[i].publishers)
+        below(each, settings_.publishers, place + ".publishers");
+      for (const unsigned each : settings_.topics[i].subscribers) {
+        below(each, settings_.subscribers, place + ".subscribers");
+      }
+    }
   }
 
   template <class Request>
@@ -36,7 +44,12 @@ class Check {
     if constexpr (std::same_as<Request, SubscriberRequest>) {
       below(request.index, settings_.subscribers, place + ".index");
     }
-    if constexpr (requires { request.topic; }) below(request.topic, settings_.topics, place + ".topic");
+    if constexpr (std::same_as<Request, PublisherRequest>) on_topic(request, &TopicRequest::publishers, place);
+    if constexpr (std::same_as<Request, SubscriberRequest>) {
+      on_topic(request, &TopicRequest::subscribers, place);
+      for (const ForwardRequest& each : request.forwards)
+        on_topic(each, &TopicRequest::publishers, place + ".forwards");
+    }
   }
 
  private:
@@ -45,6 +58,14 @@ class Check {
            "exactly one of samples and duration_s must be set");
     demand(request.load.kind != LoadKind::rate || request.load.rate_hz > 0, place + ".load.rate_hz", "missing");
     demand(request.load.kind != LoadKind::burst || request.load.burst > 0, place + ".load.burst", "missing");
+  }
+  template <class Request>
+  void on_topic(const Request& request, std::vector<unsigned> TopicRequest::* ends, const std::string& place) {
+    below(request.topic, static_cast<unsigned>(settings_.topics.size()), place + ".topic");
+    if (request.topic >= settings_.topics.size()) return;
+    const std::vector<unsigned>& indices = settings_.topics[request.topic].*ends;
+    demand(std::ranges::find(indices, request.index) != indices.end(), place + ".topic",
+           fmt::format("{} has no {}", request.topic, request.index));
   }
   void below(unsigned index, unsigned of, const std::string& place) {
     demand(index < of, place, fmt::format("{} is not below {}", index, of));
@@ -74,7 +95,7 @@ Configuration parse_configuration(const nlohmann::json& command) {
   ConfigureCommand asked;
   JsonReader reader;
   reader.read(command, asked, {});
-  Configuration configuration{{asked.settings}, asked.placement, asked.match_timeout_s, asked.roles};
+  Configuration configuration{{asked.settings}, asked.placement, asked.match_timeout_s, asked.roles, asked.tells_ends};
   Check check(configuration.settings, reader);
   check.settings();
   for (std::size_t i = 0; i < asked.roles.size(); ++i) {

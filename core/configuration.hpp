@@ -16,6 +16,7 @@ struct Configuration {
   Placement placement;
   double match_timeout_s = 10;
   std::vector<AnyRoleRequest> roles;
+  bool tells_ends = false;
 };
 
 /// Both throw ConfigurationError naming every field that is wrong.

@@ -1,5 +1,6 @@
 #include <middlemark/endpoints.hpp>
 
+#include <algorithm>
 #include <variant>
 
 #include <middlemark/roles/topics.hpp>
@@ -54,10 +55,15 @@ std::vector<Topic> of_calls(const Configuration& configuration, bool native_call
 
 std::vector<Topic> of_streams(const Configuration& configuration) {
   std::vector<Topic> all;
-  for (unsigned i = 0; i < configuration.settings.topics; ++i) {
+  for (unsigned i = 0; i < configuration.settings.topics.size(); ++i) {
     const auto on_it = [i](const auto& request) { return request.topic == i; };
     Topic topic = stream_topic(configuration.settings, i);
     topic.publishers_here = count<PublisherRequest>(configuration, on_it);
+    for (const AnyRoleRequest& role : configuration.roles) {
+      const auto* const subscriber = std::get_if<SubscriberRequest>(&role);
+      if (subscriber == nullptr) continue;
+      topic.publishers_here += static_cast<unsigned>(std::ranges::count_if(subscriber->forwards, on_it));
+    }
     topic.subscribers_here = count<SubscriberRequest>(configuration, on_it);
     all.push_back(topic);
   }

@@ -1,7 +1,9 @@
 #include <middlemark/honour.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,11 +37,14 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
     if (!fulfilled) problems.push_back(std::move(otherwise));
   };
   const std::string reception = name_of(settings.reception);
-  const std::string reliability = settings.reliability == Reliability::reliable ? "reliable" : "best-effort";
+  std::set<std::string_view> reliabilities{word(settings.reliability)};
+  for (const TopicRequest& each : settings.topics) reliabilities.insert(word(each.reliability));
   const int processes = settings.one_process ? 1 : 2;
   demand(lists(transport.receive, reception), fmt::format("receive {} (it has {})", reception, transport.receive));
-  demand(lists(transport.reliability, reliability),
-         fmt::format("reliability {} (it has {})", reliability, transport.reliability));
+  for (const std::string_view each : reliabilities) {
+    demand(lists(transport.reliability, std::string(each)),
+           fmt::format("reliability {} (it has {})", each, transport.reliability));
+  }
   demand(lists(transport.processes, processes),
          fmt::format("{} (it has {})", settings.one_process ? "one process" : "two processes", transport.processes));
   demand(lists(transport.loan, settings.loan), settings.loan ? "loans" : "messages that are not loaned");

@@ -75,28 +75,49 @@ enum class Ended { samples, duration, full, limit, stopped, silent, complete, qu
 template <>
 inline constexpr std::array<std::string_view, 8> words_of<Ended>{"samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"};
 
+/// One topic of a stream.
+struct TopicRequest {
+  /// Size of every message, the core's header included.
+  std::size_t message_bytes = 16;
+  /// By their `index`.
+  std::vector<unsigned> publishers;
+  /// Likewise.
+  std::vector<unsigned> subscribers;
+  Reliability reliability = Reliability{};
+  /// Keep-last history depth in messages; null is keep-all.
+  std::optional<std::uint32_t> depth = 1;
+};
+template <>
+inline constexpr auto fields_of<TopicRequest> = std::tuple{
+    Field{"message_bytes", &TopicRequest::message_bytes, Presence::required, {.least = 16}},
+    Field{"publishers", &TopicRequest::publishers, Presence::required, {.least_items = 1}},
+    Field{"subscribers", &TopicRequest::subscribers, Presence::required, {.least_items = 1}},
+    Field{"reliability", &TopicRequest::reliability, Presence::required},
+    Field{"depth", &TopicRequest::depth, Presence::required, {.least = 1}}};
+
 /// One trial's request. Frozen: an adapter reads it once, when it opens.
 struct RequestedSettings {
   Pattern pattern = Pattern{};
   /// One of the names in `Description.transports`.
   std::string transport;
+  /// Of a stream whose topics differ: reliable where any of them is.
   Reliability reliability = Reliability{};
   /// How the roles will receive; some middlewares must know when they open.
   Reception reception = Reception::block;
-  /// Keep-last history depth in messages; null is keep-all.
+  /// Keep-last history depth in messages; null is keep-all. Of a stream whose topics differ the deepest of them.
   std::optional<std::uint32_t> depth = 1;
   /// Write into the middleware's own memory instead of the adapter's.
   bool loan = false;
   /// All roles of the trial live in this process.
   bool one_process = false;
-  /// Size of every message of the trial, the core's header included.
+  /// Size of every message, the core's header included. Of a stream whose topics differ the largest of them.
   std::size_t message_bytes = 16;
   /// Publishers of a stream, clients of request/reply; 1 under ping-pong. More would not fit the header.
   unsigned publishers = 1;
   /// Of a stream; pongs of a ping-pong (0: the ping is alone); 1, the server, under request/reply.
   unsigned subscribers = 1;
-  /// Of a stream: publisher p and subscriber s are on topics p and s modulo `topics`.
-  unsigned topics = 1;
+  /// Of a stream, and of nothing else.
+  std::vector<TopicRequest> topics;
   /// Processes of the trial that open the middleware.
   unsigned workers = 2;
   /// A DDS domain, or anything else that separates trials.
@@ -124,7 +145,7 @@ inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"message_bytes", &RequestedSettings::message_bytes, Presence::required, {.least = 16}},
     Field{"publishers", &RequestedSettings::publishers, Presence::required, {.least = 1, .most = 65536}},
     Field{"subscribers", &RequestedSettings::subscribers, Presence::required},
-    Field{"topics", &RequestedSettings::topics, Presence::required, {.least = 1}},
+    Field{"topics", &RequestedSettings::topics, Presence::optional},
     Field{"workers", &RequestedSettings::workers, Presence::required, {.least = 1}},
     Field{"domain", &RequestedSettings::domain, Presence::required, {.least = 0, .most = 232}},
     Field{"scope", &RequestedSettings::scope, Presence::required},
@@ -276,6 +297,7 @@ inline constexpr auto fields_of<ServerRequest> = fields_of<AnswererRequest>;
 /// A publisher of a stream.
 struct PublisherRequest : SenderRequest {
   static constexpr std::string_view tag_field = "role", tag = "publisher";
+  /// Its number in `Settings.topics`.
   unsigned topic = 0;
   /// Records kept raw; a histogram takes those beyond.
   std::uint64_t kept = 0;
@@ -285,20 +307,47 @@ inline constexpr auto fields_of<PublisherRequest> = std::tuple_cat(fields_of<Sen
     Field{"topic", &PublisherRequest::topic, Presence::required},
     Field{"kept", &PublisherRequest::kept, Presence::required}});
 
-/// A subscriber of a stream.
-struct SubscriberRequest : RoleRequest {
-  static constexpr std::string_view tag_field = "role", tag = "subscriber";
+/// What a subscriber publishes of each message that it receives: one step of a chain. It has a publisher's result. Its
+/// record n is of the n-th message received; that message's intended instant is when the other was received, and `work_s`
+/// later.
+struct ForwardRequest {
+  /// Among the publishers of the trial.
+  unsigned index = 0;
+  /// Its number in `Settings.topics`.
   unsigned topic = 0;
+  /// Processor time that is taken first.
+  double work_s = 0;
   /// Absolute; the .npy is written after the end.
   std::string samples_path;
   /// Records kept raw; a histogram takes those beyond.
   std::uint64_t kept = 0;
 };
 template <>
+inline constexpr auto fields_of<ForwardRequest> = std::tuple{
+    Field{"index", &ForwardRequest::index, Presence::required},
+    Field{"topic", &ForwardRequest::topic, Presence::required},
+    Field{"work_s", &ForwardRequest::work_s, Presence::optional, {.least = 0, .most = 1e+09}},
+    Field{"samples_path", &ForwardRequest::samples_path, Presence::required},
+    Field{"kept", &ForwardRequest::kept, Presence::required}};
+
+/// A subscriber of a stream.
+struct SubscriberRequest : RoleRequest {
+  static constexpr std::string_view tag_field = "role", tag = "subscriber";
+  /// Its number in `Settings.topics`.
+  unsigned topic = 0;
+  /// Absolute; the .npy is written after the end.
+  std::string samples_path;
+  /// Records kept raw; a histogram takes those beyond.
+  std::uint64_t kept = 0;
+  /// What it publishes of each message that it receives.
+  std::vector<ForwardRequest> forwards;
+};
+template <>
 inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
     Field{"topic", &SubscriberRequest::topic, Presence::required},
     Field{"samples_path", &SubscriberRequest::samples_path, Presence::required},
-    Field{"kept", &SubscriberRequest::kept, Presence::required}});
+    Field{"kept", &SubscriberRequest::kept, Presence::required},
+    Field{"forwards", &SubscriberRequest::forwards, Presence::optional}});
 
 using AnyRoleRequest = std::variant<PingRequest, PongRequest, PublisherRequest, SubscriberRequest, ClientRequest, ServerRequest>;
 
@@ -309,6 +358,8 @@ struct ConfigureCommand {
   Placement placement;
   /// Every role must have found its peers within this.
   double match_timeout_s = 10;
+  /// Of a stream: the end of each role is told at once (`ended`), and a subscriber ends only when it is told to.
+  bool tells_ends = false;
   std::vector<AnyRoleRequest> roles;
 };
 template <>
@@ -316,6 +367,7 @@ inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
     Field{"settings", &ConfigureCommand::settings, Presence::required},
     Field{"placement", &ConfigureCommand::placement, Presence::required},
     Field{"match_timeout_s", &ConfigureCommand::match_timeout_s, Presence::optional, {.above = 0, .most = 1e+09}},
+    Field{"tells_ends", &ConfigureCommand::tells_ends, Presence::optional},
     Field{"roles", &ConfigureCommand::roles, Presence::required, {.least_items = 1}}};
 
 /// The roles begin.
@@ -331,10 +383,13 @@ struct StopCommand {
   static constexpr std::string_view tag_field = "command", tag = "stop";
   /// Different measured messages that such a receiver can expect; 0: it ends at once.
   std::uint64_t expected = 0;
+  /// Only these end; none: every role does.
+  std::vector<unsigned> subscribers;
 };
 template <>
 inline constexpr auto fields_of<StopCommand> = std::tuple{
-    Field{"expected", &StopCommand::expected, Presence::optional}};
+    Field{"expected", &StopCommand::expected, Presence::optional},
+    Field{"subscribers", &StopCommand::subscribers, Presence::optional}};
 
 /// The worker closes the middleware and exits with status 0.
 struct QuitCommand {
@@ -532,6 +587,23 @@ struct DoneEvent : Account {
 template <>
 inline constexpr auto fields_of<DoneEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
     Field{"role", &DoneEvent::role, Presence::required}});
+
+/// A publisher or a subscriber has ended, where `tells_ends` asked for it.
+struct EndedEvent {
+  static constexpr std::string_view tag_field = "event", tag = "ended";
+  RoleKind role = RoleKind{};
+  unsigned index = 0;
+  /// Measured messages; of a subscriber 0.
+  std::uint64_t sent = 0;
+  /// Likewise, of each of a subscriber's forwards.
+  std::vector<std::uint64_t> forwarded;
+};
+template <>
+inline constexpr auto fields_of<EndedEvent> = std::tuple{
+    Field{"role", &EndedEvent::role, Presence::required},
+    Field{"index", &EndedEvent::index, Presence::required},
+    Field{"sent", &EndedEvent::sent, Presence::required},
+    Field{"forwarded", &EndedEvent::forwarded, Presence::optional}};
 
 /// What went wrong. The worker exits with status 1; after `silent` the results still come.
 struct ErrorEvent {
@@ -943,6 +1015,6 @@ inline constexpr auto fields_of<SeenEvent> = std::tuple{
 
 using WitnessCommand = std::variant<ProbeCommand, AwakeCommand, WatchCommand, TellCommand>;
 
-using Event = std::variant<HelloEvent, ReadyEvent, TickEvent, MeasuringEvent, DoneEvent, ErrorEvent, ProbedEvent, AwakeEvent, WatchingEvent, SeenEvent>;
+using Event = std::variant<HelloEvent, ReadyEvent, TickEvent, MeasuringEvent, EndedEvent, DoneEvent, ErrorEvent, ProbedEvent, AwakeEvent, WatchingEvent, SeenEvent>;
 
 }  // namespace middlemark

@@ -66,7 +66,11 @@ void Session::run(Role& role) noexcept {
     for (const auto& other : roles_) other->progress.stop.request();  // they would only find out that nobody answers
   }
   role.progress.phase.store(Phase::ended, std::memory_order_release);
-  if (role.sends() && sending_.fetch_sub(1) == 1) stop_receivers();
+  if (configuration_.tells_ends) {
+    role.progress.wake();
+  } else if (role.sends() && sending_.fetch_sub(1) == 1) {
+    stop_receivers();
+  }
   if (running_.fetch_sub(1) == 1) role.progress.wake();
   dismissed_.wait(false);  // a thread that has gone cannot be asked what it cost
 }
@@ -83,10 +87,8 @@ void Session::stop_receivers() noexcept {
     if (receiver->sends()) continue;
     std::uint64_t expected = nothing_expected;
     for (const auto& sender : roles_) {
-      const bool same_topic =
-          sender->kind != RoleKind::publisher ||
-          sender->index % configuration_.settings.topics == receiver->index % configuration_.settings.topics;
-      if (sender->sends() && same_topic) expected += sender->progress.sent.load(std::memory_order_relaxed);
+      if (sender->sends() && sender->topic == receiver->topic)
+        expected += sender->progress.sent.load(std::memory_order_relaxed);
     }
     if (receiver->part != Role::Part::drains) expected = nothing_expected;
     receiver->progress.expected.store(expected, std::memory_order_relaxed);
@@ -101,11 +103,41 @@ void Session::request_stop(std::uint64_t expected) noexcept {
     role->progress.stop.request();
     sends = true;
   }
-  if (sends && running_.load() > 0) return;  // the last of them stops the receivers
+  if (sends && running_.load() > 0 && !configuration_.tells_ends) return;  // the last of them stops the receivers
   for (const auto& role : roles_) {
     role->progress.expected.store(expected, std::memory_order_relaxed);
     role->progress.stop.request();
   }
+}
+
+void Session::request_stop(const std::vector<unsigned>& subscribers, std::uint64_t expected) noexcept {
+  for (const auto& role : roles_) {
+    if (role->kind != RoleKind::subscriber || std::ranges::find(subscribers, role->index) == subscribers.end())
+      continue;
+    role->progress.expected.store(expected, std::memory_order_relaxed);
+    role->progress.stop.request();
+  }
+}
+
+std::vector<EndedEvent> Session::ends_to_tell() {
+  std::vector<EndedEvent> all;
+  if (!configuration_.tells_ends) return all;
+  for (const auto& role : roles_) {
+    if (role->progress.phase.load(std::memory_order_acquire) != Phase::ended || !told_.insert(role.get()).second)
+      continue;
+    all.push_back({.role = role->kind,
+                   .index = role->index,
+                   .sent = role->progress.sent.load(std::memory_order_relaxed),
+                   .forwarded = role->forwarded_messages()});
+  }
+  return all;
+}
+
+bool Session::all_told() const noexcept {
+  if (!configuration_.tells_ends) return true;
+  return std::ranges::all_of(roles_, [](const auto& role) {
+    return role->progress.stop.requested() || role->progress.phase.load() == Phase::ended;
+  });
 }
 
 void Session::drain_wake() const noexcept {
@@ -136,6 +168,7 @@ std::vector<Concluded> Session::conclude() {
       if (role->sends() != senders) continue;
       role->keep();
       results.push_back({role->result(), role->failure()});
+      for (AnyRoleResult& each : role->forwarded()) results.push_back({std::move(each), std::nullopt});
     }
   }
   return results;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -49,6 +50,12 @@ class Session {
   /// The senders end where they are; receivers are told when the last of this process has ended. Without senders here they end
   /// when they have received `expected` different messages (0: at once), or when nothing comes any more.
   void request_stop(std::uint64_t expected = nothing_expected) noexcept;
+  /// Only these subscribers end.
+  void request_stop(const std::vector<unsigned>& subscribers, std::uint64_t expected) noexcept;
+  /// The roles that have ended since this was last asked, where each end is to be told.
+  [[nodiscard]] std::vector<EndedEvent> ends_to_tell();
+  /// Every role has ended or was told to, where each is told by itself.
+  [[nodiscard]] bool all_told() const noexcept;
   /// Readable when something has happened: a role began to measure, or all have ended.
   [[nodiscard]] int wake_descriptor() const noexcept { return wake_; }
   void drain_wake() const noexcept;
@@ -89,6 +96,7 @@ class Session {
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
   std::vector<std::jthread> threads_;
+  std::set<const Role*> told_;  // those whose end has been told
 };
 
 template <Adapter A>

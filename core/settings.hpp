@@ -20,8 +20,9 @@ struct Topic {
   unsigned publishers = 1;                 ///< of the whole trial, in every process; of a service: its clients
   unsigned subscribers = 1;                ///< likewise; of a service: 1, its server
   std::optional<std::uint32_t> depth = 1;  ///< keep-last history depth in messages (>= 1); nullopt is keep-all
-  bool service = false;                    ///< request and reply of the middleware's own: see HasRequestReply
-  unsigned publishers_here = 0;            ///< of those, in this process
+  Reliability reliability = Reliability::reliable;
+  bool service = false;          ///< request and reply of the middleware's own: see HasRequestReply
+  unsigned publishers_here = 0;  ///< of those, in this process
   unsigned subscribers_here = 0;
 
   /// Messages that wait for a subscriber when each publisher has filled its history; nullopt: without a bound. Where a

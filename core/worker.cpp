@@ -143,7 +143,12 @@ class ControlledWorker {
           session_->start();
           started = monotonic_ns();
         } else if (name == StopCommand::tag) {
-          session_->request_stop(read_message<StopCommand>(command).expected);
+          const auto stop = read_message<StopCommand>(command);
+          if (stop.subscribers.empty()) {
+            session_->request_stop(stop.expected);
+          } else {
+            session_->request_stop(stop.subscribers, stop.expected);
+          }
           stopped = monotonic_ns();
         } else if (name == QuitCommand::tag) {
           if (started != no_start && !concluded) {
@@ -157,6 +162,7 @@ class ControlledWorker {
         }
       }
       if (started == no_start || concluded) continue;
+      for (const EndedEvent& each : session_->ends_to_tell()) send(each);
       if (session_->ended()) {
         conclude();
         concluded = true;
@@ -170,7 +176,8 @@ class ControlledWorker {
         ticked = monotonic_ns();
         tick(started);
       }
-      if (stopped != 0) abandon_if_stuck(stopped, stop_patience_s + (session_->told_to_drain() ? Drain::limit_s : 0));
+      if (stopped != 0 && session_->all_told())
+        abandon_if_stuck(stopped, stop_patience_s + (session_->told_to_drain() ? Drain::limit_s : 0));
     }
   }
 

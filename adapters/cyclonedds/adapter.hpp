@@ -75,7 +75,7 @@ class CycloneDds {
   [[nodiscard]] cyclonedds::Publisher publisher(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic(topic);
     cyclonedds::Entity writer(
-        dds_create_writer(participant_.get(), type, cyclonedds::writer_qos(settings_, native_).get(), nullptr),
+        dds_create_writer(participant_.get(), type, cyclonedds::writer_qos(settings_, native_, topic).get(), nullptr),
         "dds_create_writer for " + topic.name);
     require_shared_memory(writer, "writer", topic);
     return cyclonedds::Publisher(std::move(writer), native_, topic.message_bytes, settings_.loan);
@@ -84,8 +84,8 @@ class CycloneDds {
   [[nodiscard]] cyclonedds::Subscriber<cyclonedds::Intake> subscriber(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic(topic);
     cyclonedds::Entity reader(
-        dds_create_reader(participant_.get(), type, cyclonedds::reader_qos(settings_, native_, topic.publishers).get(),
-                          nullptr),
+        dds_create_reader(participant_.get(), type,
+                          cyclonedds::reader_qos(settings_, native_, topic, topic.publishers).get(), nullptr),
         "dds_create_reader for " + topic.name);
     require_shared_memory(reader, "reader", topic);
     const auto access = shares_memory() ? cyclonedds::Access::in_place : cyclonedds::Access::copied;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,7 +59,9 @@ class FastDds {
     participant_.reset(created(
         factory().create_participant(static_cast<std::uint32_t>(settings.domain), participant_qos(options_, place)),
         "the participant of domain " + std::to_string(settings.domain)));
-    dds::TypeSupport(new BytesType(settings.message_bytes)).register_type(participant_.get());
+    std::set<std::size_t> sizes;
+    for (const Topic& topic : settings.endpoints) sizes.insert(topic.message_bytes);
+    for (const std::size_t bytes : sizes) dds::TypeSupport(new BytesType(bytes)).register_type(participant_.get());
     publisher_ = created(participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT), "the publisher");
     subscriber_ = created(participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT), "the subscriber");
     if (place) place->open();

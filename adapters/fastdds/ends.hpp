@@ -37,11 +37,11 @@ class Publisher : kit::Pinned {
  public:
   Publisher(dds::Publisher& parent, dds::Topic& type, const Topic& topic, const Options& options)
       : parent_(parent),
-        writer_(created(parent.create_datawriter(&type, writer_qos(options), nullptr, dds::StatusMask::none()),
+        writer_(created(parent.create_datawriter(&type, writer_qos(options, topic), nullptr, dds::StatusMask::none()),
                         "the writer of " + topic.name)),
         bytes_(topic.message_bytes),
         loan_(options.settings.loan),
-        waits_(options.settings.reliability == Reliability::reliable && !options.settings.depth),
+        waits_(topic.reliability == Reliability::reliable && !topic.depth),
         timeout_(options.settings.write_timeout),
         buffer_(loan_ ? 0 : bytes_) {}
 
@@ -114,7 +114,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
         linger_(linger),
         bytes_(topic.message_bytes),
         samples_per_read_(options.samples_per_read),
-        overwritten_(options.over("data-sharing") && options.settings.depth) {
+        overwritten_(options.over("data-sharing") && topic.depth) {
     const bool listening = options.settings.reception == Reception::listen;
     const dds::StatusMask seen = listening ? dds::StatusMask::data_available() : dds::StatusMask::none();
     reader_ = created(parent.create_datareader(&type, reader_qos(options, topic), listening ? this : nullptr, seen),

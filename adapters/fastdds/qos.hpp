@@ -32,19 +32,19 @@ inline constexpr const char* flow_controller = "middlemark";
 
 /// What writers and readers have in common; `messages` is what the history of this end holds.
 template <class Qos>
-[[nodiscard]] Qos endpoint_qos(const Options& options, std::uint64_t messages) {
+[[nodiscard]] Qos endpoint_qos(const Options& options, const Topic& topic, std::uint64_t messages) {
   Qos qos;
-  qos.reliability().kind = options.settings.reliability == Reliability::reliable ? dds::RELIABLE_RELIABILITY_QOS
-                                                                                 : dds::BEST_EFFORT_RELIABILITY_QOS;
+  qos.reliability().kind =
+      topic.reliability == Reliability::reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
   qos.reliability().max_blocking_time = duration(options.settings.write_timeout);
   qos.durability().kind = dds::VOLATILE_DURABILITY_QOS;
   const auto most = static_cast<std::int32_t>(std::min<std::uint64_t>(messages, INT32_MAX));
-  qos.history().kind = options.settings.depth ? dds::KEEP_LAST_HISTORY_QOS : dds::KEEP_ALL_HISTORY_QOS;
-  if (options.settings.depth) qos.history().depth = most;
+  qos.history().kind = topic.depth ? dds::KEEP_LAST_HISTORY_QOS : dds::KEEP_ALL_HISTORY_QOS;
+  if (topic.depth) qos.history().depth = most;
   qos.resource_limits().max_instances = 1;
   qos.resource_limits().max_samples = most;
   qos.resource_limits().max_samples_per_instance = most;
-  qos.resource_limits().allocated_samples = static_cast<std::int32_t>(*options.allocated_samples);
+  qos.resource_limits().allocated_samples = std::min(static_cast<std::int32_t>(*options.allocated_samples), most);
   qos.resource_limits().extra_samples = static_cast<std::int32_t>(*options.extra_samples);
   qos.endpoint().history_memory_policy = static_cast<renamed::MemoryManagementPolicy_t>(options.history_memory);
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
@@ -56,8 +56,8 @@ template <class Qos>
   return qos;
 }
 
-[[nodiscard]] inline dds::DataWriterQos writer_qos(const Options& options) {
-  auto qos = endpoint_qos<dds::DataWriterQos>(options, options.writer_messages());
+[[nodiscard]] inline dds::DataWriterQos writer_qos(const Options& options, const Topic& topic) {
+  auto qos = endpoint_qos<dds::DataWriterQos>(options, topic, topic.depth.value_or(options.writer_samples));
   qos.publish_mode().kind = options.asynchronous ? dds::ASYNCHRONOUS_PUBLISH_MODE : dds::SYNCHRONOUS_PUBLISH_MODE;
   if (options.flow_controlled()) qos.publish_mode().flow_controller_name = flow_controller;
   auto& reliable = qos.reliable_writer_qos();
@@ -73,7 +73,7 @@ template <class Qos>
 }
 
 [[nodiscard]] inline dds::DataReaderQos reader_qos(const Options& options, const Topic& topic) {
-  auto qos = endpoint_qos<dds::DataReaderQos>(options, topic.capacity().value_or(options.reader_samples));
+  auto qos = endpoint_qos<dds::DataReaderQos>(options, topic, topic.capacity().value_or(options.reader_samples));
   auto& reliable = qos.reliable_reader_qos();
   reliable.times.*heartbeat_response_delay = milliseconds(options.heartbeat_response_delay_ms);
   (reliable.*disable_positive_acks).enabled = options.positive_acks_off_ms > 0;

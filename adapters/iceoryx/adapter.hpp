@@ -50,9 +50,9 @@ class Iceoryx {
   [[nodiscard]] iceoryx::Publisher publisher(const Topic& topic, unsigned /*index*/) {
     iox::popo::PublisherOptions options;
     options.historyCapacity = options_.history;
-    options.subscriberTooSlowPolicy = too_slow();
+    options.subscriberTooSlowPolicy = too_slow(topic);
     return {service(topic), options, chunk(topic), topic.subscribers,
-            waits() ? std::optional(settings_.write_timeout) : std::nullopt};
+            waits(topic) ? std::optional(settings_.write_timeout) : std::nullopt};
   }
 
   [[nodiscard]] iceoryx::Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
@@ -63,36 +63,36 @@ class Iceoryx {
     }
     iox::popo::SubscriberOptions options;
     options.queueCapacity = options_.queued(topic);
-    options.queueFullPolicy = full();
+    options.queueFullPolicy = full(topic);
     return {service(topic), options, settings_.reception};
   }
 
   [[nodiscard]] iceoryx::Client client(const Topic& topic, unsigned /*index*/) {
     iox::popo::ClientOptions options;
     options.responseQueueCapacity = options_.queued_responses();
-    options.responseQueueFullPolicy = full();
-    options.serverTooSlowPolicy = too_slow();
+    options.responseQueueFullPolicy = full(topic);
+    options.serverTooSlowPolicy = too_slow(topic);
     return {service(topic), options, settings_.reception, chunk(topic)};
   }
 
   [[nodiscard]] iceoryx::Server server(const Topic& topic, unsigned /*index*/) {
     iox::popo::ServerOptions options;
     options.requestQueueCapacity = options_.queued_requests(topic);
-    options.requestQueueFullPolicy = full();
-    options.clientTooSlowPolicy = too_slow();
+    options.requestQueueFullPolicy = full(topic);
+    options.clientTooSlowPolicy = too_slow(topic);
     return {service(topic), options, settings_.reception, chunk(topic)};
   }
 
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:
-  [[nodiscard]] bool waits() const noexcept { return settings_.reliability == Reliability::reliable; }
-  [[nodiscard]] iox::popo::ConsumerTooSlowPolicy too_slow() const noexcept {
-    return waits() ? iox::popo::ConsumerTooSlowPolicy::WAIT_FOR_CONSUMER
-                   : iox::popo::ConsumerTooSlowPolicy::DISCARD_OLDEST_DATA;
+  [[nodiscard]] static bool waits(const Topic& topic) noexcept { return topic.reliability == Reliability::reliable; }
+  [[nodiscard]] static iox::popo::ConsumerTooSlowPolicy too_slow(const Topic& topic) noexcept {
+    return waits(topic) ? iox::popo::ConsumerTooSlowPolicy::WAIT_FOR_CONSUMER
+                        : iox::popo::ConsumerTooSlowPolicy::DISCARD_OLDEST_DATA;
   }
-  [[nodiscard]] iox::popo::QueueFullPolicy full() const noexcept {
-    return waits() ? iox::popo::QueueFullPolicy::BLOCK_PRODUCER : iox::popo::QueueFullPolicy::DISCARD_OLDEST_DATA;
+  [[nodiscard]] static iox::popo::QueueFullPolicy full(const Topic& topic) noexcept {
+    return waits(topic) ? iox::popo::QueueFullPolicy::BLOCK_PRODUCER : iox::popo::QueueFullPolicy::DISCARD_OLDEST_DATA;
   }
   [[nodiscard]] iceoryx::Chunk chunk(const Topic& topic) const { return {topic.message_bytes, options_.alignment}; }
   [[nodiscard]] iox::capro::ServiceDescription service(const Topic& topic) const {

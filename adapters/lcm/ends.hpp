@@ -76,7 +76,8 @@ class Subscriber : kit::Pinned {
       throw AdapterError("lcm: " + topic.name + ": LCM did not receive its own test message on " + group.text(),
                          group.how_to_route() + "; or does a firewall drop multicast?");
     }
-    lcm_subscription_set_queue_capacity(subscription, options.queue_capacity * static_cast<int>(topic.publishers));
+    lcm_subscription_set_queue_capacity(subscription,
+                                        options.queue_capacity(topic) * static_cast<int>(topic.publishers));
     keep_to_interface(group);
     kit::Attendance(settings, topic).attend(index);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,34 +33,47 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options {
-  int queue_capacity = 1;  ///< messages of one publisher; 0: no bound
   std::uint64_t receive_buffer = 0;
   std::vector<std::string> notes;
 
-  explicit Options(const Settings& settings) {
-    const Native asked = kit::read_native<Native>("lcm", settings);
+  explicit Options(const Settings& settings) : asked_(kit::read_native<Native>("lcm", settings)) {
     // Everybody hears everybody, whatever the topic.
     std::uint64_t publishers = 0;
     for (const Topic& topic : settings.endpoints) publishers += topic.publishers;
     constexpr std::uint64_t least_buffer = std::uint64_t{2} << 20;  // what LCM's manual advises
     const std::uint64_t most = largest_receive_buffer();
     const std::uint64_t wanted = std::max(least_buffer, 2 * settings.message_bytes * publishers);
-    receive_buffer = asked.recv_buf_size.value_or(std::min(wanted, most));
+    receive_buffer = asked_.recv_buf_size.value_or(std::min(wanted, most));
     if (wanted > most && settings.message_bytes > most / 4) {
       notes.push_back("the receive buffer is " + std::to_string(most) + " bytes where " + std::to_string(wanted) +
                       " are wanted: messages may be lost; sudo sysctl -w net.core.rmem_max=" + std::to_string(wanted));
     }
-    constexpr std::uint64_t queue_bytes = std::uint64_t{256} << 20;
-    constexpr std::uint32_t keep_all = 1'000'000;
-    const std::uint64_t fitting = std::clamp<std::uint64_t>(queue_bytes / (settings.message_bytes + 256), 30, keep_all);
-    const std::uint64_t depth = settings.depth.value_or(keep_all);
-    queue_capacity = asked.queue_capacity.value_or(static_cast<int>(std::min(depth, fitting)));
-    if (depth > fitting) {
-      notes.push_back((settings.depth ? "a depth of " + std::to_string(depth) : std::string("keep-all")) + " became " +
-                      std::to_string(fitting) +
-                      " messages of each publisher, which is 256 MiB; native queue_capacity changes it");
+    std::set<std::string> bounded;  // of several topics each note once
+    for (const Topic& topic : settings.endpoints) {
+      const std::uint64_t depth = topic.depth.value_or(keep_all);
+      if (depth <= fitting(topic)) continue;
+      bounded.insert((topic.depth ? "a depth of " + std::to_string(depth) : std::string("keep-all")) + " became " +
+                     std::to_string(fitting(topic)) +
+                     " messages of each publisher, which is 256 MiB; native queue_capacity changes it");
     }
+    notes.insert(notes.end(), bounded.begin(), bounded.end());
   }
+
+  /// Messages of one publisher; 0: no bound.
+  [[nodiscard]] int queue_capacity(const Topic& topic) const {
+    const std::uint64_t depth = topic.depth.value_or(keep_all);
+    return asked_.queue_capacity.value_or(static_cast<int>(std::min(depth, fitting(topic))));
+  }
+
+ private:
+  static constexpr std::uint32_t keep_all = 1'000'000;
+
+  [[nodiscard]] static std::uint64_t fitting(const Topic& topic) {
+    constexpr std::uint64_t queue_bytes = std::uint64_t{256} << 20;
+    return std::clamp<std::uint64_t>(queue_bytes / (topic.message_bytes + 256), 30, keep_all);
+  }
+
+  const Native asked_;
 };
 
 }  // namespace middlemark::lcm

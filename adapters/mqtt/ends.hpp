@@ -117,7 +117,7 @@ class Publisher : public kit::OwnBuffer, public Connection {
       : OwnBuffer(topic.message_bytes),
         Connection(topic.name + ".p" + std::to_string(index), broker, options),
         topic_(topic.name),
-        qos_(options.quality),
+        qos_(options.quality(topic)),
         window_(options.max_inflight),
         write_timeout_(settings.write_timeout),
         attendance_(settings, topic) {
@@ -168,11 +168,11 @@ class Subscriber : public Connection {
     mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message* message) {
       static_cast<Subscriber*>(static_cast<Connection*>(self))->deliver(*message);
     });
-    check(mosquitto_subscribe(client_, nullptr, topic.name.c_str(), options.quality), "mosquitto_subscribe()");
+    check(mosquitto_subscribe(client_, nullptr, topic.name.c_str(), options.quality(topic)), "mosquitto_subscribe()");
     await([this] { return granted_.has_value(); }, "confirm the subscription");
-    if (*granted_ != options.quality) {
+    if (*granted_ != options.quality(topic)) {
       throw AdapterError("mqtt: " + topic.name + ": the broker granted QoS " + std::to_string(*granted_) +
-                         " where QoS " + std::to_string(options.quality) + " was asked for");
+                         " where QoS " + std::to_string(options.quality(topic)) + " was asked for");
     }
     kit::Attendance(settings, topic).attend(index);
   }

@@ -35,18 +35,20 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  int quality = 1;             ///< of service
   std::uint64_t messages = 0;  ///< in the broker for one subscriber; 0: as many as fit `bytes`
   std::uint64_t bytes = 0;     ///< the same in bytes, whatever the count
   std::vector<std::string> notes;
 
+  /// Of service.
+  [[nodiscard]] int quality(const Topic& topic) const {
+    return qos.value_or(topic.reliability == Reliability::reliable ? 1 : 0);
+  }
+
   explicit Options(const Settings& settings) : Native(kit::read_native<Native>("mqtt", settings)) {
-    const bool reliable = settings.reliability == Reliability::reliable;
-    quality = qos.value_or(reliable ? 1 : 0);
-    if ((quality > 0) != reliable) {
-      throw AdapterError(
-          "mqtt: native.qos = " + std::to_string(quality) + " is not what the trial's reliability asks for",
-          "0 is best-effort, 1 and 2 are reliable");
+    for (const Topic& topic : settings.endpoints) {
+      if ((quality(topic) > 0) == (topic.reliability == Reliability::reliable)) continue;
+      throw AdapterError("mqtt: native.qos = " + std::to_string(*qos) + " is not what the trial's reliability asks for",
+                         "0 is best-effort, 1 and 2 are reliable");
     }
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // in the broker, of all subscribers together
     constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;
@@ -61,7 +63,8 @@ struct Options : Native {
     notes.push_back("keep-all: the broker takes whatever comes, holds up to " + std::to_string(bytes >> 20) +
                     " MiB for each subscriber that is slower, and drops what comes then");
     // Of QoS 0 the broker counts messages only.
-    if (quality == 0) messages = std::max<std::uint64_t>(1000, bytes / (settings.message_bytes + 256));
+    if (settings.reliability == Reliability::best_effort)
+      messages = std::max<std::uint64_t>(1000, bytes / (settings.message_bytes + 256));
   }
 };
 

@@ -60,18 +60,20 @@ class Null : kit::Pinned {
   Publisher publisher(const Topic& topic, unsigned index) { return {settings_, script_, route(topic), index}; }
   Subscriber subscriber(const Topic& topic, unsigned index) { return {script_, route(topic), index}; }
   null::Client client(const Topic& service, unsigned index) {
-    return {settings_, script_, service, index, slots(service.message_bytes)};
+    return {settings_, script_, service, index, slots(service)};
   }
   null::Server server(const Topic& service, unsigned /*index*/) {
-    return {settings_, script_, service, slots(service.message_bytes)};
+    return {settings_, script_, service, slots(service)};
   }
 
  private:
   [[nodiscard]] null::Route route(const Topic& topic) const {
-    null::Route route{topic, "", {}, {}, slots(topic.message_bytes)};
+    null::Route route{topic, "", {}, {}, slots(topic)};
     if (settings_.pattern == Pattern::stream) {
       route.role = "publisher";
-      route.publisher = route.subscriber = {number_at_the_end(topic.name), settings_.topics};
+      const TopicRequest& asked = settings_.topics[number_at_the_end(topic.name)];
+      route.publishers = asked.publishers;
+      route.subscribers = asked.subscribers;
     } else {
       route.role = topic.name.substr(topic.name.rfind('_') + 1);  // ping or pong: what the core calls its topics
     }
@@ -84,14 +86,15 @@ class Null : kit::Pinned {
     return number;
   }
 
-  [[nodiscard]] std::uint64_t slots(std::size_t message_bytes) const noexcept {
+  [[nodiscard]] std::uint64_t slots(const Topic& topic) const noexcept {
     constexpr std::uint64_t usual = 16;
     constexpr std::uint64_t keep_all = 64;
     constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // of all queues of the trial
     std::uint64_t queues = 1;
     for (const Topic& each : settings_.endpoints) queues += std::uint64_t{each.publishers} * each.subscribers;
-    const std::uint64_t most = std::max<std::uint64_t>(1, most_bytes / queues / null::Queue::slot_bytes(message_bytes));
-    return std::min(script_.slots.value_or(std::max<std::uint64_t>(usual, settings_.depth.value_or(keep_all))), most);
+    const std::uint64_t most =
+        std::max<std::uint64_t>(1, most_bytes / queues / null::Queue::slot_bytes(topic.message_bytes));
+    return std::min(script_.slots.value_or(std::max<std::uint64_t>(usual, topic.depth.value_or(keep_all))), most);
   }
 
   const Settings settings_;

@@ -29,7 +29,7 @@ class Publisher : public kit::OwnBuffer {
       : OwnBuffer(route.topic.message_bytes),
         misbehaves_(route.role == script.at && meant(script.only_publisher, route.publisher(index))),
         never_matches_(script.fail.contains("match")),
-        blocks_when_full_(settings.reliability == Reliability::reliable),
+        blocks_when_full_(route.topic.reliability == Reliability::reliable),
         write_timeout_(settings.write_timeout),
         script_(script),
         wrong_(route.topic.message_bytes),

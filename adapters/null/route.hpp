@@ -15,15 +15,6 @@
 
 namespace middlemark::null {
 
-/// The endpoint at index i of a topic belongs to the role at index first + i * step: the roles of a stream are dealt out
-/// over its topics.
-struct RoleIndex {
-  unsigned first = 0;
-  unsigned step = 1;
-
-  [[nodiscard]] unsigned operator()(unsigned index) const noexcept { return first + index * step; }
-};
-
 /// Whether a script that names `only` one index, or none, means this one.
 [[nodiscard]] inline bool meant(const std::optional<unsigned>& only, unsigned index) noexcept {
   return !only || *only == index;
@@ -32,10 +23,18 @@ struct RoleIndex {
 /// One topic as this adapter carries it.
 struct Route {
   Topic topic;
-  std::string role;     ///< that publishes on it, as a script says it
-  RoleIndex publisher;  ///< of an index of the topic
-  RoleIndex subscriber;
+  std::string role;  ///< that publishes on it, as a script says it
+  std::vector<unsigned>
+      publishers;  ///< of a stream: the roles of its endpoints, by their indices among all of the trial
+  std::vector<unsigned> subscribers;
   std::uint64_t slots = 1;
+
+  [[nodiscard]] unsigned publisher(unsigned index) const noexcept {
+    return publishers.empty() ? index : publishers[index];
+  }
+  [[nodiscard]] unsigned subscriber(unsigned index) const noexcept {
+    return subscribers.empty() ? index : subscribers[index];
+  }
 
   [[nodiscard]] std::string queue_name(unsigned from, unsigned to) const {
     return "middlemark-null." + topic.name + "." + std::to_string(from) + "." + std::to_string(to);

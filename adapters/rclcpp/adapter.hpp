@@ -69,14 +69,15 @@ class RosClientLibrary {
 
   [[nodiscard]] ros2::Publisher publisher(const Topic& topic, unsigned index) {
     return ros2::made("the publisher of " + topic.name, [&] {
-      return ros2::Publisher(node(topic.name + "_pub", index), topic, qos(1), intraprocess(), ros2::refused(settings_));
+      return ros2::Publisher(node(topic.name + "_pub", index), topic, qos(topic, 1), intraprocess(),
+                             ros2::refused(settings_));
     });
   }
 
   [[nodiscard]] ros2::Subscriber subscriber(const Topic& topic, unsigned index) {
     return ros2::made("the subscription of " + topic.name, [&] {
-      return ros2::Subscriber(node(topic.name + "_sub", index), topic, qos(topic.publishers), settings_.reception,
-                              executor_);
+      return ros2::Subscriber(node(topic.name + "_sub", index), topic, qos(topic, topic.publishers),
+                              settings_.reception, executor_);
     });
   }
 
@@ -110,10 +111,10 @@ class RosClientLibrary {
   }
 
   /// `sources` publishers share a subscription's history: their messages would push out each other's.
-  [[nodiscard]] rclcpp::QoS qos(std::size_t sources) const {
+  [[nodiscard]] static rclcpp::QoS qos(const Topic& topic, std::size_t sources) {
     rclcpp::QoS qos(rclcpp::KeepAll{});
-    if (settings_.depth) qos.keep_last(*settings_.depth * sources);
-    if (settings_.reliability == Reliability::reliable) {
+    if (topic.depth) qos.keep_last(*topic.depth * sources);
+    if (topic.reliability == Reliability::reliable) {
       qos.reliable();
     } else {
       qos.best_effort();

@@ -39,11 +39,11 @@ class TopicPublisher : public kit::Attempts {
  public:
   TopicPublisher(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
       : message_(options.shares() ? 0 : topic.message_bytes),
-        most_in_flight_(options.bytes_in_flight()),
+        most_in_flight_(options.bytes_in_flight(topic)),
         timeout_(settings.write_timeout),
         here_(topic.subscribers_here) {
     if (options.shares()) pool_.emplace(topic.message_bytes, options.shared_messages(topic));
-    publisher_ = node.advertise<Bytes>(global(topic.name), options.publisher_queue());
+    publisher_ = node.advertise<Bytes>(global(topic.name), options.publisher_queue(topic));
     if (!publisher_) throw AdapterError("ros1: the topic " + topic.name + " cannot be advertised");
   }
 
@@ -172,7 +172,7 @@ class TopicSubscriber : public Inbox {
   TopicSubscriber(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
       : Inbox(settings.reception, options.transport != nodelet), here_(topic.publishers_here) {
     ros::SubscribeOptions asked;
-    asked.init<Bytes>(global(topic.name), options.subscriber_queue(topic.publishers),
+    asked.init<Bytes>(global(topic.name), options.subscriber_queue(topic),
                       [this](const BytesConstPtr& message) { deliver(message->span()); });
     if (options.transport == udpros) {
       asked.transport_hints.unreliable();

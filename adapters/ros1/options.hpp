@@ -45,8 +45,7 @@ struct Options : Native {
   explicit Options(const Settings& settings)
       : Native(kit::read_native<Native>("ros1", settings)),
         transport(settings.transport),
-        each_(settings.message_bytes + overhead_bytes),
-        depth_(settings.depth) {
+        each_(settings.message_bytes + overhead_bytes) {
     if (settings.calls_service()) {
       if (transport != tcpros && transport != tcpros_nodelay) {
         throw AdapterError("ros1: " + transport + ": roscpp's services are carried by TCP only",
@@ -62,12 +61,14 @@ struct Options : Native {
     for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);
     affordable_ = std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / each_, least_messages);
     kept_ = std::min(std::max(keep_all_bytes / each_, least_messages), affordable_);
-    if (!depth_) {
-      notes.push_back("keep-all: publish() waits when " + std::to_string(bytes_in_flight() >> 20) +
+    const auto is_keep_all = [](const Topic& topic) { return !topic.depth; };
+    if (std::ranges::any_of(settings.endpoints, is_keep_all)) {
+      notes.push_back("keep-all: publish() waits when " + std::to_string(kept_ * each_ >> 20) +
                       " MiB are not sent yet, and a subscriber drops the oldest of more than " +
-                      std::to_string(subscriber_queue(1)) + " messages: roscpp's endless queues would fill the memory");
-    } else if (*depth_ > affordable_) {
-      notes.push_back("depth " + std::to_string(*depth_) + " was cut to " + std::to_string(affordable_) +
+                      std::to_string(keep_all_queue()) + " messages: roscpp's endless queues would fill the memory");
+    }
+    if (settings.depth && *settings.depth > affordable_) {
+      notes.push_back("depth " + std::to_string(*settings.depth) + " was cut to " + std::to_string(affordable_) +
                       ": all queues together may take a quarter of the memory");
     }
     if (transport == udpros) note_datagrams(settings.message_bytes);
@@ -77,23 +78,25 @@ struct Options : Native {
   [[nodiscard]] bool shares() const { return transport == intraprocess || transport == nodelet; }
 
   /// 0 is roscpp's word for no bound; what bounds it is bytes_in_flight().
-  [[nodiscard]] std::uint32_t publisher_queue() const { return depth_ ? static_cast<std::uint32_t>(depth()) : 0; }
+  [[nodiscard]] std::uint32_t publisher_queue(const Topic& topic) const {
+    return topic.depth ? static_cast<std::uint32_t>(depth(topic)) : 0;
+  }
 
   /// One queue for all publishers of the topic.
-  [[nodiscard]] std::uint32_t subscriber_queue(unsigned publishers) const {
-    return static_cast<std::uint32_t>((depth_ ? depth() : std::min(kept_ * 4, affordable_)) * publishers);
+  [[nodiscard]] std::uint32_t subscriber_queue(const Topic& topic) const {
+    return static_cast<std::uint32_t>((topic.depth ? depth(topic) : keep_all_queue()) * topic.publishers);
   }
 
   /// Bytes that the publishers of a process may have handed over and roscpp has not sent, before publish() waits. With a depth
   /// this is only met when roscpp's own thread does not get to run: what is published waits for it outside of the queue.
-  [[nodiscard]] std::size_t bytes_in_flight() const {
-    return depth_ ? depth() * each_ + keep_all_bytes : kept_ * each_;
+  [[nodiscard]] std::size_t bytes_in_flight(const Topic& topic) const {
+    return topic.depth ? depth(topic) * (topic.message_bytes + overhead_bytes) + keep_all_bytes : kept_ * each_;
   }
 
   /// Messages a publisher may have out within a process before it waits for one to come back.
   [[nodiscard]] std::size_t shared_messages(const Topic& topic) const {
     const std::size_t in_callbacks_and_hands = topic.subscribers + std::size_t{2};
-    return (depth_ ? depth() * topic.publishers * topic.subscribers : kept_) + in_callbacks_and_hands;
+    return (topic.depth ? depth(topic) * topic.publishers * topic.subscribers : kept_) + in_callbacks_and_hands;
   }
 
  private:
@@ -102,7 +105,8 @@ struct Options : Native {
   static constexpr std::size_t keep_all_bytes = std::size_t{256} << 20;
   static constexpr std::size_t least_messages = 4;
 
-  [[nodiscard]] std::size_t depth() const { return std::min<std::size_t>(*depth_, affordable_); }
+  [[nodiscard]] std::size_t depth(const Topic& topic) const { return std::min<std::size_t>(*topic.depth, affordable_); }
+  [[nodiscard]] std::size_t keep_all_queue() const { return std::min(kept_ * 4, affordable_); }
 
   /// UDPROS cuts a message into datagrams and loses all of it with any of them.
   void note_datagrams(std::size_t message_bytes) {
@@ -116,8 +120,7 @@ struct Options : Native {
                     " bytes holds (net.core.rmem_default); it is lost with the first that is dropped");
   }
 
-  std::size_t each_;  // bytes of a message in a queue
-  std::optional<std::uint32_t> depth_;
+  std::size_t each_;            // bytes of a message in a queue
   std::size_t affordable_ = 0;  // messages in a queue
   std::size_t kept_ = 0;        // messages a keep-all publisher may have waiting
 };

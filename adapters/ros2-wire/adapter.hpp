@@ -57,18 +57,18 @@ class Ros2Wire {
 
   [[nodiscard]] ros2_wire::Publisher publisher(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic("rt/" + topic.name, ros2_wire::multi_array_type);
-    return {make_writer(type, writer_qos(settings_), topic.name), native_, topic.message_bytes};
+    return {make_writer(type, writer_qos(topic), topic.name), native_, topic.message_bytes};
   }
 
   [[nodiscard]] Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic("rt/" + topic.name, ros2_wire::multi_array_type);
-    return {make_reader(type, reader_qos(settings_, topic.publishers), topic.name),
+    return {make_reader(type, reader_qos(topic, topic.publishers), topic.name),
             ros2_wire::MessageIntake(topic.message_bytes), settings_.reception};
   }
 
   [[nodiscard]] ros2_wire::Client client(const Topic& service, unsigned /*index*/) {
     const std::string id = "clientid=" + ros2_wire::unique_id(participant_, ++ends_) + ";";
-    cyclonedds::Entity writer = make_writer(requests(service), named(writer_qos(settings_), id), service.name);
+    cyclonedds::Entity writer = make_writer(requests(service), named(writer_qos(service), id), service.name);
     cyclonedds::Entity reader =
         make_reader(replies(service), named(reader_qos(of_replies(service), 1), id), service.name);
     dds_instance_handle_t handle = 0;
@@ -80,7 +80,7 @@ class Ros2Wire {
     const std::string id = "serviceid=" + ros2_wire::unique_id(participant_, ++ends_) + ";";
     cyclonedds::Entity writer = make_writer(replies(service), named(writer_qos(of_replies(service)), id), service.name);
     cyclonedds::Entity reader =
-        make_reader(requests(service), named(reader_qos(settings_, service.publishers), id), service.name);
+        make_reader(requests(service), named(reader_qos(service, service.publishers), id), service.name);
     return {std::move(reader), std::move(writer), native_, service.message_bytes, settings_.reception};
   }
 
@@ -110,11 +110,11 @@ class Ros2Wire {
     return {dds_create_reader(participant_.get(), topic, qos.get(), nullptr), "dds_create_reader for " + name};
   }
 
-  [[nodiscard]] cyclonedds::Qos reader_qos(const Settings& settings, std::uint64_t sources) const {
-    return cyclonedds::reader_qos(settings, native_, sources);
+  [[nodiscard]] cyclonedds::Qos reader_qos(const Topic& topic, std::uint64_t sources) const {
+    return cyclonedds::reader_qos(settings_, native_, topic, sources);
   }
-  [[nodiscard]] cyclonedds::Qos writer_qos(const Settings& settings) const {
-    return cyclonedds::writer_qos(settings, native_);
+  [[nodiscard]] cyclonedds::Qos writer_qos(const Topic& topic) const {
+    return cyclonedds::writer_qos(settings_, native_, topic);
   }
   [[nodiscard]] static cyclonedds::Qos named(cyclonedds::Qos qos, const std::string& id) {
     dds_qset_userdata(qos.get(), id.data(), id.size());
@@ -122,10 +122,9 @@ class Ros2Wire {
   }
   /// Every client's reader receives the replies to all of them: no depth is enough for a client that is slower than the
   /// others, whose replies would push out its own.
-  [[nodiscard]] Settings of_replies(const Topic& service) const {
-    Settings settings = settings_;
-    if (service.publishers > 1) settings.depth.reset();
-    return settings;
+  [[nodiscard]] static Topic of_replies(Topic service) {
+    if (service.publishers > 1) service.depth.reset();
+    return service;
   }
 
   const Settings settings_;

@@ -53,20 +53,20 @@ class SharedMemory {
   Publisher publisher(const Topic& topic, unsigned index) {
     std::vector<std::string> doorbells;
     for (unsigned i = 0; i < topic.subscribers; ++i) doorbells.push_back(doorbell_name(topic, i));
-    return Publisher(settings_, layout(topic), ring_name(topic, index), doorbells, options_.planted_delay_ns);
+    return Publisher(settings_, topic, layout(topic), ring_name(topic, index), doorbells, options_.planted_delay_ns);
   }
 
   Subscriber subscriber(const Topic& topic, unsigned index) {
     std::vector<std::string> rings;
     for (unsigned i = 0; i < topic.publishers; ++i) rings.push_back(ring_name(topic, i));
-    return Subscriber(settings_, layout(topic), rings, doorbell_name(topic, index), index);
+    return Subscriber(settings_, topic, layout(topic), rings, doorbell_name(topic, index), index);
   }
 
   [[nodiscard]] std::vector<std::string> notes() const {
-    if (!settings_.depth || least_depth_ >= *settings_.depth) return {};
+    if (least_depth_ >= asked_depth_) return {};
     return {"shm: " + std::to_string(least_depth_) + " messages may wait for a subscriber, not " +
-            std::to_string(*settings_.depth) + ": the rings of a trial take at most " +
-            std::to_string(most_bytes >> 20) + " MiB"};
+            std::to_string(asked_depth_) + ": the rings of a trial take at most " + std::to_string(most_bytes >> 20) +
+            " MiB"};
   }
 
  private:
@@ -78,14 +78,17 @@ class SharedMemory {
   }
   [[nodiscard]] shm::RingLayout layout(const Topic& topic) {
     const bool stream = settings_.pattern == Pattern::stream;
-    const bool waits = stream && settings_.reliability == Reliability::reliable;
-    const std::size_t depth = settings_.depth.value_or(waits ? keep_all_waiting_depth : keep_all_depth);
+    const bool waits = stream && topic.reliability == Reliability::reliable;
+    const std::size_t depth = topic.depth.value_or(waits ? keep_all_waiting_depth : keep_all_depth);
     std::size_t rings = 0;
     for (const Topic& each : settings_.endpoints) rings += each.publishers;
     const shm::RingLayout layout =
         shm::RingLayout::of(topic.message_bytes, topic.subscribers, depth, stream ? stream_room() : ping_pong_room,
                             most_bytes / std::max<std::size_t>(rings, 1));
-    least_depth_ = std::min(least_depth_, layout.depth());
+    if (topic.depth && layout.depth() < *topic.depth && layout.depth() < least_depth_) {
+      least_depth_ = layout.depth();
+      asked_depth_ = *topic.depth;
+    }
     return layout;
   }
 
@@ -107,7 +110,8 @@ class SharedMemory {
 
   const Settings settings_;
   const Options options_;
-  std::size_t least_depth_ = static_cast<std::size_t>(-1);  // of the rings made so far
+  std::size_t least_depth_ = static_cast<std::size_t>(-1);  // of the rings that are shallower than asked for
+  std::size_t asked_depth_ = 0;                             // of that one
 };
 
 static_assert(fulfils_contract<SharedMemory>);

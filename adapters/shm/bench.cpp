@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   settings.reception = Reception::poll;
   settings.reliability = Reliability::reliable;
   settings.message_bytes = std::max<std::size_t>(header_bytes, std::strtoull(argv[1], nullptr, 10));
+  settings.topics = {{.message_bytes = settings.message_bytes, .publishers = {0}, .subscribers = {0}}};
   settings.scope = std::to_string(getpid());
   const std::uint64_t messages = std::strtoull(argv[2], nullptr, 10);
   if (fork() == 0) {

@@ -30,11 +30,11 @@ class Publisher : kit::Pinned {
  public:
   /// `planted_delay_ns`: what every publish() is to take longer, so that `middlemark selftest` can ask whether a known difference
   /// is found; 0: nothing is planted.
-  Publisher(const Settings& settings, const RingLayout& layout, const std::string& ring_name,
+  Publisher(const Settings& settings, const Topic& topic, const RingLayout& layout, const std::string& ring_name,
             const std::vector<std::string>& doorbells, std::uint64_t planted_delay_ns)
       : hands_over_(settings.loan),
         sleeps_(settings.reception != Reception::poll),
-        blocks_when_full_(settings.reliability == Reliability::reliable),
+        blocks_when_full_(topic.reliability == Reliability::reliable),
         write_timeout_ns_(static_cast<std::uint64_t>(settings.write_timeout.count())),
         ring_(ring_name, layout),
         planted_delay_ns_(planted_delay_ns),

@@ -18,10 +18,10 @@ namespace middlemark::shm {
 
 class Subscriber : kit::Pinned {
  public:
-  Subscriber(const Settings& settings, const RingLayout& layout, const std::vector<std::string>& rings,
-             const std::string& doorbell_name, unsigned index)
+  Subscriber(const Settings& settings, const Topic& topic, const RingLayout& layout,
+             const std::vector<std::string>& rings, const std::string& doorbell_name, unsigned index)
       : index_(index),
-        wakes_publishers_(settings.reception != Reception::poll && settings.reliability == Reliability::reliable),
+        wakes_publishers_(settings.reception != Reception::poll && topic.reliability == Reliability::reliable),
         // Slots are given back several at a time: each time is a transfer between the processors when the ring is full.
         most_at_once_(std::clamp<std::uint64_t>(layout.slots / 4, 1, 64)),
         doorbell_(doorbell_name) {

@@ -51,7 +51,7 @@ class ZeroMq {
   [[nodiscard]] zeromq::Client client(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
   [[nodiscard]] zeromq::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
 
-  [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes; }
+  [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes(trial_.settings.endpoints); }
 
  private:
   const zeromq::Trial trial_;

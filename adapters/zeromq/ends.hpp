@@ -45,10 +45,10 @@ class End {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  protected:
-  End(const Trial& trial, int type) : trial_(trial), socket_(trial.context, type) {
+  End(const Trial& trial, const Topic& topic, int type) : trial_(trial), socket_(trial.context, type) {
     const Options& options = trial.options;
-    socket_.set(ZMQ_SNDHWM, options.send_hwm, "ZMQ_SNDHWM");
-    socket_.set(ZMQ_RCVHWM, options.receive_hwm, "ZMQ_RCVHWM");
+    socket_.set(ZMQ_SNDHWM, options.send_hwm(topic), "ZMQ_SNDHWM");
+    socket_.set(ZMQ_RCVHWM, options.receive_hwm(topic), "ZMQ_RCVHWM");
     socket_.set(ZMQ_SNDTIMEO, options.write_timeout_ms, "ZMQ_SNDTIMEO");
     if (options.sndbuf) socket_.set(ZMQ_SNDBUF, *options.sndbuf, "ZMQ_SNDBUF");
     if (options.rcvbuf) socket_.set(ZMQ_RCVBUF, *options.rcvbuf, "ZMQ_RCVBUF");
@@ -129,7 +129,7 @@ class Receiver : public End {
   }
 
  protected:
-  Receiver(const Trial& trial, int type) : End(trial, type), routed_(type == ZMQ_ROUTER) {}
+  Receiver(const Trial& trial, const Topic& topic, int type) : End(trial, topic, type), routed_(type == ZMQ_ROUTER) {}
 
   [[nodiscard]] bool receive(int flags) noexcept {
     // The frames of a message arrive together.

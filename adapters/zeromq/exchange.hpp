@@ -12,7 +12,7 @@ class Client : public Writing, public Receiver {
  public:
   Client(const Trial& trial, const Topic& service)
       : Writing(trial, service),
-        Receiver(trial, trial.options.rpc == Rpc::req_rep ? ZMQ_REQ : ZMQ_DEALER),
+        Receiver(trial, service, trial.options.rpc == Rpc::req_rep ? ZMQ_REQ : ZMQ_DEALER),
         server_(note_of(service, 0)) {}
 
   [[nodiscard]] Published publish() noexcept { return outcome(send(socket_)); }
@@ -38,7 +38,7 @@ class Client : public Writing, public Receiver {
 class Server : public Writing, public Receiver {
  public:
   Server(const Trial& trial, const Topic& service)
-      : Writing(trial, service), Receiver(trial, trial.options.rpc == Rpc::req_rep ? ZMQ_REP : ZMQ_ROUTER) {
+      : Writing(trial, service), Receiver(trial, service, trial.options.rpc == Rpc::req_rep ? ZMQ_REP : ZMQ_ROUTER) {
     if (routed_) {
       // Otherwise a reply that finds its client's queue full is dropped without a word.
       socket_.set(ZMQ_ROUTER_MANDATORY, 1, "ZMQ_ROUTER_MANDATORY");

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,23 +47,39 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  bool nodrop = true;
-  int send_hwm = 1;
-  int receive_hwm = 1;
   int write_timeout_ms = 1000;
-  std::vector<std::string> notes;
+  bool streams = false;
 
   explicit Options(const Settings& settings)
-      : Native(kit::read_native<Native>("zeromq", settings)), nodrop(settings.reliability == Reliability::reliable) {
+      : Native(kit::read_native<Native>("zeromq", settings)), streams(settings.pattern == Pattern::stream) {
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(settings.write_timeout).count();
     write_timeout_ms = static_cast<int>(std::clamp<std::int64_t>(ms, 1, 1'000'000'000));
-    const int queued = bound(settings);
-    send_hwm = sndhwm.value_or(queued);
-    receive_hwm = rcvhwm.value_or(queued);
-    if (conflate && (nodrop || settings.depth != 1U)) {
+    for (const Topic& topic : settings.endpoints) {
+      if (!conflate || (!nodrop(topic) && topic.depth == 1U)) continue;
       throw AdapterError("zeromq: native.conflate keeps the last message of a topic only",
                          "ask for best-effort and a depth of 1");
     }
+  }
+
+  [[nodiscard]] static bool nodrop(const Topic& topic) { return topic.reliability == Reliability::reliable; }
+  [[nodiscard]] int send_hwm(const Topic& topic) const { return sndhwm.value_or(bound(topic)); }
+  [[nodiscard]] int receive_hwm(const Topic& topic) const { return rcvhwm.value_or(bound(topic)); }
+
+  /// Of the queues that are not what was asked for; of several topics each note once.
+  [[nodiscard]] std::vector<std::string> notes(const std::vector<Topic>& topics) const {
+    std::set<std::string> all;
+    for (const Topic& topic : topics) {
+      const std::uint32_t fitting = most(topic);
+      if (!topic.depth) {
+        all.insert("keep-all: the queues hold " + std::to_string(fitting) + " messages at either end, then " +
+                   (nodrop(topic) ? "the publisher waits" : "messages are dropped") +
+                   "; native sndhwm and rcvhwm change it");
+      } else if (*topic.depth > fitting) {
+        all.insert("a depth of " + std::to_string(*topic.depth) + " became " + std::to_string(fitting) +
+                   ", which is 1 GiB; native sndhwm and rcvhwm change it");
+      }
+    }
+    return {all.begin(), all.end()};
   }
 
  private:
@@ -72,23 +89,17 @@ struct Options : Native {
 
   /// A history as deep as was asked for, or as much as a queue may hold: a reliable sender waits rather than lose, so that
   /// keep-all needs no queue without a bound, which a flood would fill the memory with.
-  int bound(const Settings& settings) {
+  [[nodiscard]] static std::uint32_t most(const Topic& topic) {
     constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;
     constexpr std::uint64_t overhead_bytes = 128;  // of each queued message
-    const std::uint64_t most =
-        (settings.depth ? deepest_bytes : keep_all_bytes) / (settings.message_bytes + overhead_bytes);
-    const auto fitting = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most, 4, 1'000'000));
-    if (!settings.depth) {
-      notes.push_back("keep-all: the queues hold " + std::to_string(fitting) + " messages at either end, then " +
-                      (nodrop ? "the publisher waits" : "messages are dropped") +
-                      "; native sndhwm and rcvhwm change it");
-    } else if (*settings.depth > fitting) {
-      notes.push_back("a depth of " + std::to_string(*settings.depth) + " became " + std::to_string(fitting) +
-                      ", which is 1 GiB; native sndhwm and rcvhwm change it");
-    }
-    const std::uint32_t least = settings.pattern == Pattern::stream ? 1 : usual_mark;
-    return static_cast<int>(std::min(std::max(settings.depth.value_or(fitting), least), fitting));
+    const std::uint64_t messages =
+        (topic.depth ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(messages, 4, 1'000'000));
+  }
+  [[nodiscard]] int bound(const Topic& topic) const {
+    const std::uint32_t fitting = most(topic);
+    return static_cast<int>(std::min(std::max(topic.depth.value_or(fitting), streams ? 1 : usual_mark), fitting));
   }
 };
 

@@ -12,9 +12,9 @@ class Publisher : public Writing, public End {
  public:
   Publisher(const Trial& trial, const Topic& topic, unsigned index)
       : Writing(trial, topic),
-        End(trial, ZMQ_XPUB),
-        catch_up_every_(trial.options.nodrop ? 0 : static_cast<unsigned>((trial.options.send_hwm + 1) / 2)) {
-    socket_.set(ZMQ_XPUB_NODROP, trial.options.nodrop ? 1 : 0, "ZMQ_XPUB_NODROP");
+        End(trial, topic, ZMQ_XPUB),
+        catch_up_every_(Options::nodrop(topic) ? 0 : static_cast<unsigned>((trial.options.send_hwm(topic) + 1) / 2)) {
+    socket_.set(ZMQ_XPUB_NODROP, Options::nodrop(topic) ? 1 : 0, "ZMQ_XPUB_NODROP");
     socket_.set(ZMQ_XPUB_VERBOSER, 1, "ZMQ_XPUB_VERBOSER");
     bind(topic, index);
   }
@@ -51,7 +51,7 @@ class Publisher : public Writing, public End {
 
 class Subscriber : public Receiver {
  public:
-  Subscriber(const Trial& trial, const Topic& topic) : Receiver(trial, ZMQ_SUB), publishers_(topic.publishers) {
+  Subscriber(const Trial& trial, const Topic& topic) : Receiver(trial, topic, ZMQ_SUB), publishers_(topic.publishers) {
     if (trial.options.conflate) socket_.set(ZMQ_CONFLATE, 1, "ZMQ_CONFLATE");
     if (zmq_setsockopt(socket_.get(), ZMQ_SUBSCRIBE, "", 0) != 0) fail("ZMQ_SUBSCRIBE to " + topic.name);
     for (unsigned i = 0; i < topic.publishers; ++i) awaited_.push_back(note_of(topic, i));

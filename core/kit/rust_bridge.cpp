@@ -44,8 +44,8 @@ List<T> list_of(const std::vector<T>& items) {
 }
 
 TopicView view_of(const Topic& topic) {
-  return {text_of(topic.name),   topic.message_bytes,    topic.publishers,        topic.subscribers,
-          topic.publishers_here, topic.subscribers_here, topic.depth.value_or(0), topic.service};
+  return {text_of(topic.name),    topic.message_bytes,     topic.publishers,  topic.subscribers, topic.publishers_here,
+          topic.subscribers_here, topic.depth.value_or(0), topic.reliability, topic.service};
 }
 
 /// Empty: the interface has none.
@@ -178,7 +178,6 @@ const SettingsView& view_of(const Settings& settings) {
                .keep_last = own.depth.value_or(0),
                .publishers = own.publishers,
                .subscribers = own.subscribers,
-               .topics = own.topics,
                .workers = own.workers,
                .loan = own.loan,
                .one_process = own.one_process,

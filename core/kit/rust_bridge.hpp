@@ -33,6 +33,7 @@ struct TopicView {
   std::uint32_t publishers_here;
   std::uint32_t subscribers_here;
   std::uint32_t keep_last;  ///< 0: keep-all
+  Reliability reliability;
   bool service;
 };
 
@@ -54,7 +55,6 @@ struct SettingsView {
   std::uint32_t keep_last;  ///< 0: keep-all
   std::uint32_t publishers;
   std::uint32_t subscribers;
-  std::uint32_t topics;
   std::uint32_t workers;
   bool loan;
   bool one_process;

@@ -54,7 +54,7 @@ class Pong {
   /// Echoes until it is told to stop; one that does not echo drains first. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
-    receive_until_stopped(ends_.incoming(), *this, settings_, progress_);
+    receive_until_stopped(ends_.incoming(), *this, settings_.reception, settings_.reliability, progress_);
     conclude();
   }
 

@@ -37,7 +37,8 @@ class StreamPublisher {
 
   StreamPublisher(A& adapter, const Settings& settings, const PublisherRequest& request, const Clock& clock,
                   Progress& progress)
-      : settings_(settings),
+      : topic_(stream_topic(settings, request.topic)),
+        listens_(settings.reception == Reception::listen),
         request_(request),
         clock_(clock),
         progress_(progress),
@@ -46,12 +47,10 @@ class StreamPublisher {
         back_to_back_(!fills_ && !settings.loan && request.load.kind == LoadKind::max),
         recorder_(request.kept),
         pacer_(clock, request.load, settings.reception == Reception::poll),
-        outgoing_(adapter.publisher(stream_topic(settings, request.topic), request.index / settings.topics)) {}
+        outgoing_(adapter.publisher(topic_, place_of(request.index, settings.topics[request.topic].publishers))) {}
 
   [[nodiscard]] std::size_t matched() { return outgoing_.matched(); }
-  [[nodiscard]] std::size_t expected() const noexcept {
-    return dealt(settings_.subscribers, settings_.topics, request_.topic);
-  }
+  [[nodiscard]] std::size_t expected() const noexcept { return topic_.subscribers; }
   [[nodiscard]] static Found publishers() noexcept { return {}; }
 
   /// The whole of the role, on the calling thread. result() is valid afterwards.
@@ -103,7 +102,7 @@ class StreamPublisher {
     }
     if (progress_.stop.requested()) ended_ = Ended::stopped;
     // Who asks for a number of samples gets each of them; a listener cannot tell that nothing more is there.
-    if (request_.load.kind == LoadKind::max && !request_.samples && settings_.reception != Reception::listen) {
+    if (request_.load.kind == LoadKind::max && !request_.samples && !listens_) {
       stride_ = stamp_stride(clock_.cost_ns(), clock_.to_ns(now - begin), warmup_messages_);
     }
   }
@@ -168,7 +167,7 @@ class StreamPublisher {
   /// reason: no register has to be saved on the way.
   template <bool fills>
   [[gnu::noinline]] void send_untimed(std::uint64_t messages) noexcept {
-    const std::size_t bytes = settings_.message_bytes;
+    const std::size_t bytes = topic_.message_bytes;
     const StopSignal& stop = progress_.stop;
     Header header = Header::make(request_.index, false, attempts_, Header::untimed_ticks);
     std::uint64_t left = messages;
@@ -206,8 +205,8 @@ class StreamPublisher {
 
   /// One message, at its instant when `paced`. Under rate max its instant is when publish() begins.
   Published send(Header header, bool paced, Instants& instants) noexcept {
-    const std::span<std::byte> message = outgoing_.loan(settings_.message_bytes);
-    if (message.size() != settings_.message_bytes) [[unlikely]] {
+    const std::span<std::byte> message = outgoing_.loan(topic_.message_bytes);
+    if (message.size() != topic_.message_bytes) [[unlikely]] {
       instants.begin = instants.written = clock_.ticks();
       return Published::failed;
     }
@@ -327,7 +326,8 @@ class StreamPublisher {
     }
   }
 
-  const Settings settings_;
+  const Topic topic_;
+  const bool listens_;
   const PublisherRequest request_;
   const Clock clock_;
   Progress& progress_;

@@ -53,8 +53,9 @@ class OneByOne {
 /// Hands every message of `incoming` to `visitor`, on this thread or, under `listen`, on the middleware's. Returns why it
 /// ended: complete, quiet, limit or stopped.
 template <class Incoming, class Visitor>
-Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, const Settings& settings, Progress& progress) {
-  Drain drain(settings.reliability);
+Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, Reception reception, Reliability reliability,
+                            Progress& progress) {
+  Drain drain(reliability);
   const auto ended = [&]() noexcept -> std::optional<Ended> {
     if (!progress.stop.requested()) [[likely]]
       return std::nullopt;
@@ -63,7 +64,7 @@ Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, const Settings
                        progress.warm_ups.load(std::memory_order_relaxed));
   };
   std::optional<Ended> why;
-  switch (settings.reception) {
+  switch (reception) {
     case Reception::poll:
       for (unsigned nothing = 0; !(why = ended());) {
         announce_take(visitor);

@@ -27,8 +27,8 @@ class Role {
  public:
   enum class Part { sends, answers, drains };
 
-  Role(RoleKind its_kind, unsigned its_index, Part its_part, std::optional<int> its_cpu)
-      : kind(its_kind), index(its_index), part(its_part), cpu(its_cpu) {}
+  Role(RoleKind its_kind, unsigned its_index, Part its_part, std::optional<int> its_cpu, unsigned its_topic = 0)
+      : kind(its_kind), index(its_index), part(its_part), cpu(its_cpu), topic(its_topic) {}
   virtual ~Role() = default;
   Role(const Role&) = delete;
   Role& operator=(const Role&) = delete;
@@ -45,6 +45,9 @@ class Role {
   /// After run(): writes the samples. Throws std::system_error with the path.
   virtual void keep() const {}
   [[nodiscard]] virtual AnyRoleResult result() const = 0;
+  /// Those of what a subscriber forwards, and after its end how many messages each has sent.
+  [[nodiscard]] virtual std::vector<AnyRoleResult> forwarded() const { return {}; }
+  [[nodiscard]] virtual std::vector<std::uint64_t> forwarded_messages() const { return {}; }
   /// Nothing when the role did its work.
   [[nodiscard]] virtual std::optional<ErrorEvent> failure() const { return std::nullopt; }
 
@@ -60,6 +63,7 @@ class Role {
   /// all that was sent to them has come, or nothing comes any more.
   const Part part;
   const std::optional<int> cpu;
+  const unsigned topic;  ///< of a stream: its number in Settings::topics
   Progress progress;
 };
 
@@ -124,7 +128,7 @@ class StreamRole final : public Role {
   template <class A>
   StreamRole(A& adapter, const Settings& settings, const Request& request, const Clock& clock)
       : Role(publishes ? RoleKind::publisher : RoleKind::subscriber, request.index,
-             publishes ? Part::sends : Part::drains, request.cpu),
+             publishes ? Part::sends : Part::drains, request.cpu, request.topic),
         path_(request.samples_path),
         end_(adapter, settings, request, clock, progress) {}
   std::size_t matched() override { return end_.matched(); }
@@ -135,16 +139,38 @@ class StreamRole final : public Role {
     return end_.recorder().capacity() * sizeof(typename decltype(end_.recorder().samples())::value_type);
   }
   void keep() const override {
-    end_.recorder().write_npy(path_);
-    if (end_.histogram().count() > 0) end_.histogram().write_npy(histogram_path(path_));
+    write(end_, path_);
+    if constexpr (!publishes) {
+      for (const auto& each : end_.forwards()) write(*each, each->request().samples_path);
+    }
   }
   AnyRoleResult result() const override { return end_.result(); }
+  std::vector<AnyRoleResult> forwarded() const override {
+    std::vector<AnyRoleResult> all;
+    if constexpr (!publishes) {
+      for (const auto& each : end_.forwards()) all.emplace_back(each->result());
+    }
+    return all;
+  }
+  std::vector<std::uint64_t> forwarded_messages() const override {
+    std::vector<std::uint64_t> all;
+    if constexpr (!publishes) {
+      for (const auto& each : end_.forwards()) all.push_back(each->sent());
+    }
+    return all;
+  }
   std::optional<ErrorEvent> failure() const override {
     if constexpr (publishes) return end_.failure();
     return std::nullopt;
   }
 
  private:
+  template <class Kept>
+  static void write(const Kept& kept, const std::string& path) {
+    kept.recorder().write_npy(path);
+    if (kept.histogram().count() > 0) kept.histogram().write_npy(histogram_path(path));
+  }
+
   std::string path_;
   End end_;
 };

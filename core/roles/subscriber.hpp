@@ -14,6 +14,7 @@
 #include <middlemark/protocol.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/roles/ends.hpp>
+#include <middlemark/roles/forward.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/reception.hpp>
 #include <middlemark/roles/topics.hpp>
@@ -26,41 +27,51 @@ class StreamSubscriber {
  public:
   StreamSubscriber(A& adapter, const Settings& settings, const SubscriberRequest& request, const Clock& clock,
                    Progress& progress)
-      : settings_(settings),
+      : topic_(stream_topic(settings, request.topic)),
+        reception_(settings.reception),
         request_(request),
         clock_(clock),
         progress_(progress),
         checks_(request.payload == Payload::filled),
         senders_(settings.publishers),
         recorder_(request.kept),
-        incoming_(adapter.subscriber(stream_topic(settings, request.topic), request.index / settings.topics)) {
-    result_.by_publisher.reserve(senders_.size());
-    for (unsigned publisher_id = 0; publisher_id < senders_.size(); ++publisher_id) {
-      senders_[publisher_id].mine = publisher_id % settings.topics == request.topic;
+        incoming_(adapter.subscriber(topic_, place_of(request.index, settings.topics[request.topic].subscribers))) {
+    for (const ForwardRequest& each : request.forwards) {
+      forwards_.push_back(std::make_unique<Forward<A>>(adapter, settings, each, request.payload, clock));
     }
+    result_.by_publisher.reserve(senders_.size());
+    for (const unsigned publisher_id : settings.topics[request.topic].publishers) senders_[publisher_id].mine = true;
   }
 
-  [[nodiscard]] static std::size_t matched() noexcept { return 0; }
-  [[nodiscard]] static std::size_t expected() noexcept { return 0; }
-  [[nodiscard]] Found publishers() {
-    return publishers_found(incoming_, dealt(settings_.publishers, settings_.topics, request_.topic));
+  /// Of what it forwards.
+  [[nodiscard]] std::size_t matched() {
+    std::size_t found = 0;
+    for (const auto& each : forwards_) found += each->matched();
+    return found;
   }
+  [[nodiscard]] std::size_t expected() const noexcept {
+    std::size_t all = 0;
+    for (const auto& each : forwards_) all += each->expected();
+    return all;
+  }
+  [[nodiscard]] Found publishers() { return publishers_found(incoming_, topic_.publishers); }
 
   /// Receives until it is told to stop and has drained. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
-    const Ended ended = receive_until_stopped(incoming_, *this, settings_, progress_);
+    const Ended ended = receive_until_stopped(incoming_, *this, reception_, topic_.reliability, progress_);
     conclude(ended);
   }
 
   [[nodiscard]] const SubscriberResult& result() const noexcept { return result_; }
   [[nodiscard]] const Recorder<Arrival>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
+  [[nodiscard]] std::span<const std::unique_ptr<Forward<A>>> forwards() const noexcept { return forwards_; }
 
   void operator()(std::span<const std::byte> message) noexcept {
     // Most of a flood: the next one of the same publisher, neither stamped nor checked. All else is done out of line, so that
     // these need no more than a few registers.
-    if (flooding_ != nullptr && message.size() == settings_.message_bytes) {
+    if (flooding_ != nullptr && message.size() == topic_.message_bytes) {
       const Header header = read_header(message);
       if (header.stamp == flooding_stamp_ + flooding_->highest() + 1 && !header.timed()) [[likely]] {
         flooding_->advance();
@@ -90,15 +101,16 @@ class StreamSubscriber {
   [[gnu::noinline]] void receive(std::span<const std::byte> message) noexcept {
     // Stamped before anything of it is touched, unless its publisher leaves most of them unstamped: then the header says which.
     std::uint64_t now = some_untimed_ ? 0 : clock_.ticks();
-    if (message.size() != settings_.message_bytes) [[unlikely]] {
+    if (message.size() != topic_.message_bytes) [[unlikely]] {
       damaged(is_warm_up(message) ? 0 : 1);
       return;
     }
     const Header header = read_header(message);
     if (header.timed() && some_untimed_) now = clock_.ticks();
+    if (header.warm_up()) pass_on(true, now);
     if (!counts(header)) return;
     if (!header.timed()) some_untimed_ = true;
-    if (some_untimed_ && !checks_) {
+    if (some_untimed_ && !checks_ && forwards_.empty()) {
       flooding_ = &senders_[header.publisher_id()].tracker;
       flooding_stamp_ = Header::make(header.publisher_id(), false, 0, 0).stamp;
     }
@@ -115,6 +127,11 @@ class StreamSubscriber {
     } else if (header.timed()) {
       keep(header, now);
     }
+    pass_on(false, now);
+  }
+
+  void pass_on(bool warm_up, std::uint64_t now) noexcept {
+    for (const auto& forward : forwards_) (*forward)(warm_up, now != 0 ? now : clock_.ticks());
   }
 
   /// Whether it is a measured message that came for the first time.
@@ -188,7 +205,8 @@ class StreamSubscriber {
     if constexpr (HasLastError<SubscriberOf<A>>) result_.last_error = incoming_.last_error();
   }
 
-  const Settings settings_;
+  const Topic topic_;
+  const Reception reception_;
   const SubscriberRequest request_;
   const Clock clock_;
   Progress& progress_;
@@ -198,6 +216,7 @@ class StreamSubscriber {
   Histogram histogram_;  // of what came after the recorder was full
   Histogram all_;        // made of both at the end
   SubscriberOf<A> incoming_;
+  std::vector<std::unique_ptr<Forward<A>>> forwards_;
   std::uint64_t received_ = 0;
   std::uint64_t stamped_ = 0;  // the latest whose arrival last_ticks_ is
   std::uint64_t warm_ups_ = 0;

@@ -1,7 +1,9 @@
 // The topics of each pattern, as both ends name them.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <middlemark/settings.hpp>
 
@@ -17,44 +19,46 @@ namespace middlemark {
 
 /// Ping → every pong.
 [[nodiscard]] inline Topic ping_topic(const Settings& settings) {
-  return as_listed(settings,
-                   {settings.scope + "_ping", settings.message_bytes, 1, settings.subscribers, settings.depth});
+  return as_listed(settings, {settings.scope + "_ping", settings.message_bytes, 1, settings.subscribers, settings.depth,
+                              settings.reliability});
 }
 
 /// Each of the `echoing` pongs → ping.
 [[nodiscard]] inline Topic pong_topic(const Settings& settings, unsigned echoing) {
-  return as_listed(settings, {settings.scope + "_pong", settings.message_bytes, echoing, 1, settings.depth});
+  return as_listed(
+      settings, {settings.scope + "_pong", settings.message_bytes, echoing, 1, settings.depth, settings.reliability});
 }
 
 /// Every client → the server.
 [[nodiscard]] inline Topic request_topic(const Settings& settings) {
-  return as_listed(settings,
-                   {settings.scope + "_request", settings.message_bytes, settings.publishers, 1, settings.depth});
+  return as_listed(settings, {settings.scope + "_request", settings.message_bytes, settings.publishers, 1,
+                              settings.depth, settings.reliability});
 }
 
 /// The server → one client. On a topic that all clients share, replies would push each other out of a shallow history, and a
 /// client that has ended would hold up the others'.
 [[nodiscard]] inline Topic reply_topic(const Settings& settings, unsigned client) {
-  return as_listed(settings,
-                   {settings.scope + "_reply" + std::to_string(client), settings.message_bytes, 1, 1, settings.depth});
+  return as_listed(settings, {settings.scope + "_reply" + std::to_string(client), settings.message_bytes, 1, 1,
+                              settings.depth, settings.reliability});
 }
 
 /// Both ways, where the middleware has request and reply of its own.
 [[nodiscard]] inline Topic service_topic(const Settings& settings) {
-  return as_listed(settings,
-                   {settings.scope + "_service", settings.message_bytes, settings.publishers, 1, settings.depth, true});
-}
-
-/// Of `roles` that are dealt out over `topics`, those on topic `topic`: role r is on topic r mod topics.
-[[nodiscard]] constexpr unsigned dealt(unsigned roles, unsigned topics, unsigned topic) noexcept {
-  return (roles + topics - 1 - topic) / topics;
+  return as_listed(settings, {settings.scope + "_service", settings.message_bytes, settings.publishers, 1,
+                              settings.depth, settings.reliability, true});
 }
 
 /// One topic of a stream.
 [[nodiscard]] inline Topic stream_topic(const Settings& settings, unsigned topic) {
-  return as_listed(settings, {settings.scope + "_stream" + std::to_string(topic), settings.message_bytes,
-                              dealt(settings.publishers, settings.topics, topic),
-                              dealt(settings.subscribers, settings.topics, topic), settings.depth});
+  const TopicRequest& asked = settings.topics[topic];
+  return as_listed(settings, {settings.scope + "_stream" + std::to_string(topic), asked.message_bytes,
+                              static_cast<unsigned>(asked.publishers.size()),
+                              static_cast<unsigned>(asked.subscribers.size()), asked.depth, asked.reliability});
+}
+
+/// The place of a role among its like on their topic, by its index among all of the trial.
+[[nodiscard]] inline unsigned place_of(unsigned index, const std::vector<unsigned>& indices) {
+  return static_cast<unsigned>(std::ranges::find(indices, index) - indices.begin());
 }
 
 }  // namespace middlemark

@@ -21,7 +21,7 @@ Json good() {
     "command": "configure",
     "settings": {"transport": "udp", "reliability": "best-effort", "reception": "poll", "depth": 3, "loan": true,
                  "one_process": true, "message_bytes": 1024, "pattern": "ping-pong",
-                 "publishers": 1, "subscribers": 2, "topics": 1, "workers": 1, "domain": 17, "scope": "mm_4f2a_17",
+                 "publishers": 1, "subscribers": 2, "workers": 1, "domain": 17, "scope": "mm_4f2a_17",
                  "scratch": "/tmp/scratch", "interface": "eth0", "write_timeout_s": 0.25, "native": {"a": "1", "b": ""}},
     "placement": {"cpus": [0, 1], "policy": "fifo", "priority": 80, "mlock": true, "rt_limit_s": 12.5},
     "match_timeout_s": 7,
@@ -73,14 +73,14 @@ std::vector<Request> all(const Configuration& configuration) {
 }
 
 const std::vector<std::string> required{
-    "/settings/transport", "/settings/reliability", "/settings/reception",     "/settings/depth",
-    "/settings/loan",      "/settings/one_process", "/settings/message_bytes", "/settings/subscribers",
-    "/settings/pattern",   "/settings/publishers",  "/settings/topics",        "/settings/workers",
-    "/settings/domain",    "/settings/scope",       "/settings/scratch",       "/placement/cpus",
-    "/placement/policy",   "/placement/priority",   "/placement/mlock",        "/roles/0/index",
-    "/roles/0/samples",    "/roles/0/duration_s",   "/roles/0/warmup_s",       "/roles/0/reply_timeout_s",
-    "/roles/0/limit_s",    "/roles/0/payload",      "/roles/0/echoing",        "/roles/0/samples_path",
-    "/roles/1/index",      "/roles/1/echoes",       "/roles/1/echoing",        "/roles/1/payload"};
+    "/settings/transport", "/settings/reliability", "/settings/reception",      "/settings/depth",
+    "/settings/loan",      "/settings/one_process", "/settings/message_bytes",  "/settings/subscribers",
+    "/settings/pattern",   "/settings/publishers",  "/settings/workers",        "/settings/domain",
+    "/settings/scope",     "/settings/scratch",     "/placement/cpus",          "/placement/policy",
+    "/placement/priority", "/placement/mlock",      "/roles/0/index",           "/roles/0/samples",
+    "/roles/0/duration_s", "/roles/0/warmup_s",     "/roles/0/reply_timeout_s", "/roles/0/limit_s",
+    "/roles/0/payload",    "/roles/0/echoing",      "/roles/0/samples_path",    "/roles/1/index",
+    "/roles/1/echoes",     "/roles/1/echoing",      "/roles/1/payload"};
 
 const std::vector<std::string> optional{"/settings/interface", "/settings/write_timeout_s",
                                         "/settings/native",    "/placement/rt_limit_s",

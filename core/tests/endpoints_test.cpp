@@ -51,8 +51,13 @@ TEST(Endpoints, of_a_stream_are_its_topics_with_the_roles_dealt_out_over_them) {
   Configuration configuration = trial(Pattern::stream);
   configuration.settings.publishers = 3;
   configuration.settings.subscribers = 2;
-  configuration.settings.topics = 2;
-  configuration.settings.depth = std::nullopt;
+  configuration.settings.topics = {
+      {.message_bytes = 64, .publishers = {0, 2}, .subscribers = {0}, .depth = std::nullopt},
+      {.message_bytes = 1024,
+       .publishers = {1},
+       .subscribers = {1},
+       .reliability = Reliability::best_effort,
+       .depth = 5}};
   PublisherRequest publisher;
   publisher.topic = 1;
   SubscriberRequest subscriber;
@@ -66,7 +71,10 @@ TEST(Endpoints, of_a_stream_are_its_topics_with_the_roles_dealt_out_over_them) {
   EXPECT_EQ(all[0].publishers_here, 0U);
   EXPECT_EQ(all[0].subscribers_here, 2U);
   EXPECT_EQ(all[1].publishers_here, 1U);
-  EXPECT_EQ(all[1].capacity(), std::nullopt);
+  EXPECT_EQ(all[0].capacity(), std::nullopt);
+  EXPECT_EQ(all[1].capacity(), 5U);
+  EXPECT_EQ(all[1].message_bytes, 1024U);
+  EXPECT_EQ(all[1].reliability, Reliability::best_effort);
 }
 
 TEST(Endpoints, of_calls_are_one_service_where_the_middleware_has_them_and_else_a_topic_there_and_one_back_to_each) {

@@ -94,7 +94,8 @@ struct Stream {
     asked.subscribers = subscribers;
     asked.one_process = one_process;
     asked.workers = one_process ? 1 : publishers + subscribers;
-    const Topic topic{asked.scope + "_stream0", asked.message_bytes, publishers, subscribers};
+    const Topic topic{asked.scope + "_stream0", asked.message_bytes, publishers, subscribers, asked.depth,
+                      asked.reliability};
     for (unsigned i = 0; i < asked.workers; ++i) adapters.push_back(std::make_unique<A>(asked));
     std::size_t next = 0;
     const auto adapter = [&]() -> A& { return *adapters[one_process ? 0 : next++]; };

@@ -17,10 +17,12 @@
 #include <middlemark/message.hpp>
 
 #include "null/adapter.hpp"
+#include "support/topics.hpp"
 
 namespace middlemark {
 namespace {
 
+using test::topics_of;
 using Script = std::map<std::string, std::string>;
 using Sequences = std::vector<std::uint64_t>;
 
@@ -35,12 +37,17 @@ Settings scripted(Pattern pattern, Script script, unsigned publishers = 1, unsig
   settings.one_process = true;
   settings.scope = "mmtest_" + std::to_string(getpid()) + "_" + std::to_string(++trials);
   settings.native = std::move(script);
+  if (pattern == Pattern::stream) settings.topics = topics_of(settings, 1);
   return settings;
 }
 
 Topic stream_of(const Settings& settings, unsigned topic = 0) {
-  return {settings.scope + "_stream" + std::to_string(topic), settings.message_bytes,
-          settings.publishers / settings.topics, settings.subscribers / settings.topics};
+  return {settings.scope + "_stream" + std::to_string(topic),
+          settings.message_bytes,
+          static_cast<unsigned>(settings.topics[topic].publishers.size()),
+          static_cast<unsigned>(settings.topics[topic].subscribers.size()),
+          settings.depth,
+          settings.reliability};
 }
 
 template <class Outgoing>
@@ -130,7 +137,7 @@ TEST(AScript, for_one_subscriber_leaves_the_others_alone) {
 
 TEST(AScript, for_one_publisher_means_its_index_among_all_topics) {
   Settings settings = scripted(Pattern::stream, {{"lose", "1"}, {"only_publisher", "3"}}, 4, 2);
-  settings.topics = 2;
+  settings.topics = topics_of(settings, 2);
   Null adapter(settings);
   for (const unsigned topic : {0U, 1U}) {
     Null::Subscriber subscriber = adapter.subscriber(stream_of(settings, topic), 0);

@@ -23,6 +23,7 @@ using test::calibrated_clock;
 using test::Scripted;
 using Sent = Scripted::Sent;
 using test::StreamTrial;
+using test::topics_of;
 
 constexpr std::size_t size = 64;
 
@@ -38,6 +39,7 @@ Bytes message(std::uint64_t sequence, unsigned publisher_id = 0, bool warm_up = 
 SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, std::uint64_t expected = 0) {
   StreamTrial trial(Reception::poll, size);
   trial.settings.publishers = publishers;
+  trial.settings.topics = topics_of(trial.settings, 1);
   Scripted adapter(trial.settings);
   SubscriberRequest request;
   request.kept = 100;
@@ -97,7 +99,8 @@ TEST(Subscriber, counts_no_warm_up_message) {
 }
 
 TEST(Subscriber, that_is_stopped_in_a_flood_stamps_the_last_message_all_the_same) {
-  const StreamTrial trial(Reception::poll, size);
+  StreamTrial trial(Reception::poll, size);
+  trial.settings.topics = topics_of(trial.settings, 1);
   Scripted adapter(trial.settings);
   Progress progress;
   StreamSubscriber<Scripted> subscriber(adapter, trial.settings, {}, calibrated_clock(), progress);
@@ -151,6 +154,7 @@ struct PublisherEnd {
 PublisherEnd publish(const std::function<Published(const Sent&)>& script, PublisherRequest request,
                      const Clock& clock = calibrated_clock()) {
   StreamTrial trial(Reception::poll, size);
+  trial.settings.topics = topics_of(trial.settings, 1);
   Scripted adapter(trial.settings);
   adapter.on_ping = script;
   request.kept = 1000;

@@ -22,32 +22,25 @@ namespace middlemark::cyclonedds {
   return std::max<std::uint64_t>(readers, 1);
 }
 
-/// Writers of the reader that has most of them.
-[[nodiscard]] inline std::uint64_t most_sources(const Settings& settings) {
-  std::uint64_t most = 1;
-  for (const Topic& topic : settings.endpoints) most = std::max<std::uint64_t>(most, topic.publishers);
-  return most;
-}
-
 /// What a reader keeps of all its topic's publishers. Cyclone DDS's own bound is none: a flood would fill the memory.
 struct ReaderHistory {
   std::uint64_t messages = 0;  ///< keep-last: the depth; keep-all: the most that may wait to be taken
   bool bounded = false;        ///< less than the trial asked for (keep-all: always)
 
-  /// `sources` writers share a reader's history, because a type without a key has one instance: their messages would push
+  /// A topic's writers share a reader's history, because a type without a key has one instance: their messages would push
   /// out each other's.
-  ReaderHistory(const Settings& settings, std::uint64_t sources) {
+  ReaderHistory(const Settings& settings, const Topic& topic, std::uint64_t sources) {
     constexpr std::uint64_t mib = std::uint64_t{1} << 20;
     constexpr std::uint64_t sample_overhead_bytes =
         256;  // serialized data's header, and the entry of the reader's cache
-    const std::uint64_t sample = settings.message_bytes + sample_overhead_bytes;
-    if (!settings.depth) {
+    const std::uint64_t sample = topic.message_bytes + sample_overhead_bytes;
+    if (!topic.depth) {
       bounded = true;
       messages = std::max<std::uint64_t>(std::min(256 * mib, 2048 * mib / readers_of(settings)) / sample, 4);
       return;
     }
     const std::uint64_t room = std::max<std::uint64_t>(kit::physical_memory() / 4 / readers_of(settings) / sample, 1);
-    const std::uint64_t wanted = *settings.depth * sources;
+    const std::uint64_t wanted = *topic.depth * sources;
     bounded = wanted > room;
     messages = std::min(wanted, room);
   }
@@ -59,10 +52,10 @@ struct DeleteQos {
 using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
 
 /// What readers and writers have in common, so that they always match.
-[[nodiscard]] inline Qos common_qos(const Settings& settings, const Native& native) {
+[[nodiscard]] inline Qos common_qos(const Settings& settings, const Native& native, const Topic& topic) {
   Qos qos(dds_create_qos());
   dds_qset_reliability(
-      qos.get(), settings.reliability == Reliability::reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
+      qos.get(), topic.reliability == Reliability::reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
       settings.write_timeout.count());
   dds_qset_durability(qos.get(), DDS_DURABILITY_VOLATILE);
   dds_qset_latency_budget(qos.get(), native.latency_budget.count());
@@ -70,11 +63,12 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   return qos;
 }
 
-[[nodiscard]] inline Qos reader_qos(const Settings& settings, const Native& native, std::uint64_t sources) {
-  Qos qos = common_qos(settings, native);
-  const ReaderHistory history(settings, sources);
+[[nodiscard]] inline Qos reader_qos(const Settings& settings, const Native& native, const Topic& topic,
+                                    std::uint64_t sources) {
+  Qos qos = common_qos(settings, native, topic);
+  const ReaderHistory history(settings, topic, sources);
   const auto messages = static_cast<std::int32_t>(history.messages);
-  if (settings.depth) {
+  if (topic.depth) {
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, messages);
   } else {
     // A full reader makes its receive thread wait, and with it, over the acknowledgements, a reliable writer.
@@ -85,10 +79,10 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
 }
 
 /// The writer's own cache is bounded by its high-water mark, whatever the history.
-[[nodiscard]] inline Qos writer_qos(const Settings& settings, const Native& native) {
-  Qos qos = common_qos(settings, native);
-  if (settings.depth) {
-    dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(*settings.depth));
+[[nodiscard]] inline Qos writer_qos(const Settings& settings, const Native& native, const Topic& topic) {
+  Qos qos = common_qos(settings, native, topic);
+  if (topic.depth) {
+    dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(*topic.depth));
   } else {
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,16 +30,19 @@ namespace middlemark::cyclonedds {
                   std::to_string(asked) + " were asked for: 'sysctl -w net.core.rmem_max=" + std::to_string(asked) +
                   "'");
   }
-  const std::uint64_t sources = most_sources(settings);
-  const ReaderHistory history(settings, sources);
-  if (!settings.depth) {
-    all.push_back("keep-all is bounded to " + std::to_string(history.messages) +
-                  " messages waiting in a reader: beyond, a reliable writer is held up and best effort loses");
-  } else if (history.bounded) {
-    all.push_back("a reader keeps " + std::to_string(history.messages) + " messages where the depth of " +
-                  std::to_string(*settings.depth) + " asks for " + std::to_string(*settings.depth * sources) +
-                  ": all readers together keep to a quarter of the machine's memory");
+  std::set<std::string> histories;  // of several topics each note once
+  for (const Topic& topic : settings.endpoints) {
+    const ReaderHistory history(settings, topic, topic.publishers);
+    if (!topic.depth) {
+      histories.insert("keep-all is bounded to " + std::to_string(history.messages) +
+                       " messages waiting in a reader: beyond, a reliable writer is held up and best effort loses");
+    } else if (history.bounded) {
+      histories.insert("a reader keeps " + std::to_string(history.messages) + " messages where the depth of " +
+                       std::to_string(*topic.depth) + " asks for " + std::to_string(*topic.depth * topic.publishers) +
+                       ": all readers together keep to a quarter of the machine's memory");
+    }
   }
+  all.insert(all.end(), histories.begin(), histories.end());
   for (const std::string& warning : warnings) all.push_back("Cyclone DDS says: " + warning);
   return all;
 }

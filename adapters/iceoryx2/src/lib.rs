@@ -105,8 +105,8 @@ impl<V: Service> Trial<V> {
     }
 
     /// A full buffer loses its oldest message instead of holding the sender up or refusing the newest.
-    fn overflows(&self) -> bool {
-        !self.settings.reliable() && self.settings.depth().is_some()
+    fn overflows(&self, topic: &Topic) -> bool {
+        !topic.reliable() && topic.depth().is_some()
     }
 
     fn alignment(&self) -> Option<Alignment> {

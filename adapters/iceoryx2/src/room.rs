@@ -1,6 +1,6 @@
 //! How much the trial's shared memory can hold, and what that leaves of the depth that was asked for.
 
-use middlemark_adapter::{Error, Result, Settings};
+use middlemark_adapter::{Error, Result, Settings, Topic};
 
 /// What a message carries in front of it, and its alignment; more than it is.
 const HEADER_BYTES: usize = 128;
@@ -50,5 +50,10 @@ impl Room {
         let what = format!("iceoryx2: shm: messages of {} bytes", settings.message_bytes);
         settings.shm_holds(bytes, &what, "smaller messages")?;
         Ok(Self { messages, bounded: messages < wanted })
+    }
+
+    /// Of the topic's own depth, where others' are deeper.
+    pub fn of_topic(&self, topic: &Topic) -> usize {
+        topic.depth().map_or(self.messages, |depth| self.messages.min(depth as usize))
     }
 }

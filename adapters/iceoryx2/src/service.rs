@@ -36,8 +36,8 @@ fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
         .max_loaned_requests(1)
         .max_response_buffer_size(1)
         .max_borrowed_responses_per_pending_response(1)
-        .enable_safe_overflow_for_requests(trial.overflows())
-        .enable_safe_overflow_for_responses(trial.overflows());
+        .enable_safe_overflow_for_requests(trial.overflows(topic))
+        .enable_safe_overflow_for_responses(trial.overflows(topic));
     if let Some(alignment) = trial.alignment() {
         builder = builder.request_payload_alignment(alignment).response_payload_alignment(alignment);
     }

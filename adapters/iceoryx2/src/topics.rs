@@ -28,9 +28,9 @@ fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
         .max_subscribers(topic.subscribers as usize)
         .max_nodes(trial.settings.workers as usize)
         .history_size(0)
-        .subscriber_max_buffer_size(trial.room.messages)
+        .subscriber_max_buffer_size(trial.room.of_topic(topic))
         .subscriber_max_borrowed_samples(1)
-        .enable_safe_overflow(trial.overflows());
+        .enable_safe_overflow(trial.overflows(topic));
     if let Some(alignment) = trial.alignment() {
         builder = builder.payload_alignment(alignment);
     }
@@ -51,7 +51,7 @@ pub fn publisher<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Sender<
         .initial_max_slice_len(topic.message_bytes)
         .allocation_strategy(AllocationStrategy::Static)
         .max_loaned_samples(1);
-    let builder = if trial.settings.reliable() {
+    let builder = if topic.reliable() {
         builder
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
@@ -94,7 +94,7 @@ pub struct Inbox<V: Service> {
 pub fn subscriber<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Receiver<V, Inbox<V>>> {
     let service = service(trial, topic)?;
     let sleeper = sleeper(trial, &topic.name, topic.publishers, topic.subscribers)?;
-    let port = service.subscriber_builder().buffer_size(trial.room.messages).create()?;
+    let port = service.subscriber_builder().buffer_size(trial.room.of_topic(topic)).create()?;
     Ok(Receiver { port: Inbox { port, service }, sleeper })
 }
 

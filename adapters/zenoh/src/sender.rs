@@ -48,7 +48,7 @@ pub struct Sender {
 
 impl Sender {
     pub fn publisher(session: &Arc<Session>, topic: &Topic, index: u32) -> Result<Self> {
-        let reliability = match session.settings.reliable() {
+        let reliability = match topic.reliable() {
             true => Reliability::Reliable,
             false => Reliability::BestEffort,
         };
@@ -56,7 +56,7 @@ impl Sender {
             .zenoh
             .declare_publisher(topic.name.to_string())
             .reliability(reliability)
-            .congestion_control(session.congestion())
+            .congestion_control(session.congestion(topic))
             .priority(session.priority())
             .express(session.express())
             .wait()?;
@@ -69,7 +69,7 @@ impl Sender {
         let querier = session
             .zenoh
             .declare_querier(service.name.to_string())
-            .congestion_control(session.congestion())
+            .congestion_control(session.congestion(service))
             .priority(session.priority())
             .express(session.express())
             .consolidation(ConsolidationMode::None)

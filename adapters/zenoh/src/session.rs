@@ -58,8 +58,8 @@ impl Session {
         }
     }
 
-    pub fn congestion(&self) -> CongestionControl {
-        match self.native.congestion.unwrap_or(self.settings.reliable()) {
+    pub fn congestion(&self, topic: &Topic) -> CongestionControl {
+        match self.native.congestion.unwrap_or(topic.reliable()) {
             true => CongestionControl::Block,
             false => CongestionControl::Drop,
         }

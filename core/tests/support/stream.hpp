@@ -14,13 +14,15 @@
 #include <middlemark/session.hpp>
 
 #include "support/temporary_folder.hpp"
+#include "support/topics.hpp"
 #include "support/trial.hpp"
 
 namespace middlemark::test {
 
-/// What a trial asks for; publishers, subscribers and topics are those of the settings.
+/// What a trial asks for; publishers and subscribers are those of the settings, dealt out over the topics.
 struct StreamTrial {
   Settings settings;
+  unsigned topics = 1;
   PublisherRequest publisher;
   std::uint64_t kept = 1'000'000;
 
@@ -37,10 +39,11 @@ struct StreamTrial {
   [[nodiscard]] Configuration configuration(const std::string& folder) const {
     Configuration made;
     made.settings = settings;
+    made.settings.topics = topics_of(settings, topics);
     for (unsigned i = 0; i < settings.subscribers; ++i) {
       SubscriberRequest subscriber;
       subscriber.index = i;
-      subscriber.topic = i % settings.topics;
+      subscriber.topic = i % topics;
       subscriber.payload = publisher.payload;
       subscriber.kept = kept;
       subscriber.samples_path = folder + "/subscriber-" + std::to_string(i) + ".npy";
@@ -49,7 +52,7 @@ struct StreamTrial {
     for (unsigned i = 0; i < settings.publishers; ++i) {
       PublisherRequest one = publisher;
       one.index = i;
-      one.topic = i % settings.topics;
+      one.topic = i % topics;
       one.kept = kept;
       one.samples_path = folder + "/publisher-" + std::to_string(i) + ".npy";
       made.roles.emplace_back(one);

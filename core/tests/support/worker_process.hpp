@@ -167,7 +167,7 @@ class NullTrial {
       "command": "configure",
       "settings": {"transport": "memory", "reliability": "reliable", "reception": "block", "depth": 1, "loan": false,
                    "one_process": true, "message_bytes": 64, "pattern": "ping-pong", "publishers": 1,
-                   "subscribers": 1, "topics": 1, "workers": 1, "domain": 0, "interface": "lo",
+                   "subscribers": 1, "workers": 1, "domain": 0, "interface": "lo",
                    "write_timeout_s": 1.0, "native": {}},
       "placement": {"cpus": [], "policy": "other", "priority": 0, "mlock": false, "rt_limit_s": 30},
       "match_timeout_s": 30,

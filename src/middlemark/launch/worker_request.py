@@ -6,7 +6,7 @@ import msgspec
 
 from middlemark.model.cell import FACTORS, Cell, level_of
 from middlemark.model.plan import Limits
-from middlemark.model.protocol import Settings
+from middlemark.model.protocol import Settings, TopicRequest
 
 REPLY_TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
 """Added to the reply timeout: 64 MiB, which some middlewares move at 100 MiB/s both ways, get 2 s more."""
@@ -28,9 +28,20 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 def settings_of(cell: Cell, *, domain: int, scope: str, scratch: str, interface: str) -> Settings:
     """Return what the workers of one trial of the cell are told."""
+    topics = tuple(
+        TopicRequest(
+            message_bytes=cell.size,
+            publishers=tuple(range(topic, cell.publishers, cell.topics)),
+            subscribers=tuple(range(topic, cell.subscribers, cell.topics)),
+            reliability=cell.reliability,
+            depth=cell.depth,
+        )
+        for topic in range(cell.topics if cell.pattern == "stream" else 0)
+    )
     told = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
     return Settings(
-        **{key: level for key, level in told.items() if key in Settings.__struct_fields__},
+        **{key: level for key, level in told.items() if key in Settings.__struct_fields__ and key != "topics"},
+        topics=topics,
         workers=1 if cell.processes == 1 else cell.publishers + cell.subscribers,
         domain=domain,
         scope=scope,

@@ -56,6 +56,20 @@ class Message(Struct, frozen=True, kw_only=True):
 # What a trial asks for.
 
 
+class TopicRequest(Message, frozen=True, kw_only=True):
+    """One topic of a stream."""
+
+    message_bytes: Annotated[int, Meta(ge=16, examples=[16], extra={"cpp": "std::size_t"})]
+    """Size of every message, the core's header included."""
+    publishers: Annotated[tuple[Index, ...], Meta(min_length=1)]
+    """By their ``index``."""
+    subscribers: Annotated[tuple[Index, ...], Meta(min_length=1)]
+    """Likewise."""
+    reliability: Reliability
+    depth: Annotated[Depth | None, Meta(examples=[1])]
+    """Keep-last history depth in messages; null is keep-all."""
+
+
 class Settings(Message, frozen=True, kw_only=True):
     """One trial's request. Frozen: an adapter reads it once, when it opens."""
 
@@ -63,22 +77,23 @@ class Settings(Message, frozen=True, kw_only=True):
     transport: str
     """One of the names in ``Description.transports``."""
     reliability: Reliability
+    """Of a stream whose topics differ: reliable where any of them is."""
     reception: Annotated[Reception, Meta(examples=["block"])]
     """How the roles will receive; some middlewares must know when they open."""
     depth: Annotated[Depth | None, Meta(examples=[1])]
-    """Keep-last history depth in messages; null is keep-all."""
+    """Keep-last history depth in messages; null is keep-all. Of a stream whose topics differ the deepest of them."""
     loan: bool
     """Write into the middleware's own memory instead of the adapter's."""
     one_process: bool
     """All roles of the trial live in this process."""
     message_bytes: Annotated[int, Meta(ge=16, examples=[16], extra={"cpp": "std::size_t"})]
-    """Size of every message of the trial, the core's header included."""
+    """Size of every message, the core's header included. Of a stream whose topics differ the largest of them."""
     publishers: Annotated[int, Meta(ge=1, le=1 << 16, examples=[1], extra={"cpp": "unsigned"})]
     """Publishers of a stream, clients of request/reply; 1 under ping-pong. More would not fit the header."""
     subscribers: Annotated[Index, Meta(examples=[1])]
     """Of a stream; pongs of a ping-pong (0: the ping is alone); 1, the server, under request/reply."""
-    topics: Several
-    """Of a stream: publisher p and subscriber s are on topics p and s modulo ``topics``."""
+    topics: tuple[TopicRequest, ...] = ()
+    """Of a stream, and of nothing else."""
     workers: Annotated[Several, Meta(examples=[2])]
     """Processes of the trial that open the middleware."""
     domain: Annotated[int, Meta(ge=0, le=232, extra={"cpp": "int"})]
@@ -208,6 +223,26 @@ class PublisherRequest(SenderRequest, frozen=True, kw_only=True, tag="publisher"
     """A publisher of a stream."""
 
     topic: Index
+    """Its number in ``Settings.topics``."""
+    kept: Count
+    """Records kept raw; a histogram takes those beyond."""
+
+
+class ForwardRequest(Message, frozen=True, kw_only=True):
+    """What a subscriber publishes of each message that it receives: one step of a chain.
+
+    It has a publisher's result. Its record n is of the n-th message received; that message's intended instant is when
+    the other was received, and ``work_s`` later.
+    """
+
+    index: Index
+    """Among the publishers of the trial."""
+    topic: Index
+    """Its number in ``Settings.topics``."""
+    work_s: SecondsOrZero = 0.0
+    """Processor time that is taken first."""
+    samples_path: str
+    """Absolute; the .npy is written after the end."""
     kept: Count
     """Records kept raw; a histogram takes those beyond."""
 
@@ -216,10 +251,13 @@ class SubscriberRequest(RoleRequest, frozen=True, kw_only=True, tag="subscriber"
     """A subscriber of a stream."""
 
     topic: Index
+    """Its number in ``Settings.topics``."""
     samples_path: str
     """Absolute; the .npy is written after the end."""
     kept: Count
     """Records kept raw; a histogram takes those beyond."""
+    forwards: tuple[ForwardRequest, ...] = ()
+    """What it publishes of each message that it receives."""
 
 
 AnyRoleRequest = PingRequest | PongRequest | PublisherRequest | SubscriberRequest | ClientRequest | ServerRequest
@@ -235,6 +273,8 @@ class ConfigureCommand(Message, frozen=True, kw_only=True, tag_field="command", 
     placement: Placement
     match_timeout_s: Seconds = 10.0
     """Every role must have found its peers within this."""
+    tells_ends: bool = False
+    """Of a stream: the end of each role is told at once (``ended``), and a subscriber ends only when it is told to."""
     roles: Annotated[tuple[AnyRoleRequest, ...], Meta(min_length=1)]
 
 
@@ -251,6 +291,8 @@ class StopCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="
 
     expected: Count = 0
     """Different measured messages that such a receiver can expect; 0: it ends at once."""
+    subscribers: tuple[Index, ...] = ()
+    """Only these end; none: every role does."""
 
 
 class QuitCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="quit"):
@@ -386,6 +428,17 @@ class DoneEvent(Account, frozen=True, kw_only=True, tag="done"):
 
     role: RoleKind
     """The leading one."""
+
+
+class EndedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="ended"):
+    """A publisher or a subscriber has ended, where ``tells_ends`` asked for it."""
+
+    role: RoleKind
+    index: Index
+    sent: Count
+    """Measured messages; of a subscriber 0."""
+    forwarded: tuple[Count, ...] = ()
+    """Likewise, of each of a subscriber's forwards."""
 
 
 class ErrorEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="error"):
@@ -673,6 +726,7 @@ Event = (
     | ReadyEvent
     | TickEvent
     | MeasuringEvent
+    | EndedEvent
     | DoneEvent
     | ErrorEvent
     | ProbedEvent

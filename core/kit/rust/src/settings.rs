@@ -62,7 +62,6 @@ pub struct Settings {
     keep_last: u32,
     pub publishers: u32,
     pub subscribers: u32,
-    pub topics: u32,
     /// Processes of the trial that open the middleware.
     pub workers: u32,
     /// Write into the middleware's own memory instead of the adapter's.
@@ -95,6 +94,7 @@ pub struct Topic<'a> {
     pub publishers_here: u32,
     pub subscribers_here: u32,
     keep_last: u32,
+    pub reliability: Reliability,
     /// Request and reply of the middleware's own.
     pub service: bool,
 }
@@ -144,6 +144,10 @@ impl Settings {
 }
 
 impl Topic<'_> {
+    pub fn reliable(&self) -> bool {
+        self.reliability == Reliability::Reliable
+    }
+
     /// Keep-last history depth in messages; `None` is keep-all.
     pub fn depth(&self) -> Option<u32> {
         (self.keep_last != 0).then_some(self.keep_last)

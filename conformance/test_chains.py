@@ -1,0 +1,109 @@
+"""A graph of three nodes over two topics that differ: every message is brought on, and each end is told."""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from contender import Contender
+from conversation import Conversation, configure
+
+from middlemark.launch.worker_request import settings_of
+from middlemark.model.protocol import ForwardRequest, Load, PublisherRequest, SubscriberRequest, TopicRequest
+from middlemark.model.samples import ARRIVAL, SENDING
+from middlemark.stats.samples import load
+
+SENT = 60
+LARGE, SMALL = 5000, 64
+WORK_S = 0.001
+
+
+@pytest.fixture(params=["block", "listen"])
+def receive(request: pytest.FixtureRequest, contender: Contender) -> str:
+    """How its nodes receive."""
+    if contender.scripted or contender.transport.alone:
+        pytest.skip("nobody else takes part, or it tests the bench")
+    if request.param not in contender.transport.receive:
+        pytest.skip(f"it does not {request.param}")
+    if contender.transport.companions:
+        pytest.skip("it needs a daemon; the trials start it")
+    return str(request.param)
+
+
+def nodes(contender: Contender, receive: str, folder: Path) -> list[dict[str, Any]]:
+    """Return the commands of a camera, of a detector that forwards what it finds, and of a planner."""
+    offered = contender.transport
+    deep = 50 if offered.max_depth is None else min(50, offered.max_depth)
+    cell = contender.cell(pattern="stream", size=LARGE, receive=receive, depth=deep, publishers=2, subscribers=2)
+    other = offered.reliability[-1]
+    topics = (
+        TopicRequest(message_bytes=LARGE, publishers=(0,), subscribers=(0,), reliability=cell.reliability, depth=deep),
+        TopicRequest(message_bytes=SMALL, publishers=(1,), subscribers=(1,), reliability=other, depth=max(1, deep - 1)),
+    )
+    settings = msgspec.structs.replace(
+        settings_of(cell, domain=79, scope=f"mm_direct_{os.urandom(3).hex()}", scratch=str(folder), interface="lo"),
+        topics=topics,
+        workers=1 if cell.processes == 1 else 3,
+    )
+    common: dict[str, Any] = {"payload": "filled", "kept": 1000}
+    camera = PublisherRequest(
+        index=0,
+        topic=0,
+        load=Load(kind="rate", rate_hz=200.0),
+        samples=SENT,
+        duration_s=None,
+        warmup_s=0.1,
+        limit_s=30.0,
+        samples_path=str(folder / "camera.npy"),
+        **common,
+    )
+    found = ForwardRequest(index=1, topic=1, work_s=WORK_S, samples_path=str(folder / "found.npy"), kept=1000)
+    detector = SubscriberRequest(
+        index=0, topic=0, samples_path=str(folder / "detector.npy"), forwards=(found,), **common
+    )
+    planner = SubscriberRequest(index=1, topic=1, samples_path=str(folder / "planner.npy"), **common)
+    roles = [(camera, detector, planner)] if cell.processes == 1 else [(camera,), (detector,), (planner,)]
+    return [configure(settings, *some) | {"tells_ends": True} for some in roles]
+
+
+def test_a_chain_brings_every_message_on_and_each_topic_ends_by_itself(
+    contender: Contender, receive: str, tmp_path: Path
+) -> None:
+    with contextlib.ExitStack() as stack:
+        commands = nodes(contender, receive, tmp_path)
+        talks = [stack.enter_context(Conversation(contender.worker.path)) for _ in commands]
+        for talk, command in zip(talks, commands, strict=True):
+            talk.hear("hello")
+            talk.say(command="configure", **command)
+        for talk in talks:
+            talk.hear("ready")
+        for talk in reversed(talks):  # who receives is there before who sends
+            talk.say(command="start")
+            talk.hear("tick")
+        camera, detector, planner = talks if len(talks) == 3 else talks * 3
+        sent = camera.hear("ended")
+        assert (sent["role"], sent["sent"]) == ("publisher", SENT)
+        detector.say(command="stop", subscribers=[0], expected=sent["sent"])
+        passed = detector.hear("ended")
+        assert (passed["role"], passed["index"], passed["forwarded"]) == ("subscriber", 0, [SENT])
+        planner.say(command="stop", subscribers=[1], expected=SENT)
+        assert planner.hear("ended")["index"] == 1
+        found = {}
+        for talk, command in zip(talks, commands, strict=True):
+            results = sum(1 + len(role.get("forwards", ())) for role in command["roles"])
+            for event in [talk.hear("result") for _ in range(results)]:
+                found[event["role"], event["index"]] = event
+        assert found.keys() == {("publisher", 0), ("publisher", 1), ("subscriber", 0), ("subscriber", 1)}
+        for each in (found["subscriber", 0], found["subscriber", 1]):
+            assert (each["received"], each["ended"]) == (SENT, "complete")
+            assert (each["damaged"], each["duplicated"], each["reordered"]) == (0, 0, 0)
+        for talk in talks:
+            talk.say(command="quit")
+        assert [talk.status() for talk in talks] == [0] * len(talks)
+    arrived = load(tmp_path / "detector.npy", ARRIVAL)
+    planned = load(tmp_path / "planner.npy", ARRIVAL)
+    assert len(arrived) == len(planned) == len(load(tmp_path / "found.npy", SENDING)) == SENT
+    assert list(planned["stamp"]) == [(1 << 48) + at for at in range(1, SENT + 1)]
+    assert (planned["received_ns"] >= arrived["received_ns"] + WORK_S * 1e9).all()
