@@ -21,6 +21,7 @@
 #include "null/adapter.hpp"
 #include "shm/adapter.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/topics.hpp"
 #include "tcp/adapter.hpp"
 #include "udp/adapter.hpp"
 #include "uds/adapter.hpp"
@@ -94,6 +95,7 @@ struct Stream {
     asked.subscribers = subscribers;
     asked.one_process = one_process;
     asked.workers = one_process ? 1 : publishers + subscribers;
+    asked.topics = test::topics_of(asked, 1);
     const Topic topic{asked.scope + "_stream0", asked.message_bytes, publishers, subscribers, asked.depth,
                       asked.reliability};
     for (unsigned i = 0; i < asked.workers; ++i) adapters.push_back(std::make_unique<A>(asked));

@@ -194,6 +194,8 @@ class NullTrial {
   /// A stream as fast as possible, unless its publisher is given a load.
   void make_stream(std::uint64_t samples) {
     configure["settings"]["pattern"] = "stream";
+    configure["settings"]["topics"] = Json::parse(
+        R"([{"message_bytes": 64, "publishers": [0], "subscribers": [0], "reliability": "reliable", "depth": 1}])");
     configure["roles"] = Json::parse(R"([
         {"role": "publisher", "index": 0, "topic": 0, "duration_s": null, "warmup_s": 0, "limit_s": 60,
          "payload": "filled"},
