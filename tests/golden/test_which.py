@@ -25,7 +25,7 @@ FIELD = {
     "rigel": Truth(400.0, scatter=0.2),
 }
 ALIKE = {**FIELD, "vega": Truth(50.4), "lyra": Truth(50.0)}
-NEAR = {**FIELD, "vega": Truth(52.0, scatter=0.15), "lyra": Truth(50.0, scatter=0.15)}
+NEAR = {**FIELD, "vega": Truth(50.5, scatter=0.15), "lyra": Truth(50.0, scatter=0.15)}
 LATE = {**FIELD, "lyra": Truth(50.0, late=0.04), "vega": Truth(60.0)}
 
 

@@ -36,6 +36,8 @@ def noise(draw: np.random.Generator, kind: str) -> Values:
         values += np.where(of & (draw.random(values.shape) < 0.3), 0.25, 0.0)
     if kind == "stalls":
         values += np.where(draw.random(values.shape) < 0.02, draw.exponential(1.0, values.shape), 0.0)
+    if kind == "disturbed":
+        values += np.where(draw.random(values.shape) < 0.2, draw.exponential(0.4, values.shape), 0.0)
     if kind == "unlike":
         values *= np.exp(draw.normal(0, 0.8, CANDIDATES))
     return values + np.cumsum(draw.normal(0, 0.05, MOST_ROUNDS))[:, None]
@@ -69,7 +71,7 @@ def test_a_winner_by_a_fifth_is_found_with_a_third_of_the_trials(kind: str) -> N
     assert np.median([each.trials / equal_allocation(CANDIDATES, each.rounds) for each in races]) <= 1 / 3
 
 
-@pytest.mark.parametrize("kind", ["plain", "two speeds", "stalls", "unlike"])
+@pytest.mark.parametrize("kind", ["plain", "two speeds", "stalls", "disturbed", "unlike"])
 def test_at_most_one_race_in_twenty_has_a_wrong_winner(kind: str) -> None:
     draw = np.random.default_rng(4)
     races = [raced(noise(draw, kind) + behind(draw, 0.08)) for _ in range(40)]

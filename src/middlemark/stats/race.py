@@ -3,7 +3,9 @@
 Each look spends a part of the error (Lan & DeMets, 1983), so that all looks together stop the best one with a chance of
 at most 5 %. While there are many, whoever is slower than the leader by more than a t quantile leaves, as multiple
 comparisons with the best have it (Hsu, 1981). Its scatter is moderated (Smyth, 2004): that of all candidates together
-counts as some rounds of its own, since two values that happen to agree, or not to, say little. The last few leave by
+counts as some rounds of its own, since two values that happen to agree, or not to, say little. That of all is the
+median deviation, and what is farther from a candidate's median than it explains counts as its end (Huber, 1964): on a
+machine with other work every fifth trial may be disturbed, and must not hide the others. The last few leave by
 the exact signed-rank test of their paired rounds. That test alone could not screen: its least p-value is 2/2^n, and 27
 rivals are out of its reach before some ten rounds.
 """
@@ -23,14 +25,17 @@ FIRST_LOOK = 2
 FINALISTS = 5
 """So many or fewer are told apart by the exact test; a tie names no more either."""
 FINAL_LOOKS = (8, 12, 17, 24, 34, 48, 68, 96, 136, 192)
-"""Rounds after which it is asked: each look halves what is left of its error."""
+"""Rounds after which it is asked."""
+_FINAL = (0.016, 0.007, 0.003, 0.002, 0.0015, 0.001, 0.0007, 0.0004, 0.0002, 0.0002)
+"""The error that each of these looks spends: of the first enough that eight rounds can tell five finalists apart, since
+over four rivals it is more than 2 ** -8."""
 _SCREENING = 0.018
 _PRIOR = 6
 """Degrees of freedom that the scatter of all candidates together has in that of each."""
-_FINAL = 0.032
-"""Enough that eight rounds can tell five finalists apart: half of it over four rivals is more than 2 ** -8."""
-_CLIP = 5.0
+_CLIP = 2.5
 """A difference from the candidate's median beyond so many times the scatter counts as that: a stall is no speed."""
+_CORE = 1.3
+"""Squared: what the scatter of such differences is, at most, where the median deviation says 1 (simulated)."""
 
 Figures = Mapping[int, float]
 """By round: the logarithm of what is to be small."""
@@ -86,8 +91,8 @@ def standing(
 
 def equal_allocation(candidates: int, rounds: int) -> int:
     """Return the trials of such a race if nobody left, with at least the rounds that the exact test then asks for."""
-    level = _FINAL / max(1, candidates - 1)
-    able = (look for at, look in enumerate(FINAL_LOOKS) if 2.0**-look <= level * 2.0 ** -(1 + at))
+    rivals = max(1, candidates - 1)
+    able = (look for look, error in zip(FINAL_LOOKS, _FINAL, strict=True) if 2.0**-look <= error / rivals)
     return candidates * max(rounds, next(able, FINAL_LOOKS[-1]))
 
 
@@ -102,13 +107,16 @@ def _screened(values: Values, differences: Values, rivals: Sequence[int], margin
     residuals = centred - np.median(centred, axis=0)
     usual = float(chdtri(rounds - 1, 0.5)) / (rounds - 1)  # the median of such variances, where the true one is 1
     pooled = 2 * float(np.median(np.var(residuals, axis=0, ddof=1))) / usual
+    spread = 2 * math.sqrt(pooled)
+    if candidates > FINALISTS:  # the median deviation of few says little
+        spread = 1.4826 * float(np.median(np.abs(residuals))) * math.sqrt(2 * rounds / (rounds - 1))
+        pooled = min(pooled, _CORE * spread**2)
     prior = min(_PRIOR, candidates - 2)  # few know little of each other
     leaving = set()
     for each in rivals:
         own = differences[:, each]
         middle = float(np.median(own))
-        bound = _CLIP * math.sqrt(pooled)
-        own = np.clip(own, middle - bound, middle + bound)
+        own = np.clip(own, middle - _CLIP * spread, middle + _CLIP * spread)
         degrees = prior + rounds - 1
         variance = (prior * pooled + (rounds - 1) * float(np.var(own, ddof=1))) / degrees
         reach = float(stdtrit(degrees, 1 - level)) * math.sqrt(variance / rounds)
@@ -122,7 +130,7 @@ def _beaten(differences: Values, rivals: Sequence[int], margin: float) -> set[in
     rounds = len(differences)
     if rounds not in FINAL_LOOKS or not rivals:
         return set()
-    level = _FINAL * 2.0 ** -(1 + FINAL_LOOKS.index(rounds)) / len(rivals)
+    level = _FINAL[FINAL_LOOKS.index(rounds)] / len(rivals)
     found = {each: signed_rank(list(differences[:, each])) for each in rivals}
     return {each for each, shift in found.items() if shift.shift > math.log1p(margin) and shift.p <= 2 * level}
 
