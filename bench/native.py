@@ -2,6 +2,8 @@
 
 Usage: python bench/native.py [ROUNDS] [TOOL…], best as scripts/alone python bench/native.py
 
+Needs PYTHONPATH=src and MIDDLEMARK_WORKERS, as bench/run sets them.
+
 Runs every tool that is on the PATH, each with a processor of its own for sender and receiver, as here, and names how
 to install the others. A ratio of times or of rates is ours ÷ theirs, one for each pair; what runs first alternates.
 """
@@ -65,6 +67,8 @@ CYCLONE = "--adapter cyclonedds --transport udp --payload untouched"
 ZEROMQ = "--adapter zeromq --transport ipc --payload untouched"
 ZENOH = "--adapter zenoh --transport tcp --payload untouched"
 ICEORYX2 = "--adapter iceoryx2 --processes 1 --receive poll --loan --payload untouched"
+RESTS = "it counts a rest from the beginning of a burst, and so has none after a long one; from the end, it is alike"
+UNTOUCHED = "there nobody writes or reads a message, and its echo loans before one comes; with both as here it is alike"
 THROUGHPUT = (
     "--pattern stream --burst 1000 --depth 1000 --recovery 5ms "
     "--native heartbeat_period_ms=100 --native nack_response_delay_ms=0"
@@ -76,14 +80,16 @@ PAIRS = (
          why="its writers are transient-local, and it copies each message four times where ours are copied twice"),
     Pair("LatencyTest", "data-sharing, loans", (16, 1024), latencytest(ON, "--data_loans"),
          f"{FAST} --transport data-sharing --loan --native extra_samples=30",
-         why="processors that halt when idle: it swings from 0.87 to 1.15; kept awake, ours takes three quarters"),
+         why="processors that halt when idle: it swings from 0.87 to 1.15; kept awake, and without its ping's yields, "
+         "it is as fast as ours"),
     Pair("LatencyTest", "data-sharing", (16, 1024), latencytest(ON), f"{FAST} --transport data-sharing"),
     Pair("LatencyTest", "shm", (16, 1024), latencytest(OFF, "--shared_memory=on"), f"{FAST} --transport shm"),
     Pair("LatencyTest", "udp", (16, 1024, 64512), latencytest(OFF, "--shared_memory=off"), f"{FAST} --transport udp"),
     Pair("ThroughputTest", "shm", (1024,), throughputtest(OFF, "--shared_memory=on"),
-         f"{FAST} --transport shm {THROUGHPUT} --native shm_port_queue_capacity=512 --native shm_segment_size=512KiB"),
+         f"{FAST} --transport shm {THROUGHPUT} --native shm_port_queue_capacity=512 --native shm_segment_size=512KiB",
+         why=RESTS),
     Pair("ThroughputTest", "udp", (1024,), throughputtest(OFF, "--shared_memory=off"),
-         f"{FAST} --transport udp {THROUGHPUT} --native socket_buffer_bytes=0"),
+         f"{FAST} --transport udp {THROUGHPUT} --native socket_buffer_bytes=0", why=RESTS),
     Pair("RoundtripPing", "udp", (64, 1024), roundtripping, f"{CYCLONE} --receive block"),
     Pair("ddsperf", "ping", (64, 1024), ddsperf_ping, f"{CYCLONE} --receive listen"),
     Pair("ddsperf", "pub, sub", (64, 1024), lambda size, _: ddsperf_hz(size),
@@ -94,9 +100,10 @@ PAIRS = (
     Pair("z_ping", "tcp", (64, 1024), zenoh_latency, f"{ZENOH} --receive block"),
     Pair("z_pub_thr", "tcp", (64, 1024), zenoh_throughput, f"{ZENOH} --receive listen --pattern stream",
          why="a message of ours is new memory, stamped and recorded at both ends; a z_pub_thr that does so is as fast"),
-    Pair("benchmark-publish-subscribe", "ipc", (64, 1024), iceoryx2("ipc"), ICEORYX2, mean=True, samples=500_000),
+    Pair("benchmark-publish-subscribe", "ipc", (64, 1024), iceoryx2("ipc"), ICEORYX2, mean=True, samples=500_000,
+         why=UNTOUCHED),
     Pair("benchmark-publish-subscribe", "ipc_threadsafe", (64, 1024), iceoryx2("ipc_threadsafe"),
-         f"{ICEORYX2} --native service=ipc_threadsafe", mean=True, samples=500_000),
+         f"{ICEORYX2} --native service=ipc_threadsafe", mean=True, samples=500_000, why=UNTOUCHED),
 )  # fmt: skip
 ABSENT = {
     "LatencyTest": "build Fast DDS with -DPERFORMANCE_TESTS=ON; test/performance/latency",
