@@ -4,10 +4,12 @@ import math
 import random
 import shlex
 
+import msgspec
 import pytest
 from report_runs import cell, document_of, run_of, spread
 
 from middlemark.document import Document
+from middlemark.document.contests import every_contest
 from middlemark.document.document import Standing
 from middlemark.document.headline import headline
 from middlemark.document.judged import JudgedDocument
@@ -71,6 +73,16 @@ def test_those_that_cannot_be_told_apart_but_surely_differ_by_less_than_a_tenth_
 def even(middle: float, seed: int) -> list[float | Failure]:
     draw = random.Random(seed)
     return [middle * draw.lognormvariate(0, 0.03) for _ in range(12)]
+
+
+def test_who_left_a_race_counts_among_those_that_stand_there() -> None:
+    raced = {LYRA: spread(21_000), VEGA: spread(90_000)[:2], DENEB: spread(95_000)[:2]}
+    within = {cell("lyra", processes=1): spread(5_000), cell("vega", processes=1): spread(6_000)}
+    document = document_of(run_of(within | raced))
+    left = (3, 4)
+    rows = [msgspec.structs.replace(each, left="slower" if each.index in left else None) for each in document.rows]
+    assert [row.name for row in rows if row.left] == ["vega udp", "deneb udp"]
+    assert [row.result.cell.processes for row in every_contest(rows)[0][0].contenders] == [2]
 
 
 def test_what_cannot_be_told_has_a_command_that_settles_it() -> None:

@@ -108,8 +108,8 @@ def every_contest(rows: Sequence[Row], by: str = "p50") -> list[list[Contest]]:
         key=lambda contest: (
             not any(each.tellable for each in contest),
             contest[0].context[0] is not None,
-            max(len(each.contenders) for each in contest) < 2,
-            -max(len(each.contenders) for each in contest),
+            max(len(each.contenders) + len(each.gone) for each in contest) < 2,
+            -max(len(each.contenders) + len(each.gone) + len(each.short) for each in contest),
         ),
     )
 
