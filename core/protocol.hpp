@@ -809,6 +809,8 @@ struct SubscriberResult : RoleResult {
   std::uint64_t damaged = 0;
   /// Different messages received, by publisher.
   std::vector<std::uint64_t> by_publisher;
+  /// CLOCK_MONOTONIC; of the warm-up's messages that came before the first measured one. 0: none did.
+  std::uint64_t last_warm_up_ns = 0;
   /// CLOCK_MONOTONIC; 0: nothing came.
   std::uint64_t first_received_ns = 0;
   std::uint64_t last_received_ns = 0;
@@ -828,6 +830,7 @@ inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<Rol
     Field{"reordered", &SubscriberResult::reordered, Presence::required},
     Field{"damaged", &SubscriberResult::damaged, Presence::required},
     Field{"by_publisher", &SubscriberResult::by_publisher, Presence::optional},
+    Field{"last_warm_up_ns", &SubscriberResult::last_warm_up_ns, Presence::optional},
     Field{"first_received_ns", &SubscriberResult::first_received_ns, Presence::required},
     Field{"last_received_ns", &SubscriberResult::last_received_ns, Presence::required},
     Field{"samples", &SubscriberResult::samples, Presence::required},

@@ -108,7 +108,7 @@ class StreamSubscriber {
     const Header header = read_header(message);
     if (header.timed() && some_untimed_) now = clock_.ticks();
     if (header.warm_up()) pass_on(true, now);
-    if (!counts(header)) return;
+    if (!counts(header, now)) return;
     if (!header.timed()) some_untimed_ = true;
     if (some_untimed_ && !checks_ && forwards_.empty()) {
       flooding_ = &senders_[header.publisher_id()].tracker;
@@ -135,8 +135,9 @@ class StreamSubscriber {
   }
 
   /// Whether it is a measured message that came for the first time.
-  bool counts(const Header& header) noexcept {
+  bool counts(const Header& header, std::uint64_t now) noexcept {
     if (header.warm_up()) {
+      if (received_ == 0) last_warm_up_ticks_ = now;
       progress_.warm_ups.store(++warm_ups_, std::memory_order_relaxed);
       return false;
     }
@@ -188,6 +189,7 @@ class StreamSubscriber {
     result_.reordered = reordered_;
     result_.damaged = damaged_;
     for (const Sender& publisher_id : senders_) result_.by_publisher.push_back(publisher_id.tracker.unique());
+    result_.last_warm_up_ns = last_warm_up_ticks_ != 0 ? clock_.to_monotonic_ns(last_warm_up_ticks_) : 0;
     result_.first_received_ns = received_ > 0 ? clock_.to_monotonic_ns(first_ticks_) : 0;
     result_.last_received_ns = received_ > 0 ? clock_.to_monotonic_ns(last_ticks_) : 0;
     all_.merge(histogram_);
@@ -223,6 +225,7 @@ class StreamSubscriber {
   std::uint64_t duplicated_ = 0;
   std::uint64_t reordered_ = 0;
   std::uint64_t damaged_ = 0;
+  std::uint64_t last_warm_up_ticks_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
   SequenceTracker* flooding_ = nullptr;  // the latest sender's; none while each message is stamped, or checked

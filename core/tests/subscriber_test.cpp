@@ -98,6 +98,13 @@ TEST(Subscriber, counts_no_warm_up_message) {
   EXPECT_EQ(result.duplicated + result.reordered + result.damaged, 0U);
 }
 
+TEST(Subscriber, tells_until_when_messages_of_the_warm_up_came_before_the_first_measured_one) {
+  const SubscriberResult result = receive({message(1, 1, true), message(1), message(2, 1, true)}, 2);
+  EXPECT_GT(result.last_warm_up_ns, 0U);
+  EXPECT_LE(result.last_warm_up_ns, result.first_received_ns);
+  EXPECT_EQ(receive({message(1), message(2, 1, true)}, 2).last_warm_up_ns, 0U);
+}
+
 TEST(Subscriber, that_is_stopped_in_a_flood_stamps_the_last_message_all_the_same) {
   StreamTrial trial(Reception::poll, size);
   trial.settings.topics = topics_of(trial.settings, 1);

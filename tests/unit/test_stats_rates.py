@@ -19,6 +19,11 @@ def test_the_rate_counts_from_the_first_message_sent_to_the_last_that_arrived() 
     assert received_hz(late, [sent()]) == 250.0
 
 
+def test_the_time_in_which_messages_of_the_warm_up_still_came_is_not_counted() -> None:
+    assert received_hz(arrived(last_warm_up_ns=START_NS + 750_000_000), [sent()]) == 4_000.0
+    assert received_hz(arrived(last_warm_up_ns=START_NS - 1), [sent()]) == 1_000.0
+
+
 def test_the_first_of_several_publishers_begins_the_time() -> None:
     later = sent(1, first_sent_ns=START_NS + 500_000_000)
     assert received_hz(arrived(), [later, sent()]) == 1_000.0

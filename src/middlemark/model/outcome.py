@@ -142,6 +142,8 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     duplicated: Count
     reordered: Count
     damaged: Count
+    last_warm_up_ns: Count = 0
+    """CLOCK_MONOTONIC; of the warm-up's messages that came before the first measured one. 0: none did."""
     first_received_ns: Count
     """CLOCK_MONOTONIC; 0: nothing came."""
     last_received_ns: Count
@@ -150,7 +152,7 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
 def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
     """Return intact messages a second, from the first of its topic that was sent to the last that arrived.
 
-    None when nothing was sent to it.
+    While what the warm-up left in the queues still arrives the time has not begun. None when nothing was sent to it.
     """
     begins = [each.first_sent_ns for each in publishers if each.topic == subscriber.topic and each.first_sent_ns]
     if not begins:
@@ -158,7 +160,8 @@ def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None
     intact = subscriber.received - subscriber.damaged
     if intact <= 0:
         return 0.0
-    return intact * 1e9 / max(subscriber.last_received_ns - min(begins), 1)
+    begin = max(min(begins), subscriber.last_warm_up_ns)
+    return intact * 1e9 / max(subscriber.last_received_ns - begin, 1)
 
 
 class ThreadCost(msgspec.Struct, frozen=True, kw_only=True):

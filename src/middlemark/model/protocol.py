@@ -584,6 +584,8 @@ class SubscriberResult(RoleResult, frozen=True, kw_only=True, tag="subscriber"):
     damaged: Count
     by_publisher: tuple[Count, ...] = ()
     """Different messages received, by publisher."""
+    last_warm_up_ns: Count = 0
+    """CLOCK_MONOTONIC; of the warm-up's messages that came before the first measured one. 0: none did."""
     first_received_ns: Count
     """CLOCK_MONOTONIC; 0: nothing came."""
     last_received_ns: Count
