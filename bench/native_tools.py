@@ -135,7 +135,7 @@ def zeromq_latency(size: int, folder: Path) -> float:
 
 def zeromq_throughput(size: int, folder: Path) -> float:
     """Return the rate of PUSH and PULL."""
-    where = [f"ipc://{folder}/thr", str(size), str(200 * SAMPLES)]
+    where = [f"ipc://{folder}/thr", str(size), str(800 * SAMPLES)]
     words = alongside(["remote_thr", *where], ["local_thr", *where], folder).decode()
     return float(re.findall(r"mean throughput: (\d+) \[msg/s\]", words)[0])
 
