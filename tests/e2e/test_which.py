@@ -58,7 +58,7 @@ def test_of_a_planted_tie_neither_is_best_and_both_are_named(bench: Bench) -> No
 
 
 def raced_tie(bench: Bench) -> str:
-    ended = bench.run("run", bench.suite(sweeps(1000, 1000, 2000)), "--budget", "60s", "--quiet", timeout_s=120)
+    ended = bench.run("run", bench.suite(sweeps(1000, 1000, 2000)), "--budget", "40s", "--quiet", timeout_s=120)
     assert ended.code == 0, ended.err
     told, _, _ = " ".join(ended.out.split()).partition(" µs round trip")
     return told
