@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from lanes import Draws, Tried, kinds, namespaces, run_lanes
 
-FAULTS, MUTATIONS, SECONDS = 200, 2_000, 25.0
+FAULTS, MUTATIONS, SECONDS = 200, 2_000, 20.0
 """What is drawn without a word, as far as the time allows."""
 READING, WAITING = 1, 3
 """Lanes a processor: of those that read damaged files, and of those that mostly wait for others."""
