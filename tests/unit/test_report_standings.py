@@ -14,6 +14,7 @@ from middlemark.document.document import Standing
 from middlemark.document.headline import headline
 from middlemark.document.judged import JudgedDocument
 from middlemark.model.outcome import Failure, RunWarning
+from middlemark.stats.candidates import Place
 from middlemark.stats.verdict import Verdict
 from middlemark.suite.overrides import read_only
 
@@ -80,7 +81,10 @@ def test_who_left_a_race_counts_among_those_that_stand_there() -> None:
     within = {cell("lyra", processes=1): spread(5_000), cell("vega", processes=1): spread(6_000)}
     document = document_of(run_of(within | raced))
     left = (3, 4)
-    rows = [msgspec.structs.replace(each, left="slower" if each.index in left else None) for each in document.rows]
+    rows = [
+        msgspec.structs.replace(each, place=Place(0, "slower" if each.index in left else None))
+        for each in document.rows
+    ]
     assert [row.name for row in rows if row.left] == ["vega udp", "deneb udp"]
     assert [row.result.cell.processes for row in every_contest(rows)[0][0].contenders] == [2]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from middlemark.model.run import Run
-from middlemark.stats.candidates import Left
+from middlemark.stats.candidates import Left, Place
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.result import CellResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
@@ -50,8 +50,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The place of what ``times_floor`` is held against."""
     alone_row: int | None
     """The place of the machine alone: the fastest floor of its experiment, whatever carries it."""
-    left: Left | None = None
-    """Why it left its race; None: it did not, or there was none."""
+    place: Place | None = None
+    """Where it stands in its race; None: there was none."""
+
+    @property
+    def left(self) -> Left | None:
+        """Why it left its race; None: it did not, or there was none."""
+        return self.place.left if self.place else None
 
 
 class HeatMap(msgspec.Struct, frozen=True, kw_only=True):

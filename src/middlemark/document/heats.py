@@ -1,38 +1,43 @@
 """How the races of a run stand, by its stored trials: what each trial says of its candidate, and who left."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from middlemark.document.document import MeasuredRun
 from middlemark.model.plan import Race
-from middlemark.stats.candidates import Attempts, Left, attempt, heats
+from middlemark.model.run import Run
+from middlemark.stats.candidates import Attempts, Place, attempt, heats
+from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
+
+ByCell = Mapping[int, Sequence[TrialSummary]]
 
 
-def left_of(run: MeasuredRun) -> Mapping[int, Left]:
-    """Return why candidates left their race, by their cells; none did where the run is no race."""
+def places_of(run: Run, trials: ByCell, samples: SamplesOf, kept: KeptOf) -> Mapping[int, Place]:
+    """Return where the candidates stand, by their cells; none do where the run is no race."""
     race = run.file.plan.race
     if race is None:
         return {}
+    found = heats(race, attempts_of(run, race, trials, samples, kept), whole_rounds(run))
     return {
-        cell: why for heat in heats(race, attempts_of(run, race), whole_rounds(run)) for cell, why in heat.left.items()
+        cell: Place(number, heat.left.get(cell))
+        for number, (cells, heat) in enumerate(zip(race.heats, found, strict=True))
+        for cell in cells
     }
 
 
-def attempts_of(run: MeasuredRun, race: Race) -> Attempts:
+def attempts_of(run: Run, race: Race, trials: ByCell, samples: SamplesOf, kept: KeptOf) -> Attempts:
     """Return what each trial says of its candidate."""
     descriptions = {each.name: each for each in run.file.adapters}
+    cells = run.file.plan.cells
     return {
         index: {
-            each.outcome.number: attempt(
-                run.results[index].cell, each, race.wanted, run.samples, run.kept, descriptions
-            )
-            for each in run.trials[index]
+            each.outcome.number: attempt(cells[index], each, race.wanted, samples, kept, descriptions)
+            for each in trials.get(index, ())
         }
         for heat in race.heats
         for index in heat
     }
 
 
-def whole_rounds(run: MeasuredRun) -> int:
+def whole_rounds(run: Run) -> int:
     """Return the number of the last round of which, and before which, every trial has ended."""
     ended = {each.order for each in run.outcomes}
     lacking = [each.number for each in run.file.plan.trials if each.order not in ended]

@@ -145,4 +145,5 @@ def _side(row: Row, run: Run) -> Side:
         row.trials,
         is_floor=row.floor,
         contradicted=contradicted,
+        place=row.place,
     )

@@ -114,7 +114,7 @@ def races(document: Document, run: MeasuredRun, judged: JudgedDocument | None = 
     race = run.file.plan.race
     if race is None:
         raise ValueError("the run is no race")
-    attempts = attempts_of(run, race)
+    attempts = attempts_of(run, race, dict(enumerate(run.trials)), run.samples, run.kept)
     judged = judged or JudgedDocument(document)
     stand = heats(race, attempts, whole_rounds(run))
     return tuple(

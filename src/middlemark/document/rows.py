@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from middlemark.document.document import MeasuredRun, Row
-from middlemark.document.heats import left_of
+from middlemark.document.heats import places_of
 from middlemark.document.words import ASKED, EXPERIMENT, labels, plain, size, subject, unusual, usual, varying, words
 from middlemark.model.times import Summary
 from middlemark.stats.floors import by_rate, carrier_of, fastest_floors, floors
@@ -31,7 +31,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
         medians = [per_message_ns(each) for each in run.results]
         held = floors(cells, medians, descriptions)
         alone = fastest_floors(cells, medians, descriptions)
-        left = left_of(run)
+        places = places_of(run, dict(enumerate(run.trials)), run.samples, run.kept)
         begin = len(rows)
         titles = labels(run.results)
         each_cell = zip(run.results, run.trials, held, alone, titles, strict=True)
@@ -55,7 +55,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                     series=_joined(" · ", subject(result.cell), told, where),
                     floor_row=None if floor is None or result.times_floor is None else begin + floor.cell,
                     alone_row=None if fastest is None else begin + fastest.cell,
-                    left=left.get(number),
+                    place=places.get(number),
                 )
             )
     return _unique(rows)

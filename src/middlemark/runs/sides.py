@@ -193,6 +193,7 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
 
 def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
     """Read one run and the figures of its cells, each beside its floor."""
+    from middlemark.document.heats import places_of
     from middlemark.runs.read import damaged, newest, readers, stored_run
     from middlemark.stats.comparisons import COMPARED_TIMES, beside_floors, side
     from middlemark.stats.floors import carried_otherwise, carrier_of
@@ -211,6 +212,7 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
         by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=COMPARED_TIMES))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = text or run.name
+    places = places_of(run, by_cell, samples, kept)
     sides = []
     for index, trials in sorted(by_cell.items()):
         cell = run.file.plan.cells[index]
@@ -231,6 +233,7 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
                 is_floor=floor,
                 contradicted=otherwise,
                 added=added,
+                place=places.get(index),
             )
         )
     return [*beside_floors(sides, descriptions)]

@@ -229,7 +229,7 @@ def _figure(metric: str, value: float) -> str:
 
 def _remarks(comparisons: Sequence[Comparison], margin: float) -> list[str]:
     marks = dict.fromkeys(mark for each in comparisons for mark in each.pairing.marks)
-    few = any(each.judged.low is None for each in comparisons)
+    few = any(each.judged.low is None and each.judged.verdict is Verdict.CANNOT_TELL for each in comparisons)
     return [
         f"Paired by round, one figure a trial; Hodges–Lehmann shift with its exact {100 * CONFIDENCE:.0f} % interval; "
         f"different where the p-value over {_families(comparisons)} is at most 5 % and the shift "
@@ -238,6 +238,11 @@ def _remarks(comparisons: Sequence[Comparison], margin: float) -> list[str]:
         *(
             ["A dash: fewer than six pairs have no interval, and no verdict can come of them: --trials 10."]
             if few
+            else []
+        ),
+        *(
+            ["slower or faster without an interval, or with one that says less: one of them left the race as slower."]
+            if any(each.pairing.a.place or each.pairing.b.place for each in comparisons)
             else []
         ),
         *(

@@ -60,6 +60,13 @@ class Heat(msgspec.Struct, frozen=True):
     rounds: int
 
 
+class Place(msgspec.Struct, frozen=True):
+    """Where a candidate stands: in which race of the run, and why it left; None: it may be the best."""
+
+    heat: int
+    left: Left | None = None
+
+
 def attempt(
     cell: Cell,
     trial: TrialSummary,

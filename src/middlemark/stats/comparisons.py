@@ -7,6 +7,7 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
+from middlemark.stats.candidates import Place
 from middlemark.stats.costs import trial_cpu_ns_per_message, trial_rss_bytes
 from middlemark.stats.floors import by_rate, floors
 from middlemark.stats.interval import FEWEST
@@ -75,6 +76,8 @@ class Side(msgspec.Struct, frozen=True):
     """Whether something else than its transport's carrier carried it: it is compared with nothing unasked."""
     added: bool = False
     """Whether it is a floor that the plan added."""
+    place: Place | None = None
+    """Where it stands in its race; None: there was none."""
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -109,6 +112,7 @@ def side(
     is_floor: bool = False,
     contradicted: bool = False,
     added: bool = False,
+    place: Place | None = None,
 ) -> Side:
     """Return a cell with the figures of its measured trials."""
     figures: dict[str, dict[int, float]] = {}
@@ -129,6 +133,7 @@ def side(
         is_floor=is_floor,
         contradicted=contradicted,
         added=added,
+        place=place,
     )
 
 
@@ -166,11 +171,27 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
         questions=[_question(each) for each in members],
         margin=margin,
     )
+    if metric == "p50":
+        verdicts = tuple(map(_as_raced, members, verdicts))
     family = sum(each.pairs >= FEWEST for each in verdicts)
     return [
         Comparison(pairing, metric, _medians([*of.values()]), judged, word(metric, judged.verdict), family)
         for pairing, of, judged in zip(members, pairs, verdicts, strict=True)
     ]
+
+
+def _as_raced(pairing: Pairing, judged: Judgement) -> Judgement:
+    """Return the verdict of the race where that of the trials cannot tell: who left it as slower is not the best.
+
+    A race has its own error, of 5 % altogether (``race.py``): its screening knows how all of its candidates scatter.
+    """
+    a, b = pairing.a.place, pairing.b.place
+    if judged.verdict is not Verdict.CANNOT_TELL or a is None or b is None:
+        return judged
+    found = {(None, "slower"): Verdict.WORSE, ("slower", None): Verdict.BETTER}.get((a.left, b.left))
+    if found is None or a.heat != b.heat or (judged.shift > 0) != (found is Verdict.WORSE):
+        return judged
+    return msgspec.structs.replace(judged, verdict=found, trials_needed=None)
 
 
 _OTHER_WAY = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
