@@ -11,12 +11,14 @@ from middlemark.model.protocol import (
     AnyRoleResult,
     Counts,
     DoneEvent,
+    EndedEvent,
     MeasuringEvent,
     Message,
     RoleRequest,
     RoleResult,
     StartCommand,
     StopCommand,
+    SubscriberRequest,
     TickEvent,
 )
 
@@ -37,7 +39,11 @@ class Following:
         """Its roles are in their loops."""
         self.done = asyncio.Event()
         """Its roles have ended; the results are on their way."""
+        self.on_end: Callable[[EndedEvent], None] = lambda _: None
+        """Is told at once when a role of a workload has ended."""
         self._hear = hear
+        self._due = {(role.role, role.index): role for role in self.roles}
+        self._forwards = [each for role in self.roles if isinstance(role, SubscriberRequest) for each in role.forwards]
         self._results: dict[tuple[str, int], AnyRoleResult] = {}
         self._counts: Sequence[Counts] = ()
         self._until = math.inf
@@ -48,10 +54,14 @@ class Following:
         self._allow(patience_s, "its start")
         self.worker.send(StartCommand())
 
-    def stop(self, expected: int, patience_s: float) -> None:
-        """Have its receivers end: when they have as many different messages as they can expect; with 0 at once."""
-        self._allow(patience_s, "it was told to stop")
-        self.worker.send(StopCommand(expected=expected))
+    def stop(self, expected: int, patience_s: float, subscribers: tuple[int, ...] = ()) -> None:
+        """Have its receivers end: when they have as many different messages as they can expect; with 0 at once.
+
+        ``subscribers``: only these; then it is for the others, too, that it is waited for as long as before.
+        """
+        if not subscribers:
+            self._allow(patience_s, "it was told to stop")
+        self.worker.send(StopCommand(expected=expected, subscribers=subscribers))
 
     def _allow(self, patience_s: float, since: str) -> None:
         self._until = time.monotonic() + patience_s
@@ -59,10 +69,12 @@ class Following:
 
     async def run(self) -> None:
         """Listen until every role's result is in. Raises WorkerFailedError."""
-        while len(self._results) < len(self.roles):
+        while len(self._results) < len(self.roles) + len(self._forwards):
             event = await self._next()
             if isinstance(event, TickEvent):
                 self.ticked.set()
+            elif isinstance(event, EndedEvent):
+                self.on_end(event)
             elif isinstance(event, DoneEvent):
                 self._counts = event.roles
                 self.done.set()
@@ -73,13 +85,15 @@ class Following:
 
     def _take(self, result: AnyRoleResult) -> None:
         key = (result.role, result.index)
-        mine = next((role for role in self.roles if (role.role, role.index) == key), None)
+        mine = next((each for each in self._forwards if key == ("publisher", each.index)), self._due.get(key))
         if mine is None or key in self._results:
             which = "a second one" if mine is not None else "it has no such role"
             raise self.worker.beside_the_protocol(f"result: of {result.role} {result.index}: {which}")
         told, asked = getattr(result, "topic", None), getattr(mine, "topic", None)
         if told != asked:
-            raise self.worker.beside_the_protocol(f"result: of {mine.name}: topic {told}, and it has {asked}")
+            raise self.worker.beside_the_protocol(
+                f"result: of {result.role} {result.index}: topic {told}, and it has {asked}"
+            )
         self._results[key] = result
 
     async def _next(self) -> Message:
@@ -95,12 +109,16 @@ class Following:
         # While it measures it ticks; only silence counts.
         wanted: tuple[type[Message], ...] = (TickEvent, DoneEvent)
         return await self.worker.event(
-            *wanted, also=(MeasuringEvent, RoleResult), timeout_s=left_s + CONTROL_SILENCE_S, ticking=True
+            *wanted, also=(MeasuringEvent, EndedEvent, RoleResult), timeout_s=left_s + CONTROL_SILENCE_S, ticking=True
         )
 
     def result(self, role: RoleRequest) -> AnyRoleResult:
         """Return that role's result, once it is in. Raises KeyError."""
         return self._results[role.role, role.index]
+
+    def forwarded(self) -> list[AnyRoleResult]:
+        """Return the results of what its subscribers published on, once they are in."""
+        return [self._results["publisher", each.index] for each in self._forwards]
 
     def sent(self, role: RoleRequest) -> int | None:
         """Return how many measured messages that role has sent in all, as far as it has said so."""

@@ -17,6 +17,7 @@ from middlemark.launch.costs import Waited, WorkerAccounts, account, series, wai
 from middlemark.launch.descendants import MARK
 from middlemark.launch.following import Following
 from middlemark.launch.patterns import Heard, Pattern, Roles
+from middlemark.launch.patterns.graph import Ends
 from middlemark.launch.processes import Processes
 from middlemark.launch.tasks import DRAIN_S, measuring_s, tasks_of
 from middlemark.launch.witness import Witness
@@ -32,11 +33,14 @@ from middlemark.model.protocol import (
     AnyRoleRequest,
     AnyRoleResult,
     CallerResult,
+    EndedEvent,
     HelloEvent,
     MeasuringEvent,
     Message,
+    PublisherRequest,
     PublisherResult,
     ReadyEvent,
+    SubscriberRequest,
     SubscriberResult,
     TickEvent,
 )
@@ -85,6 +89,7 @@ class Measurement:
         self.tasks = tasks_of(
             setting.cell,
             setting.limits,
+            setting.transport,
             seed=setting.seed,
             samples_stem=os.path.join(setting.folder, setting.samples_stem),
             domain=setting.domain,
@@ -94,7 +99,9 @@ class Measurement:
         )
         self.pattern: Pattern = self.tasks.pattern
         self.roles: Roles = self.tasks.roles
-        self.witness = Witness(setting.witness, setting.cell, setting.limits, self.tasks.places)
+        self.witness = Witness(
+            setting.witness, setting.cell, setting.limits, [each.place for each in self.tasks.workers]
+        )
 
     async def run(self) -> None:
         """Measure. Raises WorkerFailedError."""
@@ -109,7 +116,7 @@ class Measurement:
         with _Ledger() as ledger:
             following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
             ledger.first = following[0]
-            await self._measure(following)
+            await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
             ledger.end()
         after = evidence.read_counters()
         seen = evidence.gather(before, after, [worker.pid for worker, _ in workers])
@@ -144,11 +151,10 @@ class Measurement:
 
     async def _start(self, environment: dict[str, str]) -> list[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]:
         """Start every process with its roles; the first sender's is the first."""
-        told = self.tasks.by_worker
-        for place, mine in told:
-            who = " and ".join(role.name for role in mine)
-            argv = [*place.prefix, self.setting.worker.path]
-            self.running.workers.append(await WorkerProcess.start(who, argv, environment))
+        told = self.tasks.workers
+        for each in told:
+            argv = [*each.place.prefix, self.setting.worker.path]
+            self.running.workers.append(await WorkerProcess.start(each.who, argv, environment))
         workers = self.running.workers
         hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
         for worker, hello in zip(workers, hellos, strict=True):
@@ -159,15 +165,19 @@ class Measurement:
         if self.pattern.one_clock:
             clocks.refuse_different(read)
         self._know(stamps_absent=clocks.difference(read))
-        for worker, (place, mine) in zip(workers, told, strict=True):
-            worker.send(self.tasks.command(place, mine))
-        return [(worker, mine) for worker, (_, mine) in zip(workers, told, strict=True)]
+        for worker, each in zip(workers, told, strict=True):
+            worker.send(self.tasks.command(each))
+        return [(worker, each.roles) for worker, each in zip(workers, told, strict=True)]
 
     async def _meet(self, workers: Sequence[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]) -> None:
         timeout = self.setting.limits.match_timeout_s + START_S
         readies = await _all(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
         # The senders' own: from their topics being made to their peers being found.
-        sending = [ready for ready, (_, mine) in zip(readies, workers, strict=True) if mine[0] in self.roles.senders]
+        sending = [
+            ready
+            for ready, (_, mine) in zip(readies, workers, strict=True)
+            if mine[0] in self.roles.senders or self.tasks.graph  # of which it is when all is matched
+        ]
         self._know(
             discovery_ns=max(ready.discovery_ns for ready in sending),
             notes=tuple(dict.fromkeys(note for ready in readies for note in ready.notes)),
@@ -218,6 +228,33 @@ class Measurement:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
+    async def _measure_graph(self, following: Sequence[Following]) -> None:
+        """All at once; whenever somebody has ended, those who receive from it are told what to expect."""
+        limits = self.setting.limits
+        topics = {each.index: each.topic for each in self.roles.senders if isinstance(each, PublisherRequest)}
+        ends = Ends([each for each in self.roles.receivers if isinstance(each, SubscriberRequest)])
+        holding = [{each.index for each in who.roles if isinstance(each, SubscriberRequest)} for who in following]
+
+        def told(event: EndedEvent) -> None:
+            for stop in ends.after(topics, event):
+                for who, mine in zip(following, holding, strict=True):
+                    if here := mine.intersection(stop.subscribers):
+                        who.stop(stop.expected, DRAIN_S, subscribers=tuple(sorted(here)))
+
+        longest_s = limits.warmup_s + measuring_s(limits) + 10 + DRAIN_S * (1 + len(self.roles.receivers))
+        tasks = [asyncio.create_task(each.watch()) for each in self.running.companions]
+        try:
+            for each in following:
+                each.on_end = told
+                each.start(longest_s)
+            running = [asyncio.create_task(each.run()) for each in following]
+            tasks += running
+            await _while_alive(tasks, *running)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
     def _expected(self, receiver: AnyRoleRequest, senders: Sequence[Following]) -> int:
         """Return how many messages the senders of that receiver's topic have sent; of a ping-pong that is the ping."""
         return sum(
@@ -235,10 +272,11 @@ class Measurement:
             cell=self.setting.cell,
             limits=self.setting.limits,
             transport=self.setting.transport,
-            senders=results(self.roles.senders),
+            senders=(*results(self.roles.senders), *(result for each in following for result in each.forwarded())),
             receivers=results(self.roles.receivers),
             evidence=seen,
             samples_stem=self.setting.samples_stem,
+            graph=self.tasks.graph,
         )
         self.outcome = self.pattern.conclude(heard, self.outcome)
         begins = [begin for begin in map(_begin_ns, heard.senders) if begin]

@@ -7,7 +7,7 @@ import msgspec
 
 from middlemark.launch.tasks import tasks_of
 from middlemark.model.cell import SEARCHES, Cell
-from middlemark.model.description import Worker
+from middlemark.model.description import Transport, Worker
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.protocol import ErrorEvent
 from middlemark.workers.ask import NoAnswerError, ask
@@ -23,18 +23,21 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
     asked: dict[str, list[tuple[int, bytes]]] = {}
     for number, cell in enumerate(plan.cells):
         lines = asked.setdefault(cell.adapter, [])
-        lines += [(number, line) for line in _commands(cell, first[number], interface)]
+        transport = workers[cell.adapter].description.transport(cell.transport)
+        assert transport is not None, "the plan checked it"
+        lines += [(number, line) for line in _commands(cell, first[number], transport, interface)]
     answers = await asyncio.gather(*(_asked(workers[adapter], lines) for adapter, lines in asked.items()))
     return dict(sorted((number, error) for refused in answers for number, error in refused.items()))
 
 
-def _commands(cell: Cell, trial: Trial, interface: str) -> list[bytes]:
+def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str) -> list[bytes]:
     """Return the configure commands of the cell's workers, as lines; of workers whose roles are alike one."""
     if cell.rate in SEARCHES:  # each step has a rate of its own, which no middleware sees
         cell = msgspec.structs.replace(cell, rate="max")
     tasks = tasks_of(
         cell,
         trial.limits,
+        transport,
         seed=trial.seed,
         samples_stem="/",
         domain=trial.domain or 0,
@@ -43,10 +46,10 @@ def _commands(cell: Cell, trial: Trial, interface: str) -> list[bytes]:
         interface=interface,
     )
     unlike = {
-        tuple((type(role), getattr(role, "echoes", None)) for role in roles): msgspec.json.encode(
-            tasks.command(place, roles)
+        tuple((type(role), getattr(role, "echoes", None)) for role in each.roles): msgspec.json.encode(
+            tasks.command(each)
         )
-        for place, roles in tasks.by_worker
+        for each in tasks.workers
     }
     return list(unlike.values())
 

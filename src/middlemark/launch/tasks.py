@@ -1,48 +1,50 @@
 """What the workers of one trial are told: settings, places and roles, a configure command each. Pure."""
 
-from collections.abc import Sequence
-
 import msgspec
 
 from middlemark.launch.patterns import Pattern, Roles, pattern_of
 from middlemark.launch.worker_request import Asked, settings_of
-from middlemark.model.cell import Cell
+from middlemark.model.cell import Cell, graph_of
+from middlemark.model.description import Transport
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Settings
-from middlemark.places import place_roles
+from middlemark.model.workload import Process, Workload
+from middlemark.places import place_processes, place_roles
 from middlemark.places.here import Place
-from middlemark.plan.memory import kept
+from middlemark.plan.memory import kept, kept_by_topic
 
 DRAIN_S = 12.0
 """A receiver that waits for what was sent ends by itself within 10 s of being told to stop."""
 
 
+class WorkerTask(msgspec.Struct, frozen=True):
+    """One worker's place and roles; ``who`` it is in errors and costs."""
+
+    who: str
+    place: Place
+    roles: tuple[AnyRoleRequest, ...]
+
+
 class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     """The tasks of one trial's workers."""
 
-    cell: Cell
     limits: Limits
     pattern: Pattern
-    places: tuple[Place, ...]
-    """Of each worker."""
+    workers: tuple[WorkerTask, ...]
+    """The first sender's is the first."""
     roles: Roles
     settings: Settings
+    graph: Workload | None
+    """The workload, as the transport has it."""
 
-    @property
-    def by_worker(self) -> list[tuple[Place, tuple[AnyRoleRequest, ...]]]:
-        """Each worker's place and roles; the first sender's is the first."""
-        every = (*self.roles.senders, *self.roles.receivers)
-        together = self.cell.processes == 1
-        mine: Sequence[tuple[AnyRoleRequest, ...]] = [every] if together else [(each,) for each in every]
-        return list(zip(self.places, mine, strict=True))
-
-    def command(self, place: Place, roles: tuple[AnyRoleRequest, ...]) -> ConfigureCommand:
-        """Return what the worker with these roles is told."""
+    def command(self, task: WorkerTask) -> ConfigureCommand:
+        """Return what the worker with that task is told."""
         return ConfigureCommand(
             settings=self.settings,
-            placement=place.placement,
+            placement=task.place.placement,
             match_timeout_s=self.limits.match_timeout_s,
-            roles=roles,
+            tells_ends=self.graph is not None,
+            roles=task.roles,
         )
 
 
@@ -52,24 +54,72 @@ def measuring_s(limits: Limits) -> float:
 
 
 def tasks_of(
-    cell: Cell, limits: Limits, *, seed: int, samples_stem: str, domain: int, scope: str, scratch: str, interface: str
+    cell: Cell,
+    limits: Limits,
+    transport: Transport,
+    *,
+    seed: int,
+    samples_stem: str,
+    domain: int,
+    scope: str,
+    scratch: str,
+    interface: str,
 ) -> Tasks:
     """Return the tasks of a trial. ``samples_stem``: absolute; the names of the trial's samples files begin so."""
-    pattern = pattern_of(cell)
-    places = place_roles(cell, spinning_s=limits.warmup_s + measuring_s(limits) + DRAIN_S)
+    pattern, graph = pattern_of(cell), graph_of(cell, transport)
+    spinning_s = limits.warmup_s + measuring_s(limits) + DRAIN_S
+    processes = _processes(cell, graph) if graph else ()
+    places = (
+        place_processes(cell, len(processes), spinning_s=spinning_s)
+        if processes
+        else place_roles(cell, spinning_s=spinning_s)
+    )
     asked = Asked(
         cell=cell,
         limits=limits,
         cpus=tuple(cpu for place in places for cpu in place.role_cpus),
         samples_stem=samples_stem,
         seed=seed,
-        kept=kept(cell, limits) if cell.pattern == "stream" else (0, 0),
+        kept=kept(cell, limits) if cell.pattern == "stream" and graph is None else (0, 0),
+        graph=graph,
+        kept_by_topic=kept_by_topic(graph, limits) if graph else (),
     )
+    roles = pattern.roles(asked)
+    workers = _of_nodes(roles, graph, processes, places) if graph else _of_roles(roles, cell, places)
     return Tasks(
-        cell=cell,
         limits=limits,
         pattern=pattern,
-        places=places,
-        roles=pattern.roles(asked),
-        settings=settings_of(cell, domain=domain, scope=scope, scratch=scratch, interface=interface),
+        workers=workers,
+        roles=roles,
+        settings=settings_of(cell, domain=domain, scope=scope, scratch=scratch, interface=interface, graph=graph),
+        graph=graph,
+    )
+
+
+def _of_roles(roles: Roles, cell: Cell, places: tuple[Place, ...]) -> tuple[WorkerTask, ...]:
+    """Return a worker for each role, or one with all of them."""
+    every = (*roles.senders, *roles.receivers)
+    mine: list[tuple[AnyRoleRequest, ...]] = [every] if cell.processes == 1 else [(each,) for each in every]
+    return tuple(
+        WorkerTask(" and ".join(role.name for role in some), place, some)
+        for place, some in zip(places, mine, strict=True)
+    )
+
+
+def _processes(cell: Cell, graph: Workload) -> tuple[Process, ...]:
+    return graph.processes if cell.processes != 1 else (Process(graph.name, graph.nodes),)
+
+
+def _of_nodes(
+    roles: Roles, graph: Workload, processes: tuple[Process, ...], places: tuple[Place, ...]
+) -> tuple[WorkerTask, ...]:
+    """Return a worker for each process, with the roles of its nodes."""
+    of_node: dict[str, list[AnyRoleRequest]] = {}
+    for sender in roles.senders:
+        of_node.setdefault(graph.topics[sender.index].source, []).append(sender)
+    for receiver, (_, node) in zip(roles.receivers, graph.edges, strict=True):
+        of_node.setdefault(node, []).append(receiver)
+    return tuple(
+        WorkerTask(each.name, place, tuple(role for node in each.nodes for role in of_node.get(node, ())))
+        for each, place in zip(processes, places, strict=True)
     )

@@ -7,6 +7,7 @@ import msgspec
 from middlemark.model.cell import FACTORS, Cell, level_of
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Settings, TopicRequest
+from middlemark.model.workload import Workload
 
 REPLY_TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
 """Added to the reply timeout: 64 MiB, which some middlewares move at 100 MiB/s both ways, get 2 s more."""
@@ -24,11 +25,33 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     kept: tuple[int, int]
     """Records that each publisher and each subscriber of a stream may keep raw."""
+    graph: Workload | None = None
+    """The workload, as the transport has it."""
+    kept_by_topic: tuple[int, ...] = ()
+    """Records that each end of its topics may keep raw."""
 
 
-def settings_of(cell: Cell, *, domain: int, scope: str, scratch: str, interface: str) -> Settings:
-    """Return what the workers of one trial of the cell are told."""
-    topics = tuple(
+def settings_of(
+    cell: Cell, *, domain: int, scope: str, scratch: str, interface: str, graph: Workload | None = None
+) -> Settings:
+    """Return what the workers of one trial of the cell are told; ``graph``: its workload, as its transport has it."""
+    topics = _topics(cell) if graph is None else _topics_of(graph)
+    workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
+    told = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
+    return Settings(
+        **{key: level for key, level in told.items() if key in Settings.__struct_fields__ and key != "topics"},
+        topics=topics,
+        workers=workers,
+        domain=domain,
+        scope=scope,
+        scratch=scratch,
+        interface=interface,
+        native=dict(cell.native),
+    )
+
+
+def _topics(cell: Cell) -> tuple[TopicRequest, ...]:
+    return tuple(
         TopicRequest(
             message_bytes=cell.size,
             publishers=tuple(range(topic, cell.publishers, cell.topics)),
@@ -38,16 +61,21 @@ def settings_of(cell: Cell, *, domain: int, scope: str, scratch: str, interface:
         )
         for topic in range(cell.topics if cell.pattern == "stream" else 0)
     )
-    told = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
-    return Settings(
-        **{key: level for key, level in told.items() if key in Settings.__struct_fields__ and key != "topics"},
-        topics=topics,
-        workers=1 if cell.processes == 1 else cell.publishers + cell.subscribers,
-        domain=domain,
-        scope=scope,
-        scratch=scratch,
-        interface=interface,
-        native=dict(cell.native),
+
+
+def _topics_of(graph: Workload) -> tuple[TopicRequest, ...]:
+    receiving: dict[int, list[int]] = {}
+    for index, (topic, _) in enumerate(graph.edges):
+        receiving.setdefault(topic, []).append(index)
+    return tuple(
+        TopicRequest(
+            message_bytes=each.size,
+            publishers=(number,),
+            subscribers=tuple(receiving[number]),
+            reliability=each.reliability,
+            depth=each.depth,
+        )
+        for number, each in enumerate(graph.topics)
     )
 
 

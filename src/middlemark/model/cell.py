@@ -1,5 +1,6 @@
 """A cell: one combination of levels. Each of its fields declares a factor, and the table of factors follows."""
 
+import statistics
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from typing import Annotated, get_args
@@ -16,6 +17,7 @@ from middlemark.model.levels import (
     RATE,
     SHARE,
     SIZE,
+    TIMES,
     Level,
     Wrong,
     names,
@@ -25,6 +27,7 @@ from middlemark.model.levels import (
 )
 from middlemark.model.protocol import Arrivals, Pattern, Payload, Reception, Reliability
 from middlemark.model.units import format_size
+from middlemark.model.workload import Workload, honoured
 
 STEP_S = 1.0
 """A step that only looks for a rate measures no longer than this."""
@@ -366,6 +369,28 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = False
     """A thread of the lowest priority spins on each processor that the run may use, where no role polls."""
+    scale: Annotated[
+        float,
+        Factor(
+            kind=TIMES,
+            default=(1.0,),
+            metavar="N,…",
+            help="Of a workload: all its rates, multiplied.",
+            default_text="`1`",
+        ),
+    ] = 1.0
+    copies: Annotated[
+        int,
+        Factor(
+            kind=whole("number of copies", 1, 1000),
+            default=(1,),
+            metavar="N,…",
+            help="Of a workload: so many robots on one network.",
+        ),
+    ] = 1
+    workload: Workload | None = None
+    """The graph that it carries; then it is a stream whose topics differ, and its other levels say what they come to:
+    the largest size, the mean rate, the deepest history."""
     native: tuple[tuple[str, str], ...] = ()
     """The middleware's own settings, sorted by key."""
     label: str | None = None
@@ -375,13 +400,44 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     nothing. Empty for what is measured here."""
 
 
+def graph_of(cell: Cell, transport: Transport) -> Workload | None:
+    """Return the workload of the cell at its scale and in its copies, as that transport can have it."""
+    if cell.workload is None:
+        return None
+    graph = cell.workload.under(cell.scale, cell.copies)
+    return msgspec.structs.replace(graph, topics=tuple(honoured(each, transport) for each in graph.topics))
+
+
+def carrying(cell: Cell, workload: Workload, transport: Transport) -> Cell:
+    """Return the cell with that workload, and the levels that follow from it."""
+    cell = msgspec.structs.replace(cell, workload=workload)
+    graph = graph_of(cell, transport)
+    assert graph is not None
+    depths = [each.depth for each in graph.topics]
+    reliable = any(each.reliability == "reliable" for each in graph.topics)
+    return msgspec.structs.replace(
+        cell,
+        pattern="stream",
+        size=max(each.size for each in graph.topics),
+        publishers=len(graph.topics),
+        subscribers=len(graph.edges),
+        topics=len(graph.topics),
+        rate=statistics.fmean(graph.rates_hz),
+        depth=None if None in depths else max(each or 0 for each in depths),
+        reliability="reliable" if reliable else "best-effort",
+    )
+
+
 FACTORS: Mapping[str, Factor] = declared(Cell, Factor)
 """By name. They make a cell what it is, with the middleware's own settings and its label."""
+
+OF_WORKLOAD = ("pattern", "size", "publishers", "subscribers", "topics", "rate", "arrivals", "depth", "reliability")
+"""Factors whose levels follow from a workload, where there is one."""
 
 FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
 """All by which cells can differ: the fields of the factors, the middleware's own settings, and the label."""
 
-EXPERIMENT = tuple(each.field for each in FACTORS.values() if each.of == "experiment")
+EXPERIMENT = (*(each.field for each in FACTORS.values() if each.of == "experiment"), "workload")
 """The fields that a cell and its floor must share: reliability, depth and mlock are for a middleware to honour."""
 
 experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
@@ -416,6 +472,8 @@ def wrong_levels(cell: Cell) -> Iterator[tuple[str, str]]:
         level = getattr(cell, factor.field)
         if level is None or level in factor.given or factor.of == "subject" or factor.field in cell.unknown:
             continue  # its type says where there may be none, and another tool may have any name
+        if cell.workload is not None and factor.name in OF_WORKLOAD:
+            continue
         try:
             factor.kind.read(factor.kind.written(level))
         except Wrong as error:

@@ -235,6 +235,19 @@ FLAG = Kind(read=_read_flag, typed=_truth)
 SIZE = Kind(
     read=_read_size, show=lambda level: format_size(level) if isinstance(level, int) else _shown(level), files=True
 )
+
+
+def _read_times(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1e-6 <= value <= 1e6:
+        raise Wrong(f"{quoted(value)} is no factor of a rate; a number from 0.000001 to 1000000 is")
+    return float(value)
+
+
+def _decimal(word: str) -> object:
+    return float(word) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", word) else word
+
+
+TIMES = Kind(read=_read_times, show=lambda level: f"{level:g}", typed=_decimal)
 DEPTH = Kind(read=_read_depth, show=lambda level: "all" if level is None else str(level), typed=_number)
 RATE = Kind(read=_read_rate, show=lambda level: format_rate(level) if isinstance(level, float) else str(level))
 SHARE = Kind(read=_read_share, show=lambda level: format_percent(level) if isinstance(level, float) else _shown(level))

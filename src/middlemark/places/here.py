@@ -24,23 +24,28 @@ def place_roles(cell: Cell, *, spinning_s: float) -> tuple[Place, ...]:
 
     ``spinning_s`` is the longest a role may legitimately spin; RLIMIT_RTTIME is a margin above it.
     """
-    policy, _, priority = cell.priority.partition(":")
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     cpus = [_cpu(cell, role) for role in range(roles)]
-
-    def placement(mine: list[int | None]) -> Placement:
-        known = sorted({cpu for cpu in mine if cpu is not None})
-        return Placement(
-            cpus=tuple(known),
-            policy=cast(Policy, policy),
-            priority=int(priority or 0),
-            mlock=cell.mlock,
-            rt_limit_s=spinning_s + 10,
-        )
-
     if cell.processes == 1:
-        return (Place(placement=placement(cpus), role_cpus=tuple(cpus)),)
-    return tuple(Place(placement=placement([cpu]), role_cpus=(cpu,)) for cpu in cpus)
+        return (_place(cell, cpus, spinning_s),)
+    return tuple(_place(cell, [cpu], spinning_s) for cpu in cpus)
+
+
+def place_processes(cell: Cell, processes: int, *, spinning_s: float) -> tuple[Place, ...]:
+    """Place so many processes of a workload: each on one of the processors, in turn, where these are named."""
+    return tuple(_place(cell, [_cpu(cell, process)], spinning_s) for process in range(processes))
+
+
+def _place(cell: Cell, cpus: list[int | None], spinning_s: float) -> Place:
+    policy, _, priority = cell.priority.partition(":")
+    placement = Placement(
+        cpus=tuple(sorted({cpu for cpu in cpus if cpu is not None})),
+        policy=cast(Policy, policy),
+        priority=int(priority or 0),
+        mlock=cell.mlock,
+        rt_limit_s=spinning_s + 10,
+    )
+    return Place(placement=placement, role_cpus=tuple(cpus))
 
 
 def _cpu(cell: Cell, role: int) -> int | None:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, SMALLEST_MESSAGE, Cell, level_of, show_level, with_levels
+from middlemark.model.cell import FACTORS, SMALLEST_MESSAGE, Cell, carrying, level_of, show_level, with_levels
 from middlemark.model.factors import Honour
 from middlemark.model.levels import Level
 from middlemark.model.load import LOAD, LoadLevels
 from middlemark.model.plan import Note
 from middlemark.model.spelling import listing
+from middlemark.model.workload import OCTETS, Workload, honoured
 from middlemark.plan.combinations import expand_loads
 from middlemark.plan.floors import copying_alone
 from middlemark.plan.native import check_native, native_of
@@ -95,11 +96,12 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     for target, levels in settled:
         if not target.wanted:
             continue
-        if target.transport.alone:
+        if target.transport.alone and sweep.workload is None:
             cells += _alone(target, levels, asked, loads.rows, context, (notes, problems))
-        else:
+        elif not target.transport.alone:
             native = native_of(sweep, context, target.adapter)
-            cells += _cells(target, levels, asked, loads.rows, placings, native, notes)
+            found = _cells(target, levels, asked, loads.rows, placings, native, notes)
+            cells += found if sweep.workload is None else _carrying(found, sweep.workload, target, sweep.place, notes)
     return Expansion(tuple(each for each in cells if _kept(each, context)), tuple(notes), tuple(problems))
 
 
@@ -322,6 +324,28 @@ def _cells(
                 blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0, native=native)
                 cells.append(with_levels(blank, values))
     return cells
+
+
+def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: str, notes: list[Note]) -> list[Cell]:
+    """Return the cells with that workload, each once; what the transport has otherwise is told."""
+    changed: dict[str, list[str]] = {}
+    for topic in workload.topics:
+        own = honoured(topic, target.transport)
+        for field in ("reliability", "depth"):
+            if getattr(own, field) != getattr(topic, field):
+                shown = "all" if (level := getattr(own, field)) is None else level
+                changed.setdefault(f"{field} {shown}", []).append(topic.name)
+    for level, names in changed.items():
+        if not target.adapter.floor:
+            notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, as it has it"))
+    types = {each.type for each in workload.topics} - {OCTETS}
+    if types and cells and not target.adapter.floor:
+        notes.append(Note(place, f"messages of type {listing(sorted(types))} are carried as octets of their size"))
+    return [*dict.fromkeys(carrying(each, workload, target.transport) for each in cells)]
+
+
+def _some(names: Sequence[str]) -> str:
+    return listing(names) if len(names) < 4 else f"{len(names)} topics"
 
 
 def _alone(

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 import msgspec
 
-from middlemark.model.cell import EXPERIMENT, FACTORS, SEARCHES, Cell, cannot, carrier_due, experiment
+from middlemark.model.cell import EXPERIMENT, FACTORS, SEARCHES, Cell, cannot, carrier_due, carrying, experiment
 from middlemark.model.description import Description, Transport, floor_carrier
 from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
@@ -22,6 +22,9 @@ from middlemark.plan.targets import Context, own_depth
 
 same_floor = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
 """What tells one floor from another."""
+
+_OF_WORKLOADS = ("shared-memory", "udp")
+"""What carries the floors of a workload: a trial of it takes ten seconds and more, and two say enough."""
 
 MOST_COPIES = 10_000
 FEWEST_COPIES = 30
@@ -60,6 +63,8 @@ def floors_beside(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
         seen.add(key)
         for adapter, transport in floors:
             if searched is not None and transport.carrier != searched:
+                continue
+            if cell.workload is not None and transport.carrier not in _OF_WORKLOADS:
                 continue
             floor = _copying(cell, adapter, transport) if transport.alone else _following(cell, adapter, transport)
             if floor is not None and (which := same_floor(floor)) not in yielded:
@@ -115,7 +120,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
     if reliability not in transport.reliability:
         reliability = transport.reliability[0]
     depth = own_depth(transport, cell.pattern, math.ceil(cell.publishers / cell.topics))
-    return msgspec.structs.replace(
+    floor = msgspec.structs.replace(
         cell,
         adapter=adapter.name,
         transport=transport.name,
@@ -125,3 +130,4 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
         depth=None if depth is None else int(str(depth)),
         native=(),
     )
+    return floor if cell.workload is None else carrying(floor, cell.workload, transport)

@@ -9,6 +9,7 @@ import math
 from middlemark.model.cell import Cell
 from middlemark.model.load import most_in_bursts
 from middlemark.model.plan import Limits
+from middlemark.model.workload import Workload
 from middlemark.plan.pinning import count_roles
 
 PUBLISHER_RECORD_BYTES = 16
@@ -43,12 +44,39 @@ def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
     return messages, messages * publishers
 
 
+def kept_by_topic(graph: Workload, limits: Limits) -> tuple[int, ...]:
+    """Return the records that each end of each topic may keep raw: the messages expected, as far as there is room."""
+    wanted = [
+        limits.samples
+        if limits.samples is not None
+        else math.ceil(min(limits.duration_s or 0.0, limits.limit_s) * rate * MARGIN) + 1
+        for rate in graph.rates_hz
+    ]
+    total = sum(
+        messages * (PUBLISHER_RECORD_BYTES + SUBSCRIBER_RECORD_BYTES * len(each.to))
+        for messages, each in zip(wanted, graph.topics, strict=True)
+    )
+    part = min(1.0, MOST_RECORDS_BYTES / total)
+    return tuple(max(1, int(messages * part)) for messages in wanted)
+
+
+def _needed_by_graph(graph: Workload, limits: Limits) -> int:
+    needed = 0
+    for messages, each in zip(kept_by_topic(graph, limits), graph.topics, strict=True):
+        deepest = each.depth if each.depth is not None else max(KEEP_ALL_BYTES // each.size, KEEP_ALL_LEAST)
+        needed += messages * (PUBLISHER_RECORD_BYTES + SUBSCRIBER_RECORD_BYTES * len(each.to))
+        needed += (1 + len(each.to)) * (min(deepest, messages) + 1) * each.size
+    return needed
+
+
 def memory_needed(cell: Cell, limits: Limits) -> int:
     """Return the bytes that a trial's processes will need together, at least: records and waiting messages.
 
     Every end of a topic may hold its history full: ``depth`` messages, or those of ``KEEP_ALL_BYTES``, but not more
     than are sent; and one message more in hand.
     """
+    if cell.workload is not None:
+        return _needed_by_graph(cell.workload.under(cell.scale, cell.copies), limits)
     return _records(cell, limits) + _ends(cell) * (_waiting(cell, limits) + 1) * cell.size
 
 

@@ -8,18 +8,21 @@ from typing import cast
 
 import msgspec
 
-from middlemark.model.cell import FACTORS
-from middlemark.model.levels import Wrong
+from middlemark.model.cell import FACTORS, OF_WORKLOAD
+from middlemark.model.levels import Level, Wrong
 from middlemark.model.plan import LIMITS, Limits
 from middlemark.model.spelling import did_you_mean, quoted
+from middlemark.model.workload import Workload
 from middlemark.problems import Problem
 from middlemark.suite.sweep import KEYS, ONCE, Levels, Native, Suite, Sweep
 from middlemark.suite.table import Given, Table, read_seed, read_table
+from middlemark.suite.workload import read_workload
 
-TOP = ("name", "description", "seed", "defaults", "sweep")
+TOP = ("name", "description", "seed", "defaults", "sweep", "workload")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DEFAULT_DURATION_S = 1.0
 DEFAULT_LIMIT_S = 120.0
+WORKLOAD_DURATION_S = 10.0
 
 Natives = dict[str, Native]
 
@@ -40,9 +43,12 @@ def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Pr
 
 
 def read_suite(
-    document: Mapping[str, object], name: str, place: str, folder: Path, options: Table
+    document: Mapping[str, object], name: str, place: str, folder: Path, options: Table, text: str = ""
 ) -> tuple[Suite | None, list[Problem]]:
-    """Check a parsed suite file. ``name`` is the file's without its ending; ``options`` override every sweep."""
+    """Check a parsed suite file. ``name`` is the file's without its ending; ``options`` override every sweep.
+
+    ``text``: the file's own, which tells lines.
+    """
     problems = [_unknown_top(key, place) for key in document if key not in TOP]
     named = document.get("name", None)
     if named is not None and not (isinstance(named, str) and NAME.fullmatch(named)):
@@ -60,7 +66,11 @@ def read_suite(
             problems.append(Problem(f"{place}: seed", str(error)))
 
     defaults, natives = _read_defaults(document.get("defaults", {}), f"{place}: defaults", folder, problems)
-    tables = document.get("sweep", [])
+    workload = None
+    if "workload" in document:
+        workload, wrong = find_workload(document["workload"], suite_name(name), place, folder, text)
+        problems += wrong
+    tables = document.get("sweep", [{}] if "workload" in document else [])
     if isinstance(tables, dict):
         problems.append(Problem(f"{place}: sweep", "one table [sweep]; write [[sweep]], as there may be several"))
         tables = []
@@ -70,7 +80,7 @@ def read_suite(
     elif not tables:
         problems.append(Problem(place, "no [[sweep]]: a suite has at least one"))
     sweeps = [
-        _read_sweep(table, f"{place}: sweep {number}", folder, (defaults, natives), options, problems)
+        _read_sweep(table, f"{place}: sweep {number}", folder, (defaults, natives), options, problems, workload)
         for number, table in enumerate(tables, start=1)
     ]
     if problems:
@@ -90,8 +100,37 @@ def suite_name(stem: str) -> str:
     return cleaned[:100] or "suite"
 
 
-def make_sweep(place: str, given: Table, natives: Natives, name: str | None) -> tuple[Sweep, list[Problem]]:
+def find_workload(
+    value: object, name: str, place: str, folder: Path, text: str
+) -> tuple[Workload | None, list[Problem]]:
+    """Return the workload of a suite: its own, or that of the file which it names."""
+    if not isinstance(value, str):
+        return read_workload(value, name, place, text)
+    path = folder / value
+    try:
+        other = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
+        return None, [Problem(f"{place}: workload", f"cannot read {path}: {why}")]
+    document, problems = parse_toml(other, value)
+    if document is None:
+        return None, problems
+    return read_workload(document.get("workload"), suite_name(path.stem), value, other)
+
+
+def make_sweep(
+    place: str, given: Table, natives: Natives, name: str | None, workload: Workload | None = None
+) -> tuple[Sweep, list[Problem]]:
     """Complete what was given with defaults."""
+    problems: list[Problem] = []
+    if workload is not None:
+        given, problems = _carrying(given, workload, place)
+    else:
+        problems += [
+            Problem(given[each].place, "without a workload: it multiplies one; take rate, or publishers and topics")
+            for each in ("scale", "copies")
+            if each in given
+        ]
     factors = tuple(
         Levels(key.name, given[key.name].values, given[key.name].place)
         if key.name in given
@@ -100,11 +139,10 @@ def make_sweep(place: str, given: Table, natives: Natives, name: str | None) -> 
     )
     once = {ONCE[name].field: each.values[0] for name, each in given.items() if name in ONCE}
     if "samples" not in once:
-        once.setdefault("duration_s", DEFAULT_DURATION_S)
+        once.setdefault("duration_s", DEFAULT_DURATION_S if workload is None else WORKLOAD_DURATION_S)
     if "limit_s" not in once:
         once["limit_s"] = max(DEFAULT_LIMIT_S, 2 * cast("float", once.get("duration_s", 0.0)))
     limits = msgspec.convert({key.field: once.pop(key.field) for key in LIMITS.values() if key.field in once}, Limits)
-    problems: list[Problem] = []
     if limits.duration_s is not None and limits.limit_s < limits.duration_s:
         text = f"{limits.limit_s:g}s ends a trial before its duration of {limits.duration_s:g}s does"
         problems.append(Problem(given["limit"].place, text))
@@ -113,9 +151,29 @@ def make_sweep(place: str, given: Table, natives: Natives, name: str | None) -> 
         name=name,
         factors=factors,
         limits=limits,
+        workload=workload,
         native=tuple(natives.values()),
     )
     return msgspec.structs.replace(sweep, **once), problems
+
+
+def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list[Problem]]:
+    """Return what was given with what follows from the workload; what both say is a problem."""
+    problems = [
+        Problem(given[each].place, f"the workload's topics say {each}; leave it out")
+        for each in OF_WORKLOAD
+        if each in given
+    ]
+    said: dict[str, Level] = {
+        "pattern": "stream",
+        "size": max(each.size for each in workload.topics),
+        "publishers": len(workload.topics),
+        "subscribers": len(workload.edges),
+        "topics": len(workload.topics),
+        "rate": 1.0,
+    }
+    found = {name: Given((level,), f"{place}: workload") for name, level in said.items()}
+    return {"pin": Given(("off",), place), **given, **found}, problems
 
 
 def overlay(*layers: Table) -> Table:
@@ -145,6 +203,7 @@ def _read_sweep(
     defaults: tuple[Table, Natives],
     options: Table,
     problems: list[Problem],
+    workload: Workload | None,
 ) -> Sweep | None:
     if not isinstance(table, dict):
         problems.append(Problem(place, f"{quoted(table)} is no sweep; write [[sweep]] and its keys below"))
@@ -162,7 +221,7 @@ def _read_sweep(
         below = natives.get(adapter)
         settings = {**dict(below.settings if below else ()), **dict(native.settings)}
         natives[adapter] = Native(adapter, tuple(sorted(settings.items())), native.place)
-    sweep, wrong = make_sweep(place, overlay(defaults[0], given, options), natives, name)
+    sweep, wrong = make_sweep(place, overlay(defaults[0], given, options), natives, name, workload)
     problems += wrong
     return sweep
 

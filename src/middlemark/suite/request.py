@@ -60,7 +60,7 @@ def available() -> list[tuple[str, str, str]]:
     """Return name, path and description of every suite that comes with Middlemark, sorted by name."""
     found = []
     for name, path in suite_files().items():
-        document, problems = _read_document(path, shown_path(path))
+        document, problems, _ = _read_document(path, shown_path(path))
         described = (document or {}).get("description", "")
         text = " ".join(described.split()) if isinstance(described, str) else ""
         found.append((name, shown_path(path), f"cannot be read: {problems[0]}" if problems else text))
@@ -72,27 +72,27 @@ def _load_one(name: str, options: Table) -> tuple[Suite | None, list[Problem]]:
     if isinstance(path, str):
         return None, [Problem(f"suite '{name}'", path)]
     place = shown_path(path)
-    document, problems = _read_document(path, place)
+    document, problems, text = _read_document(path, place)
     if document is None:
         return None, problems
-    return read_suite(document, path.stem, place, path.parent, options)
+    return read_suite(document, path.stem, place, path.parent, options, text)
 
 
-def _read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem]]:
+def _read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem], str]:
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
         text = data.decode("utf-8-sig")
     except OSError as error:
-        return None, [Problem(place, f"cannot be read: {error.strerror or error}")]
+        return None, [Problem(place, f"cannot be read: {error.strerror or error}")], ""
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return None, [Problem(f"{place}: line {line}", "not TOML: not UTF-8 text")]
+        return None, [Problem(f"{place}: line {line}", "not TOML: not UTF-8 text")], ""
     except ValueError as error:  # a NUL in the path
-        return None, [Problem(place, f"cannot be read: {error}")]
+        return None, [Problem(place, f"cannot be read: {error}")], ""
     if len(data) > _LARGEST_FILE:
-        return None, [Problem(place, "larger than 4 MiB: that is no suite")]
-    return parse_toml(text, place)
+        return None, [Problem(place, "larger than 4 MiB: that is no suite")], ""
+    return *parse_toml(text, place), text
 
 
 def suites_folder() -> Path | None:

@@ -9,6 +9,7 @@ from middlemark.model.cell import FACTORS
 from middlemark.model.factors import Key, declared
 from middlemark.model.levels import FLAG, Level, seconds, whole
 from middlemark.model.plan import LIMITS, Limits
+from middlemark.model.workload import Workload
 
 
 class Levels(msgspec.Struct, frozen=True):
@@ -76,6 +77,8 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
             default_text="`10m`",
         ),
     ] = None
+    workload: Workload | None = None
+    """The graph that its cells carry."""
     native: tuple[Native, ...] = ()
     typed_native: tuple[TypedNative, ...] = ()
     """The command line's, laid over ``native``."""

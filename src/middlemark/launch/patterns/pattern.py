@@ -11,6 +11,7 @@ from middlemark.model.description import Transport
 from middlemark.model.outcome import Evidence, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, AnyRoleResult, RoleRequest, RoleResult
+from middlemark.model.workload import Workload
 
 Result = TypeVar("Result", bound=RoleResult)
 
@@ -33,6 +34,8 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     samples_stem: str
     """Relative to the run's folder."""
+    graph: Workload | None = None
+    """What the cell carries, as its transport has it."""
 
     @property
     def warmed_up(self) -> int:

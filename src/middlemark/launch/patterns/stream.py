@@ -23,7 +23,7 @@ def roles(asked: Asked) -> Roles:
             **bounds_of(asked.limits),
             load=request_of(cell, asked.seed, index),
             payload=cell.payload,
-            samples_path=_path(asked.samples_stem, "publisher", index),
+            samples_path=path_of(asked.samples_stem, "publisher", index),
             kept=asked.kept[0],
             cpu=asked.cpus[index],
         )
@@ -34,7 +34,7 @@ def roles(asked: Asked) -> Roles:
             index=index,
             topic=index % cell.topics,
             payload=cell.payload,
-            samples_path=_path(asked.samples_stem, "subscriber", index),
+            samples_path=path_of(asked.samples_stem, "subscriber", index),
             kept=asked.kept[1],
             cpu=asked.cpus[cell.publishers + index],
         )
@@ -56,8 +56,8 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         warmup_samples=heard.warmed_up,
         measured_s=max(result.measured_s for result in senders),
         files=(
-            *(_file(heard.samples_stem, result) for result in senders),
-            *(_file(heard.samples_stem, result) for result in receivers),
+            *(file_of(heard.samples_stem, result) for result in senders),
+            *(file_of(heard.samples_stem, result) for result in receivers),
         ),
         publishers=published,
         subscribers=taken,
@@ -108,8 +108,9 @@ def _moved(heard: Heard, counts: TrialCounts, taken: Sequence[Arrived]) -> int:
     return min(sent, max((each.received for each in taken), default=0))
 
 
-def _file(stem: str, result: PublisherResult | SubscriberResult) -> SamplesFile:
-    path = _path(stem, result.role, result.index)
+def file_of(stem: str, result: PublisherResult | SubscriberResult) -> SamplesFile:
+    """Return what is kept of where that role wrote its samples."""
+    path = path_of(stem, result.role, result.index)
     return SamplesFile(
         role=result.role,
         index=result.index,
@@ -121,7 +122,8 @@ def _file(stem: str, result: PublisherResult | SubscriberResult) -> SamplesFile:
     )
 
 
-def _path(stem: str, role: str, index: int) -> str:
+def path_of(stem: str, role: str, index: int) -> str:
+    """Return the name of a role's samples file."""
     return f"{stem}-{role}-{index}.npy"
 
 

@@ -1,0 +1,128 @@
+"""A workload: a stream whose topics differ, with nodes that publish what follows from what they receive."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from middlemark.launch import evidence
+from middlemark.launch.patterns import stream
+from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
+from middlemark.launch.warnings import of_stream
+from middlemark.launch.worker_request import Asked, bounds_of
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.protocol import (
+    EndedEvent,
+    ForwardRequest,
+    Load,
+    PublisherRequest,
+    PublisherResult,
+    StopCommand,
+    SubscriberRequest,
+    SubscriberResult,
+)
+from middlemark.model.workload import Workload
+
+
+def roles(asked: Asked) -> Roles:
+    """Return a publisher for each topic with a rate, and a subscriber an edge; publishers are numbered as topics."""
+    graph = asked.graph
+    assert graph is not None
+
+    def path(role: str, index: int) -> str:
+        return stream.path_of(asked.samples_stem, role, index)
+
+    publishers = [
+        PublisherRequest(
+            index=number,
+            topic=number,
+            **bounds_of(asked.limits),
+            load=Load(kind="rate", rate_hz=each.rate_hz, arrivals=each.arrivals, seed=asked.seed + number),
+            payload=asked.cell.payload,
+            samples_path=path("publisher", number),
+            kept=asked.kept_by_topic[number],
+        )
+        for number, each in enumerate(graph.topics)
+        if each.rate_hz is not None
+    ]
+    subscribers = [
+        SubscriberRequest(
+            index=index,
+            topic=number,
+            payload=asked.cell.payload,
+            samples_path=path("subscriber", index),
+            kept=asked.kept_by_topic[number],
+            forwards=tuple(
+                ForwardRequest(
+                    index=following,
+                    topic=following,
+                    work_s=graph.topics[following].work_s,
+                    samples_path=path("publisher", following),
+                    kept=asked.kept_by_topic[following],
+                )
+                for following in _following(graph, number, node)
+            ),
+        )
+        for index, (number, node) in enumerate(graph.edges)
+    ]
+    return Roles(tuple(publishers), tuple(subscribers))
+
+
+def _following(graph: Workload, number: int, node: str) -> Iterator[int]:
+    """Yield the topics that the node publishes after that one."""
+    name = graph.topics[number].name
+    yield from (at for at, each in enumerate(graph.topics) if (each.after, each.source) == (name, node))
+
+
+class Ends:
+    """Who is told to end when somebody has ended: from the sensors to the actuators, topic by topic."""
+
+    def __init__(self, subscribers: Sequence[SubscriberRequest]) -> None:
+        """``subscribers``: of all workers."""
+        self._forwards = {each.index: each.forwards for each in subscribers}
+        self._of_topic: dict[int, list[int]] = {}
+        for each in subscribers:
+            self._of_topic.setdefault(each.topic, []).append(each.index)
+
+    def after(self, publisher: Mapping[int, int], event: EndedEvent) -> Iterator[StopCommand]:
+        """Yield what follows; ``publisher``: the topic of each publisher by its index."""
+        if event.role == "publisher":
+            yield self._stop(publisher[event.index], event.sent)
+        for forward, sent in zip(self._forwards.get(event.index, ()), event.forwarded, strict=False):
+            if event.role == "subscriber":
+                yield self._stop(forward.topic, sent)
+
+    def _stop(self, topic: int, sent: int) -> StopCommand:
+        return StopCommand(expected=sent, subscribers=tuple(self._of_topic.get(topic, ())))
+
+
+def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
+    """Return the outcome with what was sent on each topic and what came of it on each edge."""
+    senders, receivers = results_of(PublisherResult, heard.senders), results_of(SubscriberResult, heard.receivers)
+    published = tuple(map(stream.sent, senders))
+    taken = tuple(stream.arrived(result, published) for result in receivers)
+    assert heard.graph is not None
+    sizes = {number: each.size for number, each in enumerate(heard.graph.topics)}
+    kept: tuple[PublisherResult | SubscriberResult, ...] = (*senders, *receivers)
+    moved = [(each.sent, sizes[each.topic]) for each in published]
+    messages = sum(sent for sent, _ in moved)
+    return msgspec.structs.replace(
+        outcome,
+        counts=stream.counted(published, taken),
+        samples=sum(result.samples for result in receivers),
+        warmup_samples=heard.warmed_up,
+        measured_s=max(result.measured_s for result in senders),
+        files=tuple(stream.file_of(heard.samples_stem, each) for each in kept),
+        publishers=published,
+        subscribers=taken,
+        carried_by=evidence.stream_carried_by(
+            heard.evidence,
+            heard.transport,
+            messages=messages,
+            size=sum(sent * size for sent, size in moved) // messages if messages else 0,
+            processes=1 if heard.cell.processes == 1 else len(heard.graph.processes),
+        ),
+        warnings=tuple(of_stream(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)),
+    )
+
+
+GRAPH = Pattern(roles=roles, conclude=conclude, drains=lambda _cell, _role: True, one_clock=True)

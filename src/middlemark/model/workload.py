@@ -1,0 +1,136 @@
+"""The workload of a robot: which nodes publish what to whom, how often, and by when it must arrive."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from middlemark.model.description import Transport
+from middlemark.model.protocol import Arrivals, Reliability
+
+ALLOWED = 0.001
+"""The share of an edge's messages that may be lost or late, where nothing is said."""
+OCTETS = "octets"
+DEEP = 1000
+"""Of a history that is to keep all on a transport that keeps some, however many."""
+
+
+class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"source": "from"}):
+    """One topic. It has ``rate_hz``, or ``after``: then it is published for each message of that one that arrives."""
+
+    name: str
+    source: str
+    """The node that publishes it."""
+    to: tuple[str, ...]
+    """The nodes that subscribe to it: an edge each."""
+    size: Annotated[int, Meta(ge=16)]
+    """Bytes of a message, the core's header of 16 included."""
+    type: str = OCTETS
+    """What the messages are called where they come from."""
+    rate_hz: Annotated[float, Meta(gt=0)] | None = None
+    arrivals: Arrivals = "periodic"
+    after: str | None = None
+    work_s: Annotated[float, Meta(ge=0)] = 0.0
+    """Processor time that the node takes before it publishes."""
+    deadline_s: Annotated[float, Meta(gt=0)] | None = None
+    """From the intended instant to the arrival; None: none is asked."""
+    allow: Annotated[float, Meta(ge=0, lt=1)] = ALLOWED
+    reliability: Reliability = "reliable"
+    depth: Annotated[int, Meta(ge=1)] | None = 10
+    """Keep-last history in messages; None is keep-all."""
+
+
+def honoured(topic: Topic, transport: Transport) -> Topic:
+    """Return the topic as that transport can have it: its own reliability, and as deep a history as there is."""
+    reliability = topic.reliability if topic.reliability in transport.reliability else transport.reliability[0]
+    depth = topic.depth
+    if depth is None and not transport.keep_all:
+        depth = transport.max_depth or DEEP
+    if depth is not None and transport.max_depth is not None:
+        depth = min(depth, transport.max_depth)
+    return msgspec.structs.replace(topic, reliability=reliability, depth=depth)
+
+
+class Process(msgspec.Struct, frozen=True):
+    """Nodes that share a process."""
+
+    name: str
+    nodes: tuple[str, ...]
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A graph of nodes. Each topic has one publisher; nodes that no process names have one of their own."""
+
+    name: str
+    topics: Annotated[tuple[Topic, ...], Meta(min_length=1)]
+    shared: tuple[Process, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """All nodes, in the order in which they are named."""
+        return tuple(dict.fromkeys(node for each in self.topics for node in (each.source, *each.to)))
+
+    @property
+    def edges(self) -> tuple[tuple[int, str], ...]:
+        """The number of the topic and the node of each subscriber, in the order of their roles."""
+        return tuple((number, node) for number, each in enumerate(self.topics) for node in each.to)
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        """All processes: first those with a node that publishes at a rate of its own, and otherwise by their nodes."""
+        of_node = {node: each for each in self.shared for node in each.nodes}
+        found = dict.fromkeys(of_node.get(node, Process(node, (node,))) for node in self.nodes)
+        paced = {each.source for each in self.topics if each.rate_hz is not None}
+        return tuple(sorted(found, key=lambda each: paced.isdisjoint(each.nodes)))
+
+    @property
+    def chains(self) -> tuple[tuple[int, ...], ...]:
+        """The topics of each chain, from one with a rate through those that follow to one that nothing follows."""
+        after: dict[str, list[int]] = {}
+        for number, each in enumerate(self.topics):
+            if each.after is not None:
+                after.setdefault(each.after, []).append(number)
+
+        def paths(number: int) -> Iterator[tuple[int, ...]]:
+            following = after.get(self.topics[number].name, [])
+            if not following:
+                yield (number,)
+            for each in following:
+                yield from ((number, *rest) for rest in paths(each))
+
+        begin = [number for number, each in enumerate(self.topics) if each.after is None]
+        return tuple(path for number in begin for path in paths(number) if len(path) > 1)
+
+    @property
+    def rates_hz(self) -> tuple[float, ...]:
+        """The rate of each topic, of one that follows another that of the first of its chain."""
+        by_name = {each.name: each for each in self.topics}
+
+        def rate(topic: Topic) -> float:
+            return topic.rate_hz if topic.rate_hz is not None else rate(by_name[topic.after or ""])
+
+        return tuple(map(rate, self.topics))
+
+    def under(self, scale: float, copies: int) -> "Workload":
+        """Return the graph with its rates multiplied, so many times side by side; copies beyond the first are named."""
+        scaled = [
+            msgspec.structs.replace(each, rate_hz=each.rate_hz * scale) if each.rate_hz is not None else each
+            for each in self.topics
+        ]
+        topics: list[Topic] = []
+        shared: list[Process] = []
+        for number in range(copies):
+            prefix = f"{number + 1}/" if number else ""
+            topics += [
+                msgspec.structs.replace(
+                    each,
+                    name=prefix + each.name,
+                    source=prefix + each.source,
+                    to=tuple(prefix + node for node in each.to),
+                    after=None if each.after is None else prefix + each.after,
+                )
+                for each in scaled
+            ]
+            shared += [Process(prefix + each.name, tuple(prefix + node for node in each.nodes)) for each in self.shared]
+        return msgspec.structs.replace(self, topics=tuple(topics), shared=tuple(shared))

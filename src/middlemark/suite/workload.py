@@ -1,0 +1,261 @@
+"""The ``workload`` of a suite: a table of topics, services and processes, or the file that has one."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from middlemark.model.cell import SMALLEST_MESSAGE
+from middlemark.model.levels import DEPTH, RATE, SHARE, SIZE, Wrong, seconds, words
+from middlemark.model.spelling import did_you_mean, quoted
+from middlemark.model.workload import OCTETS, Process, Topic, Workload
+from middlemark.problems import Problem
+
+MOST_ENDS = 4096
+"""Publishers and subscribers of a graph; each has a thread."""
+SHORTEST_DEADLINE_S = 1e-6
+_NAME = re.compile(r"[A-Za-z0-9_~/][A-Za-z0-9_~/.:-]{0,199}")
+
+
+def _read_name(value: object) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise Wrong(f"{quoted(value)} is no name; letters, digits, '_', '/', '.', ':' and '-' are")
+    return value
+
+
+def _read_nodes(value: object) -> tuple[str, ...]:
+    nodes = value if isinstance(value, list) else [value]
+    if not nodes:
+        raise Wrong("an empty list: nobody receives it; name a node, or leave the topic out")
+    found = tuple(map(_read_name, nodes))
+    if len(set(found)) < len(found):
+        raise Wrong("a node is named twice")
+    return found
+
+
+def _read_hz(value: object) -> float:
+    rate = RATE.read(value)
+    if not isinstance(rate, float):
+        raise Wrong(f"{quoted(value)} is no rate of a robot's topic; write messages a second (30, '1k')")
+    return rate
+
+
+Reads = Callable[[object], Any]
+"""A value of TOML → the level. Raises Wrong."""
+
+_KINDS: Mapping[str, Reads] = {
+    "name": _read_name,
+    "from": _read_name,
+    "to": _read_nodes,
+    "size": SIZE.read,
+    "type": _read_name,
+    "rate": _read_hz,
+    "arrivals": words("kind of arrivals", "periodic", "poisson").read,
+    "after": _read_name,
+    "work": seconds(0.0).read,
+    "deadline": seconds(SHORTEST_DEADLINE_S).read,
+    "allow": SHARE.read,
+    "reliability": words("reliability", "reliable", "best-effort").read,
+    "depth": DEPTH.read,
+}
+_FIELDS = {"from": "source", "rate": "rate_hz", "work": "work_s", "deadline": "deadline_s"}
+_SERVICE: Mapping[str, Reads] = {
+    "name": _read_name,
+    "client": _read_name,
+    "server": _read_name,
+    "request": SIZE.read,
+    "reply": SIZE.read,
+    "rate": _read_hz,
+    "work": seconds(0.0).read,
+    "deadline": seconds(SHORTEST_DEADLINE_S).read,
+}
+
+
+class _Reader:
+    """Reads one table; ``problems`` grows."""
+
+    def __init__(self, place: str, text: str) -> None:
+        self.problems: list[Problem] = []
+        self._place = place
+        self._text = text
+
+    def wrong(self, kind: str, number: int, key: str, text: str) -> None:
+        """Note a problem of the table ``[[workload.kind]]`` of that number, with the line of its key."""
+        line = _line_of(self._text, kind, number, key)
+        where = f"line {line}: " if line else ""
+        self.problems.append(Problem(f"{self._place}: {where}workload.{kind} {number + 1}: {key}".rstrip(": "), text))
+
+    def tables(self, table: Mapping[str, object], kind: str) -> Sequence[Mapping[str, object]]:
+        """Return the tables ``[[workload.kind]]``."""
+        found = table.get(kind, [])
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            self.problems.append(Problem(f"{self._place}: workload.{kind}", f"no tables; write [[workload.{kind}]]"))
+            return []
+        return found
+
+    def read(
+        self, kind: str, number: int, table: Mapping[str, object], kinds: Mapping[str, Reads], needed: Sequence[str]
+    ) -> dict[str, Any] | None:
+        """Return the levels of a table by their keys; None: something of it is wrong."""
+        before = len(self.problems)
+        found: dict[str, Any] = {}
+        for key, value in table.items():
+            if key not in kinds:
+                self.wrong(kind, number, key, f"no such key; {did_you_mean(key, kinds)}")
+                continue
+            try:
+                found[key] = kinds[key](value)
+            except Wrong as error:
+                self.wrong(kind, number, key, str(error))
+        for key in needed:
+            if key not in table:
+                self.wrong(kind, number, "", f"{key} is missing")
+        return found if len(self.problems) == before else None
+
+
+def read_workload(table: object, name: str, place: str, text: str = "") -> tuple[Workload | None, list[Problem]]:
+    """Check the table ``workload`` of a file; ``text`` is the file's, so that problems have their lines."""
+    if not isinstance(table, dict):
+        return None, [Problem(f"{place}: workload", "no table; write [[workload.topic]] and its keys below")]
+    reader = _Reader(place, text)
+    for key in table:
+        if key not in ("topic", "service", "process"):
+            known = did_you_mean(key, ("topic", "service", "process"))
+            reader.problems.append(Problem(f"{place}: workload.{key}", f"no such key; {known}"))
+    topics = [*_topics(reader, table), *_services(reader, table)]
+    shared = _processes(reader, table.get("process", {}), place, {node for _, _, each in topics for node in _of(each)})
+    _check(reader, topics)
+    if not topics and not reader.problems:
+        reader.problems.append(Problem(f"{place}: workload", "no [[workload.topic]]: a graph has at least one"))
+    if reader.problems:
+        return None, reader.problems
+    return Workload(name=name, topics=tuple(each for _, _, each in topics), shared=shared), []
+
+
+Placed = tuple[str, int, Topic]
+"""A topic, and the kind and number of the table that it comes from."""
+
+
+def _of(topic: Topic) -> tuple[str, ...]:
+    return (topic.source, *topic.to)
+
+
+def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
+    for number, each in enumerate(reader.tables(table, "topic")):
+        found = reader.read("topic", number, each, _KINDS, ("name", "from", "to", "size"))
+        if found is None:
+            continue
+        if ("rate" in found) == ("after" in found):
+            what = "both rate and after" if "rate" in found else "neither rate nor after"
+            reader.wrong("topic", number, "", f"{what}: it is published at a rate, or after another topic")
+            continue
+        if "work" in found and "after" not in found:
+            reader.wrong("topic", number, "work", "without after: work is done on what arrived")
+            continue
+        found["size"] = max(found["size"], SMALLEST_MESSAGE)
+        yield "topic", number, Topic(**{_FIELDS.get(key, key): level for key, level in found.items()})
+
+
+def _services(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
+    """Yield two topics a service: the request, and the reply that follows it."""
+    for number, each in enumerate(reader.tables(table, "service")):
+        found = reader.read("service", number, each, _SERVICE, ("name", "client", "server", "request", "reply", "rate"))
+        if found is None:
+            continue
+        name, client, server = found["name"], found["client"], found["server"]
+        common: dict[str, Any] = {"type": OCTETS, "deadline_s": found.get("deadline")}
+        request = Topic(
+            name=f"{name}/request",
+            source=client,
+            to=(server,),
+            size=max(found["request"], SMALLEST_MESSAGE),
+            rate_hz=found["rate"],
+            **common,
+        )
+        yield "service", number, request
+        reply = Topic(
+            name=f"{name}/reply",
+            source=server,
+            to=(client,),
+            size=max(found["reply"], SMALLEST_MESSAGE),
+            after=request.name,
+            work_s=found.get("work", 0.0),
+            **common,
+        )
+        yield "service", number, reply
+
+
+def _processes(reader: _Reader, table: object, place: str, nodes: set[str]) -> tuple[Process, ...]:
+    if not isinstance(table, dict):
+        text = "no table; write [workload.process] and NAME = [nodes] below"
+        reader.problems.append(Problem(f"{place}: workload.process", text))
+        return ()
+    found: list[Process] = []
+    of_node: dict[str, str] = {}
+    for name, members in table.items():
+        where = f"{place}: workload.process: {name}"
+        try:
+            read = _read_nodes(members)
+            _read_name(name)
+        except Wrong as error:
+            reader.problems.append(Problem(where, str(error)))
+            continue
+        for node in read:
+            if node not in nodes:
+                reader.problems.append(Problem(where, f"no topic has a node '{node}'; {did_you_mean(node, nodes)}"))
+            elif node in of_node:
+                reader.problems.append(Problem(where, f"'{node}' is in process {of_node[node]} already"))
+            of_node.setdefault(node, name)
+        if name in nodes and name not in read:
+            reader.problems.append(Problem(where, f"a node of its own is called '{name}'; take another name"))
+        found.append(Process(name, read))
+    return tuple(found)
+
+
+def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
+    """Note what does not fit together: names, what follows what, and how many ends there are."""
+    by_name: dict[str, Topic] = {}
+    for kind, number, each in topics:
+        first = by_name.setdefault(each.name, each)
+        if first is not each:
+            other = f", and of type {first.type} there" if first.type != each.type else ""
+            reader.wrong(kind, number, "name", f"a second topic '{each.name}'{other}: one topic has one publisher here")
+        if each.source in each.to:
+            reader.wrong(kind, number, "to", f"'{each.source}' subscribes to what it publishes")
+    for kind, number, each in topics:
+        if each.after is None:
+            continue
+        before = by_name.get(each.after)
+        if before is None:
+            reader.wrong(kind, number, "after", f"no topic '{each.after}'; {did_you_mean(each.after, by_name)}")
+        elif each.source not in before.to:
+            text = f"'{each.source}' does not subscribe to '{each.after}', whose nodes are {', '.join(before.to)}"
+            reader.wrong(kind, number, "after", text)
+        elif _circles(each, by_name):
+            reader.wrong(kind, number, "after", "a circle: no topic in it has a rate of its own")
+    ends = sum(1 + len(each.to) for _, _, each in topics)
+    if ends > MOST_ENDS:
+        where = Problem("workload", f"{ends:,} publishers and subscribers; at most {MOST_ENDS:,} have a thread each")
+        reader.problems.append(where)
+
+
+def _circles(topic: Topic, by_name: Mapping[str, Topic]) -> bool:
+    seen = {topic.name}
+    at: Topic | None = topic
+    while at is not None and at.after is not None:
+        if at.after in seen:
+            return True
+        seen.add(at.after)
+        at = by_name.get(at.after)
+    return False
+
+
+def _line_of(text: str, kind: str, number: int, key: str) -> int | None:
+    """Return the line of a key of that table ``[[workload.kind]]``, or of its head where it has no such line."""
+    heads = [*re.finditer(r"(?m)^[ \t]*\[\[?[^\]\n]*\]\]?", text)]
+    mine = [at for at, head in enumerate(heads) if re.sub(r"\s", "", head[0]) == f"[[workload.{kind}]]"]
+    if number >= len(mine):
+        return None
+    begin = heads[mine[number]].start()
+    end = heads[mine[number] + 1].start() if mine[number] + 1 < len(heads) else len(text)
+    found = re.compile(rf"(?m)^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=").search(text, begin, end) if key else None
+    return text.count("\n", 0, found.start() if found else begin) + 1
