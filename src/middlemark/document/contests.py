@@ -91,7 +91,7 @@ def every_contest(rows: Sequence[Row], by: str = "p50") -> list[list[Contest]]:
     carriers: dict[tuple[object, ...], dict[object, None]] = {}
     cells = with_levels_of_others([each.result.cell for each in subjects])
     for row, cell in zip(subjects, cells, strict=True):
-        if "size" not in cell.unknown:
+        if "size" not in cell.unknown and cell.workload is None:
             alike = () if together else tuple(getattr(cell, each) for each in _ALIKE)
             experiment = (row.run, *alike, *(getattr(cell, each) for each in _EXPERIMENT))
             carrier = row.carrier or cell.transport

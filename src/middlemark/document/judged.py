@@ -12,7 +12,7 @@ from middlemark.stats.comparisons import Comparison, Pairing, Side, compare, mea
 from middlemark.stats.pairings import of_run, of_two_runs
 from middlemark.stats.verdict import Judgement, Verdict
 
-SHOWN_METRICS = ("p50", "throughput", "p99", "cpu", "memory")
+SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
 """In the order in which they are kept where there is no room for all."""
 MOST_SHOWN = 3_000
 

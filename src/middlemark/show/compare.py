@@ -224,6 +224,8 @@ def _figure(metric: str, value: float) -> str:
         return f"{us(value)} µs"
     if unit == "bytes":
         return f"{megabytes(value)} MB"
+    if unit == "deadlines":
+        return f"{ratio(value)} × deadline"
     return f"{whole(value)} ns" if unit == "ns/message" else f"{brief(value)}/s"
 
 

@@ -112,6 +112,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "best": _best(result.best),
         **_throughput(result),
         "noise": msgspec.to_builtins(result.noise),
+        "workload": msgspec.to_builtins(result.workload),
         "warnings": [_warning(each) for each in result.warnings],
         "failed": None if result.failed is None else _warning(result.failed),
         "imported": None if result.imported is None else {"tool": result.imported.tool, "files": result.imported.files},

@@ -15,7 +15,7 @@ from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.words import plain, warning_name
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
-from middlemark.show import View
+from middlemark.show import View, graphs
 from middlemark.show.lines import command_lines, hanging, printed, wrapped
 
 MOST_LINES = 40
@@ -62,7 +62,9 @@ def _lines(document: Document, width: int) -> list[Text]:
         more = f"; {len(named) - 2} more" if len(named) > 2 else ""
         also = wrapped(f"Measured too: {'; '.join(named[:2])}{more}.", width)
         shown += [Text(line, style="dim") for line in also[:2]]
-    if not document.matrices:
+    if graphs.carries(document):
+        shown += graphs.lines(document, width)
+    elif not document.matrices:
         shown = [*map(Text, ("", *_figures(document, width, room - 1)))]
     return [*before, *shown, Text(), *after]
 
@@ -85,8 +87,10 @@ def _answer(document: Document, width: int) -> Iterator[Text]:
     if busy := disturbed(document.rows):
         yield from (Text(line, style="bold yellow") for line in wrapped(plain(busy), width)[:2])
     first = document.matrices[0] if document.matrices else None
-    told = headline(first) if first else "No configuration has a figure that can stand beside another."
-    yield from (Text(line, style="bold") for line in wrapped(told, width)[:4])
+    yield from graphs.headlines(document, width)
+    if first is not None or not graphs.carries(document):
+        told = headline(first) if first else "No configuration has a figure that can stand beside another."
+        yield from (Text(line, style="bold") for line in wrapped(told, width)[:4])
     sources = "; ".join(map(read_as, run.file.imported))
     yield from (Text(line, style="dim") for line in wrapped(plain(sources or _measured(run)), width)[:3])
     typed = [note for note in notes_of(run) if note.startswith("--")]  # what somebody typed is not what was measured
@@ -215,6 +219,8 @@ def _conclusions(document: Document, width: int) -> Iterator[Text]:
     ):
         if told.texts:
             yield from _told(name, told, style, width)
+    if graphs.carries(document):
+        yield from graphs.conclusions(document, width)
     more = hanging(f"{'More':<{_HEAD}}", f"{show} --rows, or --warnings", width)
     yield from (Text(line, style="dim") for line in more)
 

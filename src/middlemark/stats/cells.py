@@ -11,7 +11,7 @@ from middlemark.model.description import Description
 from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits, Plan
 from middlemark.model.times import Summary, Times
-from middlemark.stats import breakdown, costs, rates
+from middlemark.stats import breakdown, costs, rates, workload
 from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors, memcpy_bytes_per_s
 from middlemark.stats.interval import median_interval
@@ -132,7 +132,25 @@ def _result(
         series_subscribers=chosen.subscribers if chosen else (),
         **msgspec.structs.asdict(times),
     )
-    return _with_throughput(result, alive) if measured else result
+    if not measured:
+        return result
+    result = _with_throughput(result, alive)
+    return _with_workload(result, alive) if cell.workload else result
+
+
+def _with_workload(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:
+    def latency(edge: int) -> Summary | None:
+        return over_trials([each.one_way.by_subscriber.get(edge) for each in trials if each.one_way])
+
+    found = workload.over_trials(
+        result.cell,
+        [(each.outcome, each.graph) for each in trials if each.graph],
+        latency,
+        over_trials,
+        result.resources,
+        result.discovery_ns,
+    )
+    return msgspec.structs.replace(result, workload=found)
 
 
 def _origin(outcomes: Sequence[TrialOutcome]) -> Origin | None:
@@ -282,7 +300,8 @@ def _held_against_floors(
         base = medians[floor.cell] if floor else None
         times = median / base if median is not None and base else None
         label = floor.label if floor and times is not None else None
-        warning = faster_than_floor(times, label, rate=by_rate(result.cell))
+        told_faster = result.workload is None  # its processes are many, and who waits for whom is chance
+        warning = faster_than_floor(times, label, rate=by_rate(result.cell)) if told_faster else None
         warnings = (*result.warnings, warning) if warning else result.warnings
         told = {
             "times_floor": times,
@@ -298,7 +317,7 @@ def _best(
     result: CellResult, median: float | None, floor: Floor | None, medians: Sequence[float | None]
 ) -> Best | None:
     base = medians[floor.cell] if floor else None
-    if floor is None or not base or median is None:
+    if floor is None or not base or median is None or result.workload is not None:
         return None
     rated = by_rate(result.cell)
     figure = {"p50_ns": None if rated else base, "rate_hz": 1e9 / base if rated else None}
@@ -307,6 +326,8 @@ def _best(
 
 def _against_floor(result: CellResult) -> float | None:
     """Return the ns that are held against the floor's: of a rate the time a message takes, else the median latency."""
+    if result.workload is not None:
+        return result.workload.worst_share
     if by_rate(result.cell):
         return 1e9 / result.rate_hz if result.rate_hz else None
     latency = result.latency_of(result.cell)

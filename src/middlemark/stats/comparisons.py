@@ -44,6 +44,7 @@ METRICS: Mapping[str, Metric] = {
     "p50": Metric(_latency("p50"), "faster", "slower", "ns"),
     "p99": Metric(_latency("p99"), "faster", "slower", "ns"),
     "throughput": Metric(_throughput, "faster", "slower", "messages/s", higher_is_better=True),
+    "deadline": Metric(lambda _, trial: trial.graph.worst if trial.graph else None, "earlier", "later", "deadlines"),
     "cpu": Metric(lambda _, trial: trial_cpu_ns_per_message(trial.outcome), "less", "more", "ns/message"),
     "memory": Metric(lambda _, trial: trial_rss_bytes(trial.outcome), "less", "more", "bytes"),
 }
@@ -224,6 +225,9 @@ def mirrored(comparison: Comparison) -> Comparison:
 
 def means(pairing: Pairing, metric: str) -> bool:
     """Say whether the metric is of the middleware: in a flood latency is queueing, and a schedule sets the rate."""
+    carries = pairing.a.cell.workload is not None or pairing.b.cell.workload is not None
+    if metric in ("p50", "p99", "throughput", "deadline") and carries != (metric == "deadline"):
+        return False
     if metric in ("p50", "p99"):
         return not by_rate(pairing.a.cell) and not by_rate(pairing.b.cell)
     scheduled = any(isinstance(each.cell.rate, int | float) or each.cell.burst for each in (pairing.a, pairing.b))
@@ -264,7 +268,7 @@ def word(metric: str, verdict: Verdict) -> str:
     return METRICS[metric].worse if verdict is Verdict.WORSE else verdict.value
 
 
-_HELD = ("p50", "p99", "throughput")
+_HELD = ("p50", "p99", "throughput", "deadline")
 """Metrics of which a floor is the least, or the most, that can be: a floor's processor time or memory is neither."""
 
 

@@ -4,7 +4,7 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Arrived, Failure, NetworkCost, RunWarning, Second, TrialCounts
-from middlemark.model.times import Times
+from middlemark.model.times import Summary, Times
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -209,6 +209,72 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     share: float
 
 
+class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
+    """One subscriber of a workload's topic. Counts are those of all trials, the others medians over trials."""
+
+    name: str
+    """Of the topic."""
+    source: str
+    to: str
+    type: str
+    expected_hz: float
+    received_hz: float | None
+    sent: int
+    received: int
+    lost: int
+    unsent: int
+    """Due, and never sent: the publisher was behind, or was refused."""
+    deadline_s: float | None
+    missed: int | None
+    """Arrived after the deadline; None: there is none."""
+    failed_share: float
+    """Of what was due: lost, unsent, or late."""
+    holds: bool | None
+    """None: no deadline, or too few messages to say."""
+    one_way_ns: Summary | None
+
+
+class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
+    """A chain of topics: from the first one's intended instant to the arrival of the last; None: it was not kept."""
+
+    source: str
+    to: str
+    topics: tuple[str, ...]
+    end_to_end_ns: Summary | None
+
+
+class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A node. Of one that shares its process: what its roles' threads used, and no memory of its own."""
+
+    name: str
+    process: str
+    cpu: float | None
+    rss_bytes: float | None
+
+
+class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a graph came to."""
+
+    name: str
+    holds: bool | None
+    """Every edge with a deadline holds; None: there is none, or too little is known of one."""
+    first_failing: str | None
+    """``topic → node`` of the edge that fails most."""
+    worst_share: float | None
+    """The greatest share of its deadline that an edge takes: the 99th percentile of its latency; median of trials."""
+    topics: tuple[EdgeResult, ...]
+    """An entry an edge."""
+    chains: tuple[ChainResult, ...]
+    nodes: tuple[NodeResult, ...]
+    cpu: float | None
+    """Processors, all processes together."""
+    rss_bytes: float | None
+    wire_bytes: float | None
+    """What crossed the network of a trial while it measured."""
+    discovery_ns: float | None
+    """Until everything was matched."""
+
+
 class CellResult(Times, frozen=True, kw_only=True):
     """One row. ``trials`` counts those that were measured; the failed ones are in ``failed_trials``."""
 
@@ -281,3 +347,5 @@ class CellResult(Times, frozen=True, kw_only=True):
     """Where the time went, in the order of time; the parts add up to a round trip or one way near the median."""
     breakdown_absent: str | None = None
     """Why there is none."""
+    workload: WorkloadResult | None = None
+    """Of a cell that carries one."""

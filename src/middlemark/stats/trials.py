@@ -20,6 +20,7 @@ from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.tally import MANY, summary_of, tallied_fields
 from middlemark.stats.warnings.samples import sample_warnings
 from middlemark.stats.warnings.trials import mostly_idle, never_slept, time_unaccounted
+from middlemark.stats.workload import GraphTrial, graph_trial
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
 """The ping's samples of a trial; None when there are none. May raise SamplesError, which costs the trial."""
@@ -52,6 +53,8 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[RunWarning, ...] = ()
     """Seen in its raw samples."""
     breakdown: Breakdown | None = None
+    graph: GraphTrial | None = None
+    """Of a workload."""
 
 
 def trial_summary(
@@ -112,6 +115,7 @@ def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, in_full: bool) -> T
         samples=found.samples,
         rates=rates(outcome),
         one_way=found,
+        graph=graph_trial(cell, outcome, of_roles, found.by_subscriber) if cell.workload else None,
         outliers=of_stream(of_roles, found.all, outcome) if in_full else None,
         warnings=sample_warnings(cell, outcome, series, found.all) if in_full else (),
         breakdown=stream_breakdown(of_roles, found.absent) if in_full else None,

@@ -1,0 +1,252 @@
+"""What a trial of a workload came to, and its cell over trials: who holds its deadlines, which chains how long.
+
+An edge holds when at most ``allow`` of the messages due on it were lost, late or never sent; a graph when each of its
+edges with a deadline does. Below ``ENOUGH_MESSAGES`` messages and ``ENOUGH_S`` of them nobody can say so.
+"""
+
+import itertools
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Sent, TrialOutcome, received_hz
+from middlemark.model.samples import SEQUENCE_BITS
+from middlemark.model.times import Summary
+from middlemark.model.workload import Topic, Workload
+from middlemark.stats.quantiles import Numbers
+from middlemark.stats.result import CellResources, ChainResult, EdgeResult, NodeResult, WorkloadResult
+from middlemark.stats.samples import Kept
+from middlemark.stats.tally import summary_of
+
+ENOUGH_MESSAGES = 1000
+ENOUGH_S = 10.0
+_NEARLY = 0.99
+"""Of ten seconds at a rate the last instant may not be reached, and a chain ends where its first topic does."""
+_SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
+
+
+class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """One edge in one trial. ``late``: arrived after its deadline; ``unsent``: was due and never sent."""
+
+    sent: int
+    received: int
+    lost: int
+    late: int
+    unsent: int
+    received_hz: float | None
+    worst: float | None
+    """The 99th percentile of its latency (with too few samples its longest) over its deadline; None: it has none."""
+
+
+class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """One trial. ``edges`` and ``chains`` are in the order of the workload's."""
+
+    edges: tuple[EdgeTrial, ...]
+    chains: tuple[Summary | None, ...]
+
+    @property
+    def worst(self) -> float | None:
+        """The greatest share of a deadline that any edge takes; one that lost more than it may takes all of it."""
+        return max((each.worst for each in self.edges if each.worst is not None), default=None)
+
+
+def graph_trial(
+    cell: Cell, outcome: TrialOutcome, kept: Sequence[Kept], latencies: Mapping[int, Summary]
+) -> GraphTrial:
+    """Return what one trial's samples say; ``latencies``: by subscriber."""
+    assert cell.workload is not None
+    graph = cell.workload.under(cell.scale, cell.copies)
+    arrived = {each.index: each for each in kept if each.role == "subscriber"}
+    return GraphTrial(
+        edges=_edges(graph, outcome, arrived, latencies),
+        chains=tuple(_chain(path, arrived) for path in _paths(graph)),
+    )
+
+
+def _edges(
+    graph: Workload, outcome: TrialOutcome, arrived: Mapping[int, Kept], latencies: Mapping[int, Summary]
+) -> tuple[EdgeTrial, ...]:
+    sent = {each.topic: each for each in outcome.publishers}
+    found = {each.index: each for each in outcome.subscribers}
+    edges = []
+    for index, (number, _) in enumerate(graph.edges):
+        topic, mine = graph.topics[number], found[index]
+        latency = latencies.get(index) or Summary()
+        longest = latency.p99 if latency.p99 is not None else latency.max
+        edges.append(
+            EdgeTrial(
+                sent=mine.expected,
+                received=mine.received,
+                lost=mine.lost,
+                late=_late(arrived[index], topic.deadline_s),
+                unsent=_unsent(sent.get(number)),
+                received_hz=received_hz(mine, outcome.publishers),
+                worst=longest / 1e9 / topic.deadline_s if topic.deadline_s and longest is not None else None,
+            )
+        )
+    return tuple(edges)
+
+
+def _late(kept: Kept, deadline_s: float | None) -> int:
+    if deadline_s is None:
+        return 0
+    late = int((kept.raw["one_way_ns"] > deadline_s * 1e9).sum())
+    if kept.histogram is not None:
+        late += int(kept.histogram["count"][kept.histogram["lower_ns"] > deadline_s * 1e9].sum())
+    return late
+
+
+def _unsent(publisher: Sent | None) -> int:
+    if publisher is None:
+        return 0
+    return (publisher.unsent or 0) + publisher.timed_out + publisher.publish_failed
+
+
+Path = tuple[int, ...]
+"""The numbers of the edges of a chain, from the first to the last."""
+
+
+def _paths(graph: Workload) -> list[Path]:
+    """Return the edges of each chain: it goes through the nodes that publish the next topic, and ends at any node."""
+    of_topic: dict[int, list[tuple[int, str]]] = {}
+    for index, (number, node) in enumerate(graph.edges):
+        of_topic.setdefault(number, []).append((index, node))
+    found: list[Path] = []
+    for chain in graph.chains:
+        through = []
+        for number, following in itertools.pairwise(chain):
+            source = graph.topics[following].source
+            through.append(next(index for index, node in of_topic[number] if node == source))
+        found += [(*through, index) for index, _ in of_topic[chain[-1]]]
+    return found
+
+
+def _chain(path: Path, arrived: Mapping[int, Kept]) -> Summary | None:
+    """Return the times from the first intended instant to the last arrival.
+
+    Message n of a topic that follows another is of the nth that its node received of that one.
+    """
+    if any(arrived[index].histogram is not None for index in path):
+        return None
+    last = arrived[path[-1]].raw
+    places = np.arange(len(last))
+    for index, before in zip(path[:0:-1], path[-2::-1], strict=True):
+        places = (arrived[index].raw["stamp"][places] & _SEQUENCE).astype(np.int64) - 1
+        known = places < len(arrived[before].raw)
+        last, places = last[known], places[known]
+    if not len(last):
+        return None
+    first = arrived[path[0]].raw[places]
+    begin = first["received_ns"].astype(np.int64) - first["one_way_ns"].astype(np.int64)
+    times: Numbers = np.maximum(last["received_ns"].astype(np.int64) - begin, 0).astype(np.uint64)
+    return summary_of(times)
+
+
+def over_trials(
+    cell: Cell,
+    trials: Sequence[tuple[TrialOutcome, GraphTrial]],
+    latencies: Callable[[int], Summary | None],
+    joined: Callable[[Sequence[Summary | None]], Summary | None],
+    resources: CellResources | None,
+    discovery_ns: float | None,
+) -> WorkloadResult:
+    """Return the cell's result. Counts are those of all trials, other figures medians over them.
+
+    ``latencies``: of an edge, by its number; ``joined``: the medians of several summaries.
+    """
+    assert cell.workload is not None
+    graph = cell.workload.under(cell.scale, cell.copies)
+    edges = tuple(
+        _edge(graph, index, [each.edges[index] for _, each in trials], latencies(index))
+        for index in range(len(graph.edges))
+    )
+    failing = [each for each in edges if each.holds is False]
+    judged = [each for each in edges if each.deadline_s is not None]
+    holds = False if failing else None if not judged or any(each.holds is None for each in judged) else True
+    worst = max(failing, key=lambda each: each.failed_share, default=None)
+    shares = [each.worst for _, each in trials if each.worst is not None]
+    wire = [outcome.network.loopback_bytes for outcome, _ in trials if outcome.network is not None]
+    return WorkloadResult(
+        name=cell.workload.name,
+        holds=holds,
+        first_failing=f"{worst.name} → {worst.to}" if worst else None,
+        worst_share=statistics.median(shares) if shares else None,
+        topics=edges,
+        chains=tuple(
+            ChainResult(
+                source=graph.topics[graph.edges[path[0]][0]].source,
+                to=graph.edges[path[-1]][1],
+                topics=tuple(graph.topics[graph.edges[index][0]].name for index in path),
+                end_to_end_ns=joined([each.chains[at] for _, each in trials]),
+            )
+            for at, path in enumerate(_paths(graph))
+        ),
+        nodes=_nodes(graph, cell, resources),
+        cpu=resources.cpu if resources else None,
+        rss_bytes=resources.rss_bytes if resources else None,
+        wire_bytes=statistics.median(wire) if wire else None,
+        discovery_ns=discovery_ns,
+    )
+
+
+def _edge(graph: Workload, index: int, trials: Sequence[EdgeTrial], latency: Summary | None) -> EdgeResult:
+    number, node = graph.edges[index]
+    topic, rate_hz = graph.topics[number], graph.rates_hz[number]
+    sent, late, lost, unsent = (
+        sum(getattr(each, name) for each in trials) for name in ("sent", "late", "lost", "unsent")
+    )
+    due = sent + unsent
+    share = (lost + late + unsent) / due if due else 1.0
+    known = [each.received_hz for each in trials if each.received_hz is not None]
+    return EdgeResult(
+        name=topic.name,
+        source=topic.source,
+        to=node,
+        type=topic.type,
+        expected_hz=rate_hz,
+        received_hz=statistics.median(known) if known else None,
+        sent=sent,
+        received=sum(each.received for each in trials),
+        lost=lost,
+        unsent=unsent,
+        deadline_s=topic.deadline_s,
+        missed=None if topic.deadline_s is None else late,
+        failed_share=share,
+        holds=_holds(topic, due, share, rate_hz),
+        one_way_ns=latency,
+    )
+
+
+def _holds(topic: Topic, due: int, share: float, rate_hz: float) -> bool | None:
+    """Say whether the edge holds; None: it has no deadline, or too little is known."""
+    if topic.deadline_s is None or (due < ENOUGH_MESSAGES and due < ENOUGH_S * rate_hz * _NEARLY):
+        return None
+    return share <= topic.allow
+
+
+def _nodes(graph: Workload, cell: Cell, resources: CellResources | None) -> tuple[NodeResult, ...]:
+    workers = {each.who: each for each in resources.workers} if resources else {}
+    shared = {node: each.name for each in graph.shared for node in each.nodes}
+    found = []
+    for node in graph.nodes:
+        process = shared.get(node, node) if cell.processes != 1 else graph.name
+        worker = workers.get(process)
+        alone = cell.processes != 1 and node not in shared
+        cpu = None
+        if worker is not None:
+            cpu = worker.cpu if alone else _of_threads(graph, node, {each.name: each.cpu for each in worker.threads})
+        rss = worker.rss_bytes if worker is not None and alone else None
+        found.append(NodeResult(name=node, process=process, cpu=cpu, rss_bytes=rss))
+    return tuple(found)
+
+
+def _of_threads(graph: Workload, node: str, threads: Mapping[str, float]) -> float:
+    """Return what the threads of a node's own roles used; those of the middleware belong to no node of several."""
+    mine: Iterable[str] = (
+        *(f"publisher {number}" for number, each in enumerate(graph.topics) if each.source == node),
+        *(f"subscriber {index}" for index, (_, of) in enumerate(graph.edges) if of == node),
+    )
+    return sum(threads.get(each[:15], 0.0) for each in mine)
