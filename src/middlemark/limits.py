@@ -1,6 +1,8 @@
 """Limits of this process (``ulimit``) that stop it: which one it was, and the next step."""
 
+import contextlib
 import errno
+import os
 import resource
 from collections.abc import Iterator
 
@@ -65,3 +67,10 @@ def _value(option: str) -> str | None:
     if soft == resource.RLIM_INFINITY:
         return None
     return str(soft // 1024 if option == "-v" else soft)
+
+
+def need_descriptors(number: int) -> None:
+    """Raise OSError (EMFILE, ENFILE) unless that many files can be opened now."""
+    with contextlib.ExitStack() as opened:
+        for _ in range(number):
+            opened.callback(os.close, os.open("/dev/null", os.O_RDONLY))

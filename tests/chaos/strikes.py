@@ -182,7 +182,8 @@ def of_disk(draw: random.Random, start: Start) -> Planted:
                 _fill(disk)
             else:
                 subprocess.run(["mount", "-o", "remount,ro", str(disk)], capture_output=True, check=False)
-        return Hit(MEASURED)
+        # What does not fit into the shared memory that there is is refused before anything starts.
+        return Hit(MEASURED | {2} if which == "shm" else MEASURED)
 
     when = "" if does == "stays" else f" {moment}"
     return f"the disk of {which} ({options}) {does}{when}", strike

@@ -310,6 +310,13 @@ def test_rtiperftest_that_was_killed_gives_the_intervals_that_are_whole():
     assert log.unread == 1
 
 
+def test_rtiperftest_without_a_figure_in_it_is_counted_as_unread():
+    document = json.loads(fixture("rtiperftest/latency.json"))
+    document["perftest"][0] |= {"summary": {}, "intervals": []}
+    log = read(json.dumps(document).encode())
+    assert (len(log.measured), log.unread) == (len(document["perftest"]) - 1, 1)
+
+
 def test_a_repetition_of_google_benchmark_is_a_trial_and_what_failed_says_why():
     log = read(fixture("google-benchmark/repeated.json"))
     named = [dict(each.cell.native)["benchmark"] for each in log.measured]

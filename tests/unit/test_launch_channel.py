@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -231,3 +232,23 @@ def test_signals_have_names() -> None:
 def test_states_of_processes_are_read() -> None:
     assert channel.process_state(os.getpid()) == "R"
     assert channel.process_state(2**22 + 1) == ""
+
+
+def test_a_start_for_which_there_are_too_few_descriptors_keeps_none_open() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    async def scenario() -> list[str]:
+        taken = [os.open("/dev/null", os.O_RDONLY) for _ in range(2)]
+        before = sorted(os.listdir("/proc/self/fd"))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, before)) + 4, hard))
+        try:
+            with pytest.raises(OSError, match="Too many open files"):
+                await WorkerProcess.start("worker", ["/bin/true"], {})
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        after = sorted(os.listdir("/proc/self/fd"))
+        for each in taken:
+            os.close(each)
+        return sorted(set(after) ^ set(before))
+
+    assert asyncio.run(scenario()) == []

@@ -22,7 +22,7 @@ class GraphLine(msgspec.Struct, frozen=True):
 
 
 class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One workload in one experiment, by scale and copies. Lines: floors, who holds most, who takes least processor time."""
+    """One workload in one experiment, by scale and copies. Lines: floors, who holds most, who takes the least."""
 
     name: str
     title: str

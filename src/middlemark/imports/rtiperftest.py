@@ -52,9 +52,10 @@ def _measured(value: Mapping[str, Any]) -> ImportedTrial | None:
     summary = summary if isinstance(summary, dict) else None
     if length is None:
         return None
-    if summary is None and not intervals:
+    told = summary or (intervals[-1] if intervals else {})
+    if not told:
         return None
-    latency = any(key.startswith("latency") for key in (summary or intervals[-1]))
+    latency = any(key.startswith("latency") for key in told)
     return _latency(length, summary, intervals) if latency else _throughput(length, summary, intervals)
 
 

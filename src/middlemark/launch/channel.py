@@ -11,11 +11,15 @@ from typing import TypeVar
 
 import msgspec
 
+from middlemark import limits
 from middlemark.model.protocol import AnyRoleResult, ErrorEvent, Event, Message, QuitCommand, RoleResult
 
 LAST_WORDS_BYTES = 4096
 MOST_LINE_BYTES = 1 << 20
 """A line of the control channel is at most so long: a witness's longest is a tenth of it."""
+PIPES = 9
+"""Descriptors that a start takes: three pipes, that by which a failed exec is told, and one of the process itself. A
+Popen that gets only some of them keeps these open (Python before 3.11.4)."""
 MOST_WAITING = 10_000
 """Events that wait to be heard; a worker that says more than that meanwhile is not read from."""
 CONTROL_SILENCE_S = 5.0
@@ -65,6 +69,7 @@ class WorkerProcess:
     @classmethod
     async def start(cls, who: str, argv: Sequence[str], environment: Mapping[str, str]) -> "WorkerProcess":
         """Start ``argv`` in a session of its own, so that Ctrl-C at the terminal reaches only the launcher."""
+        limits.need_descriptors(PIPES)
         process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,

@@ -63,8 +63,8 @@ async def observe_trial(
     scope = f"mm_{site.token}_{trial.order}{part}"
     patterns = residue.patterns_of(worker.description.residue)
     before = residue.left_before(patterns, scope)
-    scratch = residue.make_scratch(patterns, scope, before)
     mine = children()
+    scratch = residue.make_scratch(patterns, scope, before)
     begun = TrialOutcome(
         cell=trial.cell,
         number=trial.number,
@@ -106,9 +106,11 @@ async def observe_trial(
             code="internal", text=f"{worker.path}: {error.strerror or error}", advice=limits.sentence(error) or ""
         )
     finally:
-        unclean = [*await running.close_to_the_end(grace), *end_descendants(scope, mine)]
-        residue.clear(patterns, scope, before)
-        shutil.rmtree(scratch, ignore_errors=True)
+        try:
+            unclean = [*await running.close_to_the_end(grace), *end_descendants(scope, mine)]
+            residue.clear(patterns, scope, before)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
     known = measurement.outcome if measurement is not None else begun
     seconds = time.monotonic() - begin
     if failure is not None:  # nothing that was half measured
