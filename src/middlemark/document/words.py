@@ -12,6 +12,8 @@ from middlemark.stats.result import CellResult
 def _pattern(cell: Cell) -> str:
     if {"publishers", "subscribers"} & set(cell.unknown):
         return cell.pattern
+    if cell.workload is not None:
+        return f"workload {cell.workload.name}"
     if cell.pattern == "stream":
         topics = f", {cell.topics} topics" if cell.topics > 1 else ""
         return f"stream, {cell.publishers} → {cell.subscribers}{topics}"
@@ -48,6 +50,8 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "echo": _echo,
     "payload": lambda cell: cell.payload,
     "pin": lambda cell: "not pinned" if cell.pin is None else f"pinned {show_level('pin', cell.pin)}",
+    "scale": lambda cell: f"scale {cell.scale:g}" if cell.workload else "",
+    "copies": lambda cell: f"{cell.copies} copies" if cell.workload and cell.copies > 1 else "",
     "awake": lambda cell: FACTORS["awake"].show(cell.awake),
     "reliability": lambda cell: cell.reliability,
     "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",

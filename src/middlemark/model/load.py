@@ -106,6 +106,8 @@ def most_in_bursts(cell: Cell, seconds: float) -> int | None:
 
 def told(cell: Cell) -> str:
     """Return the load's rate in words: ``rate 1 kHz poisson``, ``bursts of 100, 90 ms apart``, ``one at a time``."""
+    if cell.workload is not None:
+        return ""
     if cell.burst is not None:
         return f"bursts of {cell.burst:,}, {format_seconds(cell.recovery_s or 0.0)} apart"
     poisson = " poisson" if cell.arrivals == "poisson" else ""
