@@ -146,6 +146,13 @@ def test_trials_that_were_removed_meanwhile_end_the_run_instead_of_being_forgott
         writer.append(outcome(1))
 
 
+def test_trials_that_were_removed_after_the_last_one_are_missed_at_the_end(writer: RunWriter) -> None:
+    writer.append(outcome(0))
+    (writer.folder / "trials.jsonl").unlink()
+    with pytest.raises(StoreError, match="was removed while the run was measured"):
+        writer.close()
+
+
 def test_the_folder_is_named_by_time_and_suites_and_complete_from_the_start(writer: RunWriter) -> None:
     assert writer.folder.name.endswith("-days+lan")
     assert sorted(path.name for path in writer.folder.iterdir()) == ["run.json", "samples", "trials.jsonl"]

@@ -59,8 +59,11 @@ class RunWriter:
         self.file = msgspec.structs.replace(
             self.file, ended=utc_now(), interrupted=interrupted, error=error, reached=reached
         )
+        path = self.folder / "trials.jsonl"
         try:
             self._save()
+            if not path.exists():
+                raise StoreError(f"{path}: was removed while the run was measured")
         finally:
             self._lock.release()
 
