@@ -162,8 +162,9 @@ class ControlledWorker {
         }
       }
       if (started == no_start || concluded) continue;
+      const bool ended = session_->ended();  // first: who ends meanwhile is told of the next time
       for (const EndedEvent& each : session_->ends_to_tell()) send(each);
-      if (session_->ended()) {
+      if (ended) {
         conclude();
         concluded = true;
         continue;

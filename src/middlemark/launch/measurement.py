@@ -241,7 +241,8 @@ class Measurement:
                     if here := mine.intersection(stop.subscribers):
                         who.stop(stop.expected, DRAIN_S, subscribers=tuple(sorted(here)))
 
-        longest_s = limits.warmup_s + measuring_s(limits) + 10 + DRAIN_S * (1 + len(self.roles.receivers))
+        waves = max((len(each) for each in self.tasks.graph.chains), default=1) if self.tasks.graph else 1
+        longest_s = limits.warmup_s + measuring_s(limits) + 10 + DRAIN_S * waves
         tasks = [asyncio.create_task(each.watch()) for each in self.running.companions]
         try:
             for each in following:
