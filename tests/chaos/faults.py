@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +35,8 @@ match_timeout = "3s"
 """
 GRACE_S = 5.0
 """Within this the workers of a killed launcher are gone."""
-MUST_NOT_BE_SAID = ("Exception ignored", "Warning:", "never awaited", "Fatal Python error")
+MUST_NOT_BE_SAID = ("Exception ignored", "[a-z]Warning: ", "never awaited", "Fatal Python error")
+"""A daemon whose last words are told may have warned of something: ``Warning: `` alone."""
 
 
 class Kind:
@@ -132,7 +134,7 @@ def _badly_ended(ended: Ended, hit: Hit) -> Iterator[str]:
     if not silent or "Traceback" in ended.err:
         yield from ended.losses(hit.ends)
     for each in MUST_NOT_BE_SAID:
-        if each in ended.err:
+        if re.search(each, ended.err):
             yield f"{each!r} was printed: {ended.err[-600:]}"
 
 

@@ -60,6 +60,14 @@ def test_one_that_never_gets_ready_is_named_with_its_words(tmp_path: Path) -> No
     assert process_state(int(pid.read_text())) == "", "it is stopped and reaped"
 
 
+def test_of_a_traceback_of_its_own_the_last_line_is_told() -> None:
+    trace = "Traceback (most recent call last):\n  File 'rosmaster', line 1\nRuntimeError: no more threads"
+    assert (
+        failing(spec(f'echo "{trace}" >&2; exit 1'))
+        == "daemon ended before it was ready: RuntimeError: no more threads"
+    )
+
+
 def test_one_that_ends_at_once_is_named_with_its_words() -> None:
     assert (
         failing(spec("echo cannot lock /tmp/x >&2; exit 1")) == "daemon ended before it was ready: cannot lock /tmp/x"

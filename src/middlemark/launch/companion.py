@@ -120,7 +120,7 @@ class Companion:
                 wait.cancel()
         if self._ready.is_set():
             return
-        words = self._words.decode(errors="replace").strip()[-600:]
+        words = self._last_words()
         if self._closed.is_set():
             raise WorkerFailedError("companion", f"{self.spec.name} ended before it was ready: {words}")
         raise WorkerFailedError(
@@ -133,8 +133,13 @@ class Companion:
         if code is None:
             return None
         how = f"was ended by {signal_name(-code)}" if code < 0 else f"exited with status {code}"
-        words = self._words.decode(errors="replace").strip()[-400:]
-        return f"{self.spec.name} (pid {self.process.pid}) {how} during the trial: {words}"
+        return f"{self.spec.name} (pid {self.process.pid}) {how} during the trial: {self._last_words()}"
+
+    def _last_words(self) -> str:
+        """Return the end of what it wrote; of a traceback the line that says what it was."""
+        text = self._words.decode(errors="replace").strip()
+        _, traced, rest = text.rpartition("Traceback (most recent call last):")
+        return rest.splitlines()[-1].strip() if traced and rest else text[-600:]
 
     async def watch(self) -> None:
         """Wait for its death. Raises WorkerFailedError then, and does nothing else."""
