@@ -97,7 +97,7 @@ class FastDds {
     }
     // DEFAULT_FASTRTPS_PROFILES.xml, of version 3 DEFAULT_FASTDDS_PROFILES.xml, in the working directory.
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
-    deliver_within_the_process(options_.over("intraprocess"));
+    deliver_within_the_process(options_.over("intraprocess") || options_.composed);
     dds::Log::SetVerbosity(dds::Log::Kind::Error);
     dds::Log::RegisterConsumer(std::make_unique<Logged>());
   }

@@ -98,6 +98,7 @@ struct Options : Native {
   std::uint32_t subscribers = 1;        ///< likewise
   bool sends = false;                   ///< this process does
   bool receives = false;                ///< likewise
+  bool composed = false;                ///< both ends of a topic are in this process, one of several
   std::uint32_t segment = 512 * kib;    ///< at least Fast DDS's default
   std::uint32_t queue = 512;            ///< likewise
   std::uint32_t socket_buffer = 0;      ///< 0: the system's
@@ -116,6 +117,7 @@ struct Options : Native {
       subscribers = std::max(subscribers, topic.subscribers);
       sends = sends || topic.publishers_here > 0;
       receives = receives || topic.subscribers_here > 0;
+      composed = composed || (settings.workers > 1 && topic.publishers_here > 0 && topic.subscribers_here > 0);
     }
     refuse();
     size_histories();
@@ -139,6 +141,8 @@ struct Options : Native {
 
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all;
+    if (composed && !over("intraprocess"))
+      all.push_back("between nodes of one process: intraprocess delivery, as Fast DDS comes");
     const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
     if (over("udp") && granted != 0 && socket_buffer > granted) {
       all.push_back("the kernel grants receive buffers of " + text(granted) + " bytes where " + text(socket_buffer) +

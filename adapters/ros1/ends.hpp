@@ -64,10 +64,10 @@ class TopicPublisher : public kit::Attempts {
     return done ? outcome : Published::failed;
   }
 
-  /// The ends within a process share one connection, so roscpp cannot count them.
+  /// The ends within a process share one connection, so roscpp counts them as one.
   [[nodiscard]] std::size_t matched() const {
     const std::size_t links = publisher_.getNumSubscribers();
-    return links > 0 && here_ > 0 ? here_ : links;
+    return links > 0 && here_ > 0 ? links - 1 + here_ : links;
   }
 
  private:
@@ -191,7 +191,7 @@ class TopicSubscriber : public Inbox {
 
   [[nodiscard]] std::size_t publishers_found() const {
     const std::size_t links = subscriber_.getNumPublishers();
-    return links > 0 && here_ > 0 ? here_ : links;
+    return links > 0 && here_ > 0 ? links - 1 + here_ : links;
   }
 
  private:

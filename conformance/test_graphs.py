@@ -1,0 +1,49 @@
+"""A robot over each transport: topics that differ, a chain, a service, a process of two nodes. All of it arrives."""
+
+import pytest
+from contender import Contender, contenders
+from course import Course
+
+from middlemark.model.cell import carrying
+from middlemark.model.plan import Limits
+from middlemark.model.workload import Process, Topic, Workload
+from middlemark.stats.samples import load_kept
+from middlemark.stats.trials import trial_summary
+
+ROBOT = Workload(
+    name="robot",
+    topics=(
+        Topic(name="image", source="camera", to=("detector", "recorder"), size=20_000, rate_hz=60.0, depth=20),
+        Topic(name="scan", source="lidar", to=("detector",), size=3_000, rate_hz=40.0, reliability="best-effort"),
+        Topic(name="found", source="detector", to=("planner",), size=200, after="image", work_s=0.0005, depth=20),
+        Topic(name="go", source="planner", to=("camera",), size=16, after="found", depth=20),
+        Topic(name="map/request", source="planner", to=("recorder",), size=16, rate_hz=20.0),
+        Topic(name="map/reply", source="recorder", to=("planner",), size=5_000, after="map/request"),
+    ),
+    shared=(Process("perception", ("camera", "detector")),),
+)
+CAPABLE = [each for each in contenders() if not each.scripted and not each.transport.alone]
+
+
+@pytest.mark.parametrize("who", CAPABLE, ids=lambda each: each.name)
+def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -> None:
+    cell = carrying(who.cell(), ROBOT, who.transport)
+    measured = course.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2))
+    outcome = measured.outcome
+    assert outcome.failed is None, outcome.failed
+    sent = {each.topic: each.sent for each in outcome.publishers}
+    assert [sent[at] for at in (0, 1, 4)] == [30, 20, 10], "what has a rate is sent at it"
+    received = {edge: each.received for edge, each in zip(ROBOT.edges, outcome.subscribers, strict=True)}
+    assert sent[2] == received[0, "detector"], "one for each that arrived"
+    assert sent[3] == received[2, "planner"]
+    assert sent[5] == received[4, "recorder"]
+    for each in outcome.subscribers:
+        assert (each.damaged, each.duplicated) == (0, 0)
+        if who.transport.reliability[0] == "reliable":
+            assert each.lost == 0, each
+    found = trial_summary(cell, outcome, lambda _: None, lambda file: load_kept(course.folder, file))
+    assert found.graph is not None
+    image_to_camera, request_to_planner = found.graph.chains
+    assert image_to_camera is not None
+    assert request_to_planner is not None
+    assert (image_to_camera.min or 0) >= ROBOT.topics[2].work_s * 1e9
