@@ -1,0 +1,44 @@
+"""``middlemark workload``: a workload from what there is already, as a suite to be edited and run."""
+
+from pathlib import Path
+
+import click
+
+from middlemark import exits
+from middlemark.problems import Problem, RequestError
+
+
+@click.group(name="workload")
+def command() -> None:
+    """Make a workload (a suite with a graph of nodes) from what there is."""
+
+
+@command.command(name="from-irobot")
+@click.argument("topology", metavar="TOPOLOGY")
+@click.option("-o", "--out", metavar="FILE", help="The suite that is written (default: TOPOLOGY.toml here; -: stdout).")
+def from_irobot(topology: str, out: str | None) -> int:
+    """Read a topology of iRobot's ros2-performance (JSON)."""
+    from middlemark.suite.read import suite_name
+    from middlemark.workloads.irobot import read
+    from middlemark.workloads.written import toml
+
+    path = Path(topology)
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise RequestError([Problem(topology, f"cannot be read: {error.strerror or error}")]) from None
+    found = read(text, suite_name(path.stem), topology)
+    return _write(toml(found.workload, f"The graph of {path.name}", found.remarks), out or f"{path.stem}.toml")
+
+
+def _write(text: str, out: str) -> int:
+    if out == "-":
+        click.echo(text, nl=False)
+        return exits.OK
+    try:
+        Path(out).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError([Problem("--out", f"{out}: {error.strerror or error}")]) from None
+    shown = out if out.endswith(".toml") or "/" in out else f"./{out}"
+    click.echo(f"{out}: written; middlemark run {shown}")
+    return exits.OK

@@ -1,0 +1,1 @@
+"""Workloads from what people have: descriptions of other tools, recordings, and the file that they become."""

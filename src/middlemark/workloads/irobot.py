@@ -1,0 +1,172 @@
+"""Topologies of iRobot's ros2-performance: nodes with publishers, subscribers, clients and servers, as JSON.
+
+Its messages are a header of 20 bytes (PerformanceHeader: stamp, number, frequency, size) and their data, whose size
+their type's name tells: ``stamped9_float32``, ``stamped250kb`` (KiB), ``stamped_vector`` with ``msg_size``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.model.cell import SMALLEST_MESSAGE
+from middlemark.model.workload import Topic, Workload
+from middlemark.problems import Problem, RequestError
+
+HEADER_BYTES = 20
+_TYPE = re.compile(r"(?:.*/)?stamped_?(\d*)_?(kb|mb|b|int64|int32|float32|float64|vector)")
+_BYTES = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "int64": 8, "int32": 4, "float32": 4, "float64": 8}
+_HISTORY = {"keep_all": None}
+_RELIABILITY = {"reliable": "reliable", "best_effort": "best-effort"}
+_KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability")
+TOO_LATE_S = 0.05
+"""ros2-performance calls a message too late that takes longer than this, or than its period."""
+CALL_BYTES = 64
+"""A request or reply whose type's size nothing tells."""
+
+
+class Topology(msgspec.Struct, frozen=True):
+    """What was read. ``remarks``: what is carried otherwise than there, or not at all."""
+
+    workload: Workload
+    remarks: tuple[str, ...]
+
+
+def read(text: str | bytes, name: str, place: str) -> Topology:
+    """Return the workload of a topology. Raises RequestError with every problem in it."""
+    try:
+        document = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RequestError([Problem(place, f"not JSON: {error}")]) from None
+    nodes = document.get("nodes") if isinstance(document, dict) else None
+    if not isinstance(nodes, list) or not nodes or not all(isinstance(each, dict) for each in nodes):
+        raise RequestError([Problem(place, "no topology: a list 'nodes' of objects is missing")])
+    reading = _Reading(place)
+    named = [(reading.word(each, "node_name", f"node {at}"), each) for at, each in enumerate(nodes, start=1)]
+    subscribers = _subscribers(reading, named)
+    topics = [*_topics(reading, named, subscribers), *_services(reading, named)]
+    if not topics and not reading.problems:
+        reading.problems.append(Problem(place, "nobody publishes to anybody"))
+    if reading.problems:
+        raise RequestError(reading.problems)
+    return Topology(Workload(name=name, topics=tuple(topics)), tuple(dict.fromkeys(reading.remarks)))
+
+
+class _Reading:
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.problems: list[Problem] = []
+        self.remarks: list[str] = []
+
+    def wrong(self, where: str, text: str) -> None:
+        self.problems.append(Problem(f"{self.place}: {where}", text))
+
+    def word(self, table: Mapping[str, Any], key: str, where: str) -> str:
+        found = table.get(key)
+        if isinstance(found, str) and found:
+            return found
+        self.wrong(where, f"{key} is missing, or no text")
+        return "?"
+
+    def tables(self, node: Mapping[str, Any], key: str, where: str) -> Sequence[Mapping[str, Any]]:
+        found = node.get(key, [])
+        if isinstance(found, list) and all(isinstance(each, dict) for each in found):
+            return found
+        self.wrong(where, f"{key} is no list of objects")
+        return []
+
+    def rate(self, table: Mapping[str, Any], where: str) -> float:
+        period, hertz = table.get("period_ms"), table.get("freq_hz")
+        if isinstance(hertz, int | float) and hertz > 0:
+            return float(hertz)
+        if isinstance(period, int | float) and period > 0:
+            return 1000 / period
+        self.wrong(where, "neither a period_ms nor a freq_hz above 0")
+        return 1.0
+
+    def qos(self, table: Mapping[str, Any], where: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if (asked := table.get("qos_reliability")) in _RELIABILITY:
+            found["reliability"] = _RELIABILITY[asked]
+        if isinstance(depth := table.get("qos_depth"), int) and depth > 0:
+            found["depth"] = depth
+        if table.get("qos_history") in _HISTORY:
+            found["depth"] = None
+        others = [f"{key} {table[key]}" for key in table if key.startswith("qos_") and key not in _KNOWN_QOS]
+        if others:
+            self.remarks.append(f"{where}: not carried: {', '.join(others)}")
+        return found
+
+    def size(self, table: Mapping[str, Any], where: str) -> int:
+        kind = str(table.get("msg_type", ""))
+        match = _TYPE.fullmatch(kind.lower())
+        if match is None:
+            self.wrong(where, f"the size of msg_type '{kind}' is not known; stamped… types are")
+            return SMALLEST_MESSAGE
+        if match[2] == "vector":
+            given = table.get("msg_size", 0)
+            return HEADER_BYTES + (given if isinstance(given, int) and given > 0 else 0)
+        return HEADER_BYTES + int(match[1] or 1) * _BYTES[match[2]]
+
+
+_Named = Sequence[tuple[str, Mapping[str, Any]]]
+
+
+def _subscribers(reading: _Reading, nodes: _Named) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, node in nodes:
+        for each in reading.tables(node, "subscribers", name):
+            found.setdefault(reading.word(each, "topic_name", f"{name}: subscribers"), []).append(name)
+    return found
+
+
+def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str]]) -> Iterator[Topic]:
+    """Yield the topics that somebody receives; a second publisher of a name has a topic of its own."""
+    taken: set[str] = set()
+    for name, node in nodes:
+        for each in reading.tables(node, "publishers", name):
+            topic = reading.word(each, "topic_name", f"{name}: publishers")
+            where = f"{name}: {topic}"
+            to = tuple(dict.fromkeys(node for node in subscribers.get(topic, ()) if node != name))
+            size, qos, rate = reading.size(each, where), reading.qos(each, where), reading.rate(each, where)
+            if not to:
+                reading.remarks.append(f"{where}: left out: nobody subscribes to it")
+                continue
+            called = topic if topic not in taken else f"{topic}/{name}"
+            if called != topic:
+                reading.remarks.append(f"{where}: '{called}' here, since another node publishes it too")
+            taken.add(called)
+            yield Topic(
+                name=called,
+                source=name,
+                to=to,
+                size=max(size, SMALLEST_MESSAGE),
+                rate_hz=rate,
+                deadline_s=min(1 / rate, TOO_LATE_S),
+                **qos,
+            )
+    unheard = [topic for topic in subscribers if topic not in taken]
+    if unheard:
+        reading.remarks.append(f"subscribed to and published by nobody: {', '.join(unheard)}")
+
+
+def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
+    """Yield two topics a client: its requests, and the replies that follow them."""
+    servers: dict[str, str] = {}
+    for name, node in nodes:
+        for each in reading.tables(node, "servers", name):
+            servers[reading.word(each, "service_name", f"{name}: servers")] = name
+    for name, node in nodes:
+        for each in reading.tables(node, "clients", name):
+            service = reading.word(each, "service_name", f"{name}: clients")
+            where = f"{name}: {service}"
+            if service not in servers:
+                reading.remarks.append(f"{where}: left out: nobody serves it")
+                continue
+            request, rate = f"{service}/{name}/request", reading.rate(each, where)
+            yield Topic(name=request, source=name, to=(servers[service],), size=CALL_BYTES, rate_hz=rate)
+            yield Topic(
+                name=f"{service}/{name}/reply", source=servers[service], to=(name,), size=CALL_BYTES, after=request
+            )
+            reading.remarks.append(f"{where}: requests and replies of {CALL_BYTES} bytes, which nothing tells")

@@ -1,0 +1,50 @@
+"""A workload as the text of a suite, to be edited: what its source could not know stands in comments."""
+
+import json
+from collections.abc import Sequence
+
+from middlemark.model.units import format_seconds
+from middlemark.model.workload import OCTETS, Topic, Workload
+
+_PLAIN = Topic(name="x", source="x", to=("y",), size=16)
+
+
+def toml(workload: Workload, description: str, remarks: Sequence[str] = ()) -> str:
+    """Return the suite that carries the workload. ``remarks``: what is to be known of it, or was left out."""
+    head = [f"# {line}" for each in remarks for line in each.splitlines()]
+    parts = ["\n".join([*head, f"description = {_text(description)}"])]
+    parts += ["\n".join(["[[workload.topic]]", *_topic(each)]) for each in workload.topics]
+    if workload.shared:
+        lines = [f"{_text(each.name)} = {_texts(each.nodes)}" for each in workload.shared]
+        parts.append("\n".join(["[workload.process]", *lines]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _topic(topic: Topic) -> list[str]:
+    lines = [
+        f"name = {_text(topic.name)}",
+        f"from = {_text(topic.source)}",
+        f"to = {_texts(topic.to)}",
+        f"size = {topic.size}",
+    ]
+    if topic.type != OCTETS:
+        lines.append(f"type = {_text(topic.type)}")
+    if topic.rate_hz is not None:
+        lines.append(f"rate = {topic.rate_hz:.9g}")
+    if topic.after is not None:
+        lines += [f"after = {_text(topic.after)}", f'work = "{topic.work_s * 1e6:.9g}us"']
+    if topic.deadline_s is not None:
+        lines.append(f'deadline = "{format_seconds(topic.deadline_s).replace(" ", "")}"')
+    if topic.reliability != _PLAIN.reliability:
+        lines.append(f"reliability = {_text(topic.reliability)}")
+    if topic.depth != _PLAIN.depth:
+        lines.append(f"depth = {topic.depth if topic.depth is not None else _text('all')}")
+    return lines
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)  # a basic string of TOML is one of JSON
+
+
+def _texts(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, texts))}]"
