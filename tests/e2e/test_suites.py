@@ -40,7 +40,7 @@ def may_run_in_real_time() -> bool:
     [
         pytest.param(each, marks=[pytest.mark.full] if each in LONG else [pytest.mark.slow])
         for each in suite_files()
-        if each != "first-look"
+        if each != "first-look" and load([each], raw_options())[0].sweeps[0].workload is None  # test_workloads.py
     ],
 )
 def test_every_other_suite_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:

@@ -170,7 +170,7 @@ def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list
         "publishers": len(workload.topics),
         "subscribers": len(workload.edges),
         "topics": len(workload.topics),
-        "rate": 1.0,
+        "rate": max(workload.rates_hz),
     }
     found = {name: Given((level,), f"{place}: workload") for name, level in said.items()}
     return {"pin": Given(("off",), place), **given, **found}, problems

@@ -1,0 +1,135 @@
+"""A robot as a suite: carried over real transports, told in the terminal and as JSON; the robots that come along."""
+
+import json
+from pathlib import Path
+
+import pytest
+from product import Bench
+
+from middlemark.suite import load, raw_options
+from middlemark.suite.request import suite_files
+
+ROBOTS = [each for each in suite_files() if load([each], raw_options())[0].sweeps[0].workload is not None]
+ROBOT = """
+description = "A camera, a detector, a planner"
+[[workload.topic]]
+name = "image"
+from = "camera"
+to = ["detector", "recorder"]
+size = "10k"
+rate = 50
+deadline = "100ms"
+[[workload.topic]]
+name = "found"
+from = "detector"
+to = "planner"
+size = 64
+after = "image"
+work = "1ms"
+deadline = "500ms"
+allow = 0.5
+[[workload.service]]
+name = "plan"
+client = "planner"
+server = "map"
+request = 16
+reply = "1k"
+rate = 20
+[workload.process]
+perception = ["camera", "detector"]
+"""
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> str:
+    path = tmp_path / "robot.toml"
+    path.write_text(ROBOT, encoding="utf-8")
+    return str(path)
+
+
+def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
+    asked = ("--adapter", "udp", "--duration", "10s", "--trials", "1", "--scale", "1,2")
+    ended = bench.run("run", robot, *asked, "--format", "json", "--quiet", timeout_s=120)
+    assert ended.code == 0, ended.err
+    assert [each["scale"] for each in ended.document["cells"]] == [1, 2]
+    for each in ended.document["cells"]:
+        found = each["workload"]
+        assert found["name"] == "robot"
+        assert found["holds"] in (True, False), "ten seconds of messages are enough to say so"
+        assert (found["first_failing"] is None) == found["holds"]
+        names = [(edge["name"], edge["from"], edge["to"]) for edge in found["topics"]]
+        assert names == [
+            ("image", "camera", "detector"),
+            ("image", "camera", "recorder"),
+            ("found", "detector", "planner"),
+            ("plan/request", "planner", "map"),
+            ("plan/reply", "map", "planner"),
+        ]
+        assert [edge["expected_hz"] for edge in found["topics"]] == [each["scale"] * hz for hz in (50, 50, 50, 20, 20)]
+        for edge in found["topics"]:
+            assert edge["sent"] >= edge["received"] > 0
+            assert edge["lost"] == edge["sent"] - edge["received"]
+            assert edge["one_way_ns"]["p50"] > 0
+            assert (edge["missed"] is None) == (edge["deadline_s"] is None)
+        assert [(chain["from"], chain["to"]) for chain in found["chains"]] == [
+            ("camera", "planner"),
+            ("planner", "planner"),
+        ]
+        assert found["chains"][0]["end_to_end_ns"]["min"] > 1e6, "a millisecond of work is in it"
+        assert {node["name"]: node["process"] for node in found["nodes"]} == {
+            "camera": "perception",
+            "detector": "perception",
+            **{each: each for each in ("recorder", "planner", "map")},
+        }
+        assert found["cpu"] > 0
+        assert found["rss_bytes"] > 0
+        assert found["wire_bytes"] > 10_240 * 50
+        assert found["discovery_ns"] > 0
+
+
+def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
+    ended = bench.run("run", robot, "--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--quiet", timeout_s=60)
+    assert ended.code == 0, ended.err
+    assert "robot: too few messages to say, or no deadlines." in ended.out
+    assert len(ended.out.splitlines()) <= 40
+    assert all(len(line) <= 100 for line in ended.out.splitlines())
+
+
+def test_what_only_a_robot_has_is_refused_without_one_and_the_other_way_round(bench: Bench, robot: str) -> None:
+    ended = bench.run("run", "--adapter", "udp", "--scale", "2", "--copies", "3")
+    assert ended.code == 2
+    assert "--scale: without a workload" in ended.err
+    assert "--copies: without a workload" in ended.err
+    ended = bench.run("run", robot, "--size", "1k", "--rate", "100")
+    assert ended.code == 2
+    assert "--size: the workload's topics say size; leave it out" in ended.err
+    assert "--rate: the workload's topics say rate" in ended.err
+
+
+def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, tmp_path: Path) -> None:
+    nodes = [
+        {"node_name": "a", "publishers": [{"topic_name": "t", "msg_type": "stamped10kb", "period_ms": 10}]},
+        {"node_name": "b", "subscribers": [{"topic_name": "t", "msg_type": "stamped10kb"}]},
+    ]
+    (tmp_path / "small.json").write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
+    suite = str(tmp_path / "small.toml")
+    written = bench.run("workload", "from-irobot", str(tmp_path / "small.json"), "-o", suite)
+    assert written.code == 0, written.err
+    assert f"middlemark run {suite}" in written.out
+    short = ("--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--format", "json", "--quiet")
+    ended = bench.run("run", suite, *short, timeout_s=60)
+    assert ended.code == 0, ended.err
+    [edge] = ended.document["cells"][0]["workload"]["topics"]
+    assert (edge["expected_hz"], edge["sent"], edge["lost"]) == (100, 30, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROBOTS)
+def test_each_robot_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
+    only = [f"--only={each}" for each in ("scale=1", "copies=1")]
+    short = ["--duration", "0.5s", "--trials", "1", "--adapter", "shm", *only]
+    ended = bench.run("run", name, *short, "--format", "json", "--quiet", timeout_s=180)
+    assert ended.code == 0, ended.err
+    [cell] = ended.document["cells"]
+    assert cell["failed"] is None
+    assert all(edge["received"] for edge in cell["workload"]["topics"])
