@@ -93,6 +93,13 @@ def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
     assert "robot: too few messages to say, or no deadlines." in ended.out
     assert len(ended.out.splitlines()) <= 40
     assert all(len(line) <= 100 for line in ended.out.splitlines())
+    page = str(ended.folder / "page.html")
+    reported = bench.run("report", str(ended.folder), "--html", page)
+    assert reported.code == 0, reported.err
+    text = Path(page).read_text(encoding="utf-8")
+    assert "robot: too few messages to say, or no deadlines." in text
+    assert "image → found → planner (end to end)" in text
+    assert "detector (in perception): " in text
 
 
 def test_what_only_a_robot_has_is_refused_without_one_and_the_other_way_round(bench: Bench, robot: str) -> None:

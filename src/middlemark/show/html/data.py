@@ -26,6 +26,7 @@ from middlemark.document.runs import (
 from middlemark.document.words import plain, warning_name
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
+from middlemark.show.html.graphs import graphs
 from middlemark.show.json import readable
 from middlemark.stats.comparisons import METRICS
 from middlemark.stats.floors import by_rate
@@ -75,6 +76,7 @@ def data_of(document: Document) -> Json:
         "cells": [_cell(*each) for each in zip(document.rows, levels, distributions, strict=True)],
         "comparisons": [*map(_comparison, document.comparisons)],
         "comparisons_left_out": document.comparisons_left_out,
+        "workloads": graphs(document),
         "answers": msgspec.to_builtins(document.answers),
         "standings": [*map(_present, msgspec.to_builtins(document.standings))],
         "usual": document.usual,
