@@ -16,7 +16,7 @@ VERBS = {
     "selftest": "Say how often a verdict is false on this machine, and which differences it finds.",
     "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
     "import": "Read what other tools wrote into a run.",
-    "workload": "Make a workload from what there is: a topology of another tool.",
+    "workload": "Make a workload from what there is: a recorded bag, a topology.",
     "list": "List adapters, suites or runs.",
 }
 

@@ -31,6 +31,24 @@ def from_irobot(topology: str, out: str | None) -> int:
     return _write(toml(found.workload, f"The graph of {path.name}", found.remarks), out or f"{path.stem}.toml")
 
 
+@command.command(name="from-bag")
+@click.argument("bag", metavar="FILE|FOLDER")
+@click.option("-o", "--out", metavar="FILE", help="The suite that is written (default: BAG.toml here; -: stdout).")
+def from_bag(bag: str, out: str | None) -> int:
+    """Read a recorded bag: ROS 1's, or rosbag2's (sqlite3 or MCAP, also compressed)."""
+    from middlemark.suite.read import suite_name
+    from middlemark.workloads.bag import read
+    from middlemark.workloads.written import toml
+
+    path = Path(bag)
+    if not path.exists():
+        raise RequestError([Problem(bag, "there is no such file or folder")])
+    stem = path.resolve().stem
+    found = read(path, suite_name(stem))
+    text = toml(found.workload, f"The topics of {path.resolve().name}", found.remarks, found.comments)
+    return _write(text, out or f"{stem}.toml")
+
+
 def _write(text: str, out: str) -> int:
     if out == "-":
         click.echo(text, nl=False)

@@ -1,7 +1,8 @@
 """A workload as the text of a suite, to be edited: what its source could not know stands in comments."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from middlemark.model.units import format_seconds
 from middlemark.model.workload import OCTETS, Topic, Workload
@@ -9,15 +10,29 @@ from middlemark.model.workload import OCTETS, Topic, Workload
 _PLAIN = Topic(name="x", source="x", to=("y",), size=16)
 
 
-def toml(workload: Workload, description: str, remarks: Sequence[str] = ()) -> str:
-    """Return the suite that carries the workload. ``remarks``: what is to be known of it, or was left out."""
-    head = [f"# {line}" for each in remarks for line in each.splitlines()]
-    parts = ["\n".join([*head, f"description = {_text(description)}"])]
-    parts += ["\n".join(["[[workload.topic]]", *_topic(each)]) for each in workload.topics]
+def toml(
+    workload: Workload,
+    description: str,
+    remarks: Sequence[str] = (),
+    comments: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> str:
+    """Return the suite that carries the workload.
+
+    ``remarks``: what is to be known of it, or was left out; ``comments``: the same of a topic, by its name.
+    """
+    parts = ["\n".join([*_commented(remarks), f"description = {_text(description)}"])]
+    parts += [
+        "\n".join([*_commented(comments.get(each.name, ())), "[[workload.topic]]", *_topic(each)])
+        for each in workload.topics
+    ]
     if workload.shared:
         lines = [f"{_text(each.name)} = {_texts(each.nodes)}" for each in workload.shared]
         parts.append("\n".join(["[workload.process]", *lines]))
     return "\n\n".join(parts) + "\n"
+
+
+def _commented(remarks: Sequence[str]) -> list[str]:
+    return [f"# {line}" for each in remarks for line in each.splitlines()]
 
 
 def _topic(topic: Topic) -> list[str]:

@@ -1,0 +1,124 @@
+"""Bags that were recorded become workloads: ROS 1's, and rosbag2's with sqlite3 and MCAP, compressed and not."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+from rosbags.rosbag1 import Writer as Writer1
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
+from rosbags.rosbag2 import Writer as Writer2
+from rosbags.typesys import Stores, get_typestore
+
+from middlemark.problems import RequestError
+from middlemark.suite.workload import read_workload
+from middlemark.workloads.bag import read
+from middlemark.workloads.written import toml
+
+MS = 1_000_000
+BEGIN = 1_700_000_000_000 * MS
+SENSOR = Qos(
+    QosHistory.KEEP_LAST, 5, QosReliability.BEST_EFFORT, QosDurability.VOLATILE, QosTime(0, 0), QosTime(0, 0),
+    QosLiveliness.AUTOMATIC, QosTime(0, 0), avoid_ros_namespace_conventions=False,
+)  # fmt: skip
+MAP = SENSOR._replace(reliability=QosReliability.RELIABLE, durability=QosDurability.TRANSIENT_LOCAL, depth=1)
+
+
+def of_ros2(folder: Path, plugin: StoragePlugin = StoragePlugin.SQLITE3, mode: CompressionMode | None = None) -> Path:
+    """Record 31 scans of 100 to 130 bytes at 10 Hz, a map once, and a topic without a message."""
+    types = get_typestore(Stores.ROS2_HUMBLE)
+    path = folder / "drive"
+    writer = Writer2(path, version=9, storage_plugin=plugin)
+    if mode is not None:
+        writer.set_compression(mode, CompressionFormat.ZSTD)
+    with writer:
+        scan = writer.add_connection(
+            "/scan", "sensor_msgs/msg/LaserScan", typestore=types, offered_qos_profiles=[SENSOR]
+        )
+        grid = writer.add_connection("/map", "nav_msgs/msg/OccupancyGrid", typestore=types, offered_qos_profiles=[MAP])
+        writer.add_connection("/quiet", "std_msgs/msg/String", typestore=types)
+        writer.write(grid, BEGIN, bytes(5000))
+        for at in range(31):
+            writer.write(scan, BEGIN + at * 100 * MS, bytes(100 + at))
+    return path
+
+
+def of_ros1(folder: Path) -> Path:
+    types = get_typestore(Stores.ROS1_NOETIC)
+    path = folder / "drive.bag"
+    with Writer1(path) as writer:
+        scan = writer.add_connection("/scan", "sensor_msgs/msg/LaserScan", typestore=types, callerid="/laser")
+        grid = writer.add_connection(
+            "/map", "nav_msgs/msg/OccupancyGrid", typestore=types, callerid="/map_server", latching=1
+        )
+        writer.write(grid, BEGIN, bytes(5000))
+        for at in range(31):
+            writer.write(scan, BEGIN + at * 100 * MS, bytes(100 + at))
+    return path
+
+
+RECORDED: dict[str, Callable[[Path], Path]] = {
+    "ros1": of_ros1,
+    "sqlite3": of_ros2,
+    "mcap": lambda folder: of_ros2(folder, StoragePlugin.MCAP),
+    "mcap-file": lambda folder: next(of_ros2(folder, StoragePlugin.MCAP).glob("*.mcap")),
+    "zstd-messages": lambda folder: of_ros2(folder, mode=CompressionMode.MESSAGE),
+    "zstd-file": lambda folder: of_ros2(folder, mode=CompressionMode.FILE),
+}
+
+
+@pytest.mark.parametrize("kind", RECORDED)
+def test_rates_sizes_and_qos_are_those_of_the_bag(tmp_path: Path, kind: str) -> None:
+    found = read(RECORDED[kind](tmp_path), "drive")
+    topics = {each.name: each for each in found.workload.topics}
+    assert topics.keys() == {"/scan", "/map"}
+    scan, grid = topics["/scan"], topics["/map"]
+    assert (scan.rate_hz, scan.size, scan.type, scan.deadline_s) == (10.0, 115, "sensor_msgs/msg/LaserScan", 0.1)
+    assert grid.size == 5000
+    assert grid.rate_hz == pytest.approx(1 / 3, rel=1e-4), "once in three seconds"
+    assert grid.deadline_s == 1.0
+    assert scan.source == ("/laser" if kind == "ros1" else "scan/publisher")
+    assert "31 messages of 100 to 130 bytes" in found.comments["/scan"]
+    assert any("late joiners" in each for each in found.comments["/map"])
+    if kind != "ros1":
+        assert (scan.reliability, scan.depth, grid.reliability) == ("best-effort", 5, "reliable")
+    text = toml(found.workload, "drive", found.remarks, found.comments)
+    again, problems = read_workload(tomllib.loads(text)["workload"], "drive", "drive.toml", text)
+    assert not problems
+    assert again == found.workload
+
+
+def test_the_topic_of_two_publishers_is_two(tmp_path: Path) -> None:
+    types = get_typestore(Stores.ROS1_NOETIC)
+    path = tmp_path / "two.bag"
+    with Writer1(path) as writer:
+        for node in ("/a", "/b"):
+            connection = writer.add_connection("/tf", "std_msgs/msg/String", typestore=types, callerid=node)
+            for at in range(3):
+                writer.write(connection, BEGIN + at * MS, bytes(40))
+    assert [each.source for each in read(path, "two").workload.topics] == ["/a", "/b"]
+    assert len({each.name for each in read(path, "two").workload.topics}) == 2
+
+
+@pytest.mark.parametrize("kind", ["ros1", "mcap-file"])
+@pytest.mark.parametrize("part", [0.05, 0.5, 0.95])
+def test_a_bag_that_was_cut_off_is_named(tmp_path: Path, kind: str, part: float) -> None:
+    path = RECORDED[kind](tmp_path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * part)])
+    try:
+        found = read(path, "drive")
+    except RequestError as refused:
+        assert [str(path) in str(each) for each in refused.problems] == [True]
+    else:
+        assert len(found.workload.topics) == 2, "only its index was lost"
+
+
+def test_what_is_no_bag_is_named(tmp_path: Path) -> None:
+    for name, data in (("x.bag", b"no"), ("x.mcap", b""), ("x.db3", b"SQLite"), ("x.txt", b"x")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(RequestError):
+            read(tmp_path / name, "x")
+    with pytest.raises(RequestError):
+        read(tmp_path, "x")
