@@ -6,7 +6,7 @@ from test_plan_order import plan_of
 from middlemark.model.plan import Race
 from middlemark.plan.rounds import racing, with_another_round
 from middlemark.problems import RequestError
-from middlemark.stats.candidates import Attempt, Heat, Left, heats, holds
+from middlemark.stats.candidates import Attempt, Heat, Left, due_of, heats, holds
 
 FLOORS = ("uds", "tcp", "udp", "shm", "memcpy")
 
@@ -116,3 +116,17 @@ def test_races_of_one_run_are_decided_apart() -> None:
     assert (first.ended, first.running) == ("best", (0,))
     assert second.ended in ("tie", None)
     assert set(second.running) == {2, 3}
+
+
+def test_a_race_of_few_waits_for_the_large_ones_once_it_could_have_been_decided() -> None:
+    race = Race(heats=((0, 1, 2), (3, 4, 5), (6,)), budget_s=1.0)
+
+    def due(rounds: int, *ended: str | None) -> list[int]:
+        found = [Heat(cells, {}, each, rounds) for cells, each in zip(race.heats, ended, strict=True)]  # type: ignore[arg-type]
+        return [each.running[0] for each in due_of(race, found, rounds)]
+
+    assert due(7, None, None, None) == [0, 3, 6]
+    assert due(8, None, None, None) == [0, 3]
+    assert due(8, "best", None, None) == [3]
+    assert due(8, "best", "tie", None) == [6]
+    assert due(8, "best", "tie", "best") == []

@@ -16,7 +16,7 @@ from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Precision, Race, Reached
 from middlemark.plan.rounds import with_another_round
 from middlemark.runs.read import readers
-from middlemark.stats.candidates import Attempt, attempt, heats
+from middlemark.stats.candidates import Attempt, attempt, due_of, heats
 from middlemark.stats.comparisons import COMPARED_TIMES
 from middlemark.stats.interval import known
 from middlemark.stats.trials import TrialSummary, figures, trial_summary
@@ -76,9 +76,10 @@ class _Racing:
         )
 
     def open(self, rounds: int) -> Open:
-        undecided = [each for each in heats(self._race, self._attempts, rounds) if each.ended is None]
-        running = tuple(sorted(cell for each in undecided for cell in each.running))
-        return Open(running, due=[(*each.running, *self._alone(each.running[0])) for each in undecided])
+        found = heats(self._race, self._attempts, rounds)
+        running = tuple(sorted(cell for each in found if each.ended is None for cell in each.running))
+        due = due_of(self._race, found, rounds)
+        return Open(running, due=[(*each.running, *self._alone(each.running[0])) for each in due])
 
     def _alone(self, candidate: int) -> Sequence[int]:
         """Return the fastest floor of that experiment, until its median has some trials behind it."""
