@@ -289,6 +289,10 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
     return Summary(min=min(known("min"), default=None), max=max(known("max"), default=None), **medians)
 
 
+_BOUND = 3
+"""Trials after which a floor is a bound, where what is held against it has as many."""
+
+
 def _held_against_floors(
     results: Sequence[CellResult], descriptions: Mapping[str, Description]
 ) -> tuple[CellResult, ...]:
@@ -300,7 +304,10 @@ def _held_against_floors(
         base = medians[floor.cell] if floor else None
         times = median / base if median is not None and base else None
         label = floor.label if floor and times is not None else None
-        told_faster = result.workload is None  # its processes are many, and who waits for whom is chance
+        # Of a race the floors have a trial or two: less than what stands beside them. A workload's processes are many, and
+        # who waits for whom is chance.
+        known = floor is not None and results[floor.cell].trials >= min(_BOUND, result.trials)
+        told_faster = known and result.workload is None
         warning = faster_than_floor(times, label, rate=by_rate(result.cell)) if told_faster else None
         warnings = (*result.warnings, warning) if warning else result.warnings
         told = {
