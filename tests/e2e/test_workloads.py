@@ -17,7 +17,7 @@ name = "image"
 from = "camera"
 to = ["detector", "recorder"]
 size = "10k"
-rate = 50
+rate = 400
 deadline = "100ms"
 [[workload.topic]]
 name = "found"
@@ -25,7 +25,7 @@ from = "detector"
 to = "planner"
 size = 64
 after = "image"
-work = "1ms"
+work = "100us"
 deadline = "500ms"
 allow = 0.5
 [[workload.service]]
@@ -48,14 +48,14 @@ def robot(tmp_path: Path) -> str:
 
 
 def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
-    asked = ("--adapter", "udp", "--duration", "10s", "--trials", "1", "--scale", "1,2")
+    asked = ("--adapter", "udp", "--duration", "2.6s", "--trials", "1", "--scale", "1,2")
     ended = bench.run("run", robot, *asked, "--format", "json", "--quiet", timeout_s=120)
     assert ended.code == 0, ended.err
     assert [each["scale"] for each in ended.document["cells"]] == [1, 2]
     for each in ended.document["cells"]:
         found = each["workload"]
         assert found["name"] == "robot"
-        assert found["holds"] in (True, False), "ten seconds of messages are enough to say so"
+        assert found["holds"] in (True, False), "a thousand messages are enough to say so"
         assert (found["first_failing"] is None) == found["holds"]
         names = [(edge["name"], edge["from"], edge["to"]) for edge in found["topics"]]
         assert names == [
@@ -65,7 +65,9 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
             ("plan/request", "planner", "map"),
             ("plan/reply", "map", "planner"),
         ]
-        assert [edge["expected_hz"] for edge in found["topics"]] == [each["scale"] * hz for hz in (50, 50, 50, 20, 20)]
+        assert [edge["expected_hz"] for edge in found["topics"]] == [
+            each["scale"] * hz for hz in (400, 400, 400, 20, 20)
+        ]
         for edge in found["topics"]:
             assert edge["sent"] >= edge["received"] > 0
             assert edge["lost"] == edge["sent"] - edge["received"]
@@ -75,7 +77,7 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
             ("camera", "planner"),
             ("planner", "planner"),
         ]
-        assert found["chains"][0]["end_to_end_ns"]["min"] > 1e6, "a millisecond of work is in it"
+        assert found["chains"][0]["end_to_end_ns"]["min"] > 1e5, "a tenth of a millisecond of work is in it"
         assert {node["name"]: node["process"] for node in found["nodes"]} == {
             "camera": "perception",
             "detector": "perception",
@@ -83,7 +85,7 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
         }
         assert found["cpu"] > 0
         assert found["rss_bytes"] > 0
-        assert found["wire_bytes"] > 10_240 * 50
+        assert found["wire_bytes"] > 10_240 * 400
         assert found["discovery_ns"] > 0
 
 
@@ -130,8 +132,9 @@ def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, 
     assert (edge["expected_hz"], edge["sent"], edge["lost"]) == (100, 30, 0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.slow if each == "amr" else pytest.mark.full) for each in ROBOTS]
+)
 def test_each_robot_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
     only = [f"--only={each}" for each in ("scale=1", "copies=1")]
     short = ["--duration", "0.5s", "--trials", "1", "--adapter", "shm", *only]

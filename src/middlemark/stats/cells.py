@@ -304,8 +304,8 @@ def _held_against_floors(
         base = medians[floor.cell] if floor else None
         times = median / base if median is not None and base else None
         label = floor.label if floor and times is not None else None
-        # Of a race the floors have a trial or two: less than what stands beside them. A workload's processes are many, and
-        # who waits for whom is chance.
+        # Of a race the floors have a trial or two: less than what stands beside them. A workload's processes are many,
+        # and who waits for whom is chance.
         known = floor is not None and results[floor.cell].trials >= min(_BOUND, result.trials)
         told_faster = known and result.workload is None
         warning = faster_than_floor(times, label, rate=by_rate(result.cell)) if told_faster else None
