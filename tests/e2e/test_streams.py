@@ -144,7 +144,8 @@ def test_the_highest_rate_that_holds_is_found(bench: Bench) -> None:
     # Every publish takes 1 ms: no machine can sustain more than 1,000 a second.
     suite = bench.suite(
         '[defaults]\nadapter = "null"\ntransport = "memory"\npattern = "stream"\nsize = 64\nrate = "sustainable"\n'
-        'max_loss = "1%"\nduration = "150ms"\nwarmup = "10ms"\ntrials = 1\npin = "off"\n'
+        # So long that a publisher which another process held up for some ms at the end is not behind by more than 1 %.
+        'max_loss = "1%"\nduration = "600ms"\nwarmup = "10ms"\ntrials = 1\npin = "off"\n'
         '[[sweep]]\nname = "found"\n[sweep.native.null]\nevery_delay_us = "1000"\n'
     )
     ended = bench.run("run", suite, "--format", "json", "--quiet", timeout_s=120)
@@ -154,7 +155,7 @@ def test_the_highest_rate_that_holds_is_found(bench: Bench) -> None:
     found = cell["sustainable"]["rate_hz"]
     held = [step for step in kept_steps(ended) if step["held"]]
     assert found in {step["rate_hz"] for step in held}
-    assert 0 < found <= 1_010, "n messages have n - 1 intervals, and a step has some 150"
+    assert 0 < found <= 1_010, "n messages have n - 1 intervals"
     assert cell["lost"] <= 0.01 * cell["received"]
     assert [path.name for path in (ended.folder / "samples").iterdir() if "_" in path.name] == []
 
