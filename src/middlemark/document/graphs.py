@@ -9,8 +9,9 @@ from middlemark.document.document import Row
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.words import EXPERIMENT, plain, words
 from middlemark.model.spelling import listing
-from middlemark.stats.result import EdgeResult, WorkloadResult
+from middlemark.stats.result import EdgeResult
 from middlemark.stats.verdict import Verdict
+from middlemark.stats.workload import fails_most
 
 
 class GraphLine(msgspec.Struct, frozen=True):
@@ -29,6 +30,10 @@ class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[str, ...]
     lines: tuple[GraphLine, ...]
 
+    def at(self, column: str) -> str:
+        """Return where that is, to be read after a name; empty where there is one column."""
+        return f" at {column}" if len(self.columns) > 1 else ""
+
 
 def graph_tables(rows: Sequence[Row]) -> tuple[GraphTable, ...]:
     """Return a table for each workload and experiment of the rows that carry one."""
@@ -38,11 +43,6 @@ def graph_tables(rows: Sequence[Row]) -> tuple[GraphTable, ...]:
         if cell.workload is not None:
             groups.setdefault((row.run, cell.workload, cell.receive, cell.processes, cell.payload), []).append(row)
     return tuple(_table(each) for each in groups.values())
-
-
-def result_of(row: Row) -> WorkloadResult | None:
-    """Return what the row's graph came to; None where no trial was measured."""
-    return row.result.workload
 
 
 def _table(rows: Sequence[Row]) -> GraphTable:
@@ -69,7 +69,7 @@ def _column(scale: float, copies: int, by_scale: bool, by_copies: bool) -> str:
 
 
 def _order(line: GraphLine) -> tuple[bool, int, float]:
-    known = [found for row in line.rows if row and (found := result_of(row))]
+    known = [found for row in line.rows if row and (found := row.result.workload)]
     held = sum(each.holds is True for each in known)
     return not line.floor, -held, min((each.cpu for each in known if each.cpu is not None), default=math.inf)
 
@@ -81,9 +81,9 @@ def conclusion(table: GraphTable) -> str:
         rows = [(line.name, line.rows[at]) for line in table.lines if not line.floor]
         if not rows:
             rows = [(line.name, line.rows[at]) for line in table.lines]
-        known = {name: found.holds for name, row in rows if row and (found := result_of(row))}
+        known = {name: found.holds for name, row in rows if row and (found := row.result.workload)}
         holding = [name for name, holds in known.items() if holds]
-        where = f" at {column}" if len(table.columns) > 1 else ""
+        where = table.at(column)
         if known and all(holds is None for holds in known.values()):
             told.append(f"too few messages to say{where}, or no deadlines")
         elif not holding:
@@ -103,12 +103,11 @@ def failing(table: GraphTable) -> Iterator[str]:
     """Yield of each that does not hold, at the first scale at which it does not, which edge fails most."""
     for line in table.lines:
         for column, row in zip(table.columns, line.rows, strict=True):
-            found = result_of(row) if row else None
-            if found is None or found.holds is not False:
+            found = row.result.workload if row else None
+            edge = fails_most(found.topics) if found else None
+            if edge is None:
                 continue
-            edge = max((each for each in found.topics if each.holds is False), key=lambda each: each.failed_share)
-            where = f" at {column}" if len(table.columns) > 1 else ""
-            yield f"{line.name}{where}: {found.first_failing}, {why(edge)}"
+            yield f"{line.name}{table.at(column)}: {edge.label}, {why(edge)}"
             break
 
 
@@ -128,14 +127,14 @@ def cheapest(table: GraphTable, judged: JudgedDocument) -> Iterator[tuple[str, b
         holding = {
             row.index: (found.cpu, row)
             for row in rows
-            if row and (found := result_of(row)) and found.holds and found.cpu is not None
+            if row and (found := row.result.workload) and found.holds and found.cpu is not None
         }
         if len(holding) < 2:
             continue
         best, *others = (row for _, row in sorted(holding.values(), key=lambda each: each[0]))
         verdicts = [judged.find(best.index, other.index, "cpu") for other in others]
         more = sum(each is not None and each.judged.verdict is Verdict.WORSE for each in verdicts)
-        where = f" at {column}" if len(table.columns) > 1 else ""
+        where = table.at(column)
         sure = more == len(others)
         against = "" if sure else f"; sure against {more} of {len(others)}"
         yield f"{best.name} takes the least processor time of those that hold{where}{against}", sure

@@ -6,14 +6,14 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from middlemark.document.document import Document, Row
-from middlemark.document.graphs import cheapest, conclusion, failing, graph_tables, result_of
+from middlemark.document.graphs import cheapest, conclusion, failing, graph_tables
+from middlemark.document.headline import Told
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.numbers import ABSENT, megabytes, processors, ratio
-from middlemark.show.lines import hanging, wrapped
+from middlemark.show.lines import row_line, wrapped
 
 MOST_LINES = 24
 _MARKS = {True: "✓", False: "✗", None: "?"}
-_HEAD = 11
 _MOST_TOLD = 4
 
 
@@ -43,10 +43,10 @@ def lines(document: Document, width: int) -> Iterator[Text]:
             for at, column in enumerate(table.columns)
         ]
         fits = _fitting(widths, width - first)
-        yield _line("", first, [(table.columns[at], "dim") for at in fits], [widths[at] for at in fits])
+        yield row_line("", first, [(table.columns[at], "dim") for at in fits], [widths[at] for at in fits])
         for line, row in zip(shown, entries, strict=True):
-            style = "dim" if line.floor else ""
-            yield _line(line.name, first, [row[at] for at in fits], [widths[at] for at in fits], style)
+            shown_cells = [(row[at][0], "dim" if line.floor else row[at][1]) for at in fits]
+            yield row_line(line.name, first, shown_cells, [widths[at] for at in fits], "dim" if line.floor else "")
         legend = ["✓ holds its deadlines · ✗ does not · ? too few messages to say"]
         if len(table.lines) > len(shown):
             legend.append(f"lines left out: {len(table.lines) - len(shown)}")
@@ -55,34 +55,24 @@ def lines(document: Document, width: int) -> Iterator[Text]:
         yield Text(" · ".join(legend), style="dim")
 
 
-def conclusions(document: Document, width: int) -> Iterator[Text]:
-    """Yield what is sure, what is not, and which edge fails first."""
+def conclusions(document: Document) -> Iterator[tuple[str, Told, str]]:
+    """Yield what is sure, what is not, and which edges fail, each with its name and its style."""
     tables = graph_tables(document.rows)
+    if not tables:
+        return
     judged = JudgedDocument(document)
     told = [each for table in tables for each in cheapest(table, judged)]
-    for name, texts, style in (
-        ("Sure", [text for text, sure in told if sure], "green"),
-        ("Not sure", [text for text, sure in told if not sure], "yellow"),
-    ):
-        if texts:
-            yield from _told(name, "; ".join(texts), style, width)
+    yield "Sure", Told(texts=tuple(text for text, sure in told if sure)), "green"
+    yield "Not sure", Told(texts=tuple(text for text, sure in told if not sure)), "yellow"
     fails = [each for table in tables for each in failing(table)]
-    for at, each in enumerate(fails[:_MOST_TOLD]):
-        yield from _told("Fails" if at == 0 else "", each, "red", width)
     if len(fails) > _MOST_TOLD:
-        yield from _told("", f"{len(fails) - _MOST_TOLD} more: --format json has every edge", "red", width)
-
-
-def _told(name: str, text: str, style: str, width: int) -> Iterator[Text]:
-    first, *rest = hanging(f"{name:<{_HEAD}}", text, width)
-    line = Text(first)
-    line.stylize(style, 0, len(name))
-    yield line
-    yield from map(Text, rest[:1])
+        fails[_MOST_TOLD:] = [f"{len(fails) - _MOST_TOLD} more: --format json has every edge"]
+    for at, each in enumerate(fails):
+        yield "" if at else "Fails", Told(texts=(each,)), "red"
 
 
 def _entry(row: Row | None) -> tuple[str, str]:
-    found = result_of(row) if row else None
+    found = row.result.workload if row else None
     if row is None or found is None:
         return ("failed" if row else ABSENT), "red" if row else "dim"
     style = {True: "green", False: "red", None: ""}[found.holds]
@@ -97,10 +87,3 @@ def _fitting(widths: Sequence[int], room: int) -> list[int]:
         if room >= 0 or not shown:
             shown.append(at)
     return shown
-
-
-def _line(name: str, first: int, cells: Sequence[tuple[str, str]], widths: Sequence[int], style: str = "") -> Text:
-    line = Text(name + " " * (first - cell_len(name)), style=style)
-    for (text, of), width in zip(cells, widths, strict=True):
-        line.append(" " * (width - cell_len(text)) + text, style=style or of)
-    return line

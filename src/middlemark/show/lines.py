@@ -50,6 +50,14 @@ def _fitting(word: str, width: int) -> str:
     return word
 
 
+def row_line(name: str, first: int, cells: Sequence[tuple[str, str]], widths: Sequence[int], style: str = "") -> Text:
+    """Return a name and its cells (text and style), each cell right-aligned in its width."""
+    line = Text(name + " " * (first - cell_len(name)), style=style)
+    for (text, of), width in zip(cells, widths, strict=True):
+        line.append(" " * (width - cell_len(text)) + text, style=of or style)
+    return line
+
+
 def printed(lines: Iterable[Text], view: View) -> str:
     """Return lines of at most ``view.width`` (at least 60) columns as text. Colour adds ANSI styles alone."""
     out = io.StringIO()

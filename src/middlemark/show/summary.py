@@ -16,7 +16,7 @@ from middlemark.document.words import plain, warning_name
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
 from middlemark.show import View, graphs
-from middlemark.show.lines import command_lines, hanging, printed, wrapped
+from middlemark.show.lines import command_lines, hanging, printed, row_line, wrapped
 
 MOST_LINES = 40
 _MARKS = {Mark.FASTEST: "✓", Mark.EQUIVALENT: "=", Mark.OPEN: "~", Mark.FEW: "?"}
@@ -124,24 +124,17 @@ def _matrix(matrix: Matrix, width: int, most: int) -> Iterator[Text]:
     yield from (Text(line, style="bold") for line in wrapped(f"{what}, and {ratio_of}: {matrix.title}", width)[:2])
     factor = "" if matrix.factor == "size" else matrix.factor
     heads = [f"{column.title}  " for column in matrix.columns]
-    yield _line(factor, first, [(heads[at], "") for at in shown], [widths[at] for at in shown], "dim")
+    yield row_line(factor, first, [(heads[at], "") for at in shown], [widths[at] for at in shown], "dim")
     if based:
-        yield _line(_ALONE, first, [(bases[at], "dim") for at in shown], [widths[at] for at in shown], "dim")
+        yield row_line(_ALONE, first, [(bases[at], "dim") for at in shown], [widths[at] for at in shown], "dim")
     room = max(most - 5, _LEAST_LINES)
     for name, row in zip(names[:room], texts, strict=False):
-        yield _line(name, first, [row[at] for at in shown], [widths[at] for at in shown])
+        yield row_line(name, first, [row[at] for at in shown], [widths[at] for at in shown])
     left_out = [
         f"lines left out: {len(names) - room}" if len(names) > room else "",
         f"columns left out: {len(widths) - len(shown)}" if len(shown) < len(widths) else "",
     ]
     yield from _legend(matrix, [each for each in left_out if each], width)
-
-
-def _line(name: str, first: int, cells: Sequence[tuple[str, str]], widths: Sequence[int], style: str = "") -> Text:
-    line = Text(name + " " * (first - cell_len(name)), style=style)
-    for (text, of), width in zip(cells, widths, strict=True):
-        line.append(" " * (width - cell_len(text)) + text, style=of or style)
-    return line
 
 
 def _fitting(widths: Sequence[int], room: int) -> list[int]:
@@ -216,11 +209,10 @@ def _conclusions(document: Document, width: int) -> Iterator[Text]:
         ("Not sure", unsure(document), "yellow"),
         ("Broken", broken(document), "red"),
         ("Warnings", warnings, "yellow"),
+        *graphs.conclusions(document),
     ):
         if told.texts:
             yield from _told(name, told, style, width)
-    if graphs.carries(document):
-        yield from graphs.conclusions(document, width)
     more = hanging(f"{'More':<{_HEAD}}", f"{show} --rows, or --warnings", width)
     yield from (Text(line, style="dim") for line in more)
 

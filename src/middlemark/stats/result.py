@@ -233,6 +233,11 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "f
     """None: no deadline, or too few messages to say."""
     one_way_ns: Summary | None
 
+    @property
+    def label(self) -> str:
+        """``topic → node``."""
+        return f"{self.name} → {self.to}"
+
 
 class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
     """A chain of topics: from the first one's intended instant to the arrival of the last; None: it was not kept."""

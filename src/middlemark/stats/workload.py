@@ -159,27 +159,27 @@ def over_trials(
     """
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
+    ends, rates_hz = graph.edges, graph.rates_hz
     edges = tuple(
-        _edge(graph, index, [each.edges[index] for _, each in trials], latencies(index))
-        for index in range(len(graph.edges))
+        _edge(graph.topics[number], node, rates_hz[number], [each.edges[index] for _, each in trials], latencies(index))
+        for index, (number, node) in enumerate(ends)
     )
-    failing = [each for each in edges if each.holds is False]
     judged = [each for each in edges if each.deadline_s is not None]
-    holds = False if failing else None if not judged or any(each.holds is None for each in judged) else True
-    worst = max(failing, key=lambda each: each.failed_share, default=None)
+    worst = fails_most(edges)
+    holds = False if worst else None if not judged or any(each.holds is None for each in judged) else True
     shares = [each.worst for _, each in trials if each.worst is not None]
     wire = [outcome.network.loopback_bytes for outcome, _ in trials if outcome.network is not None]
     return WorkloadResult(
         name=cell.workload.name,
         holds=holds,
-        first_failing=f"{worst.name} → {worst.to}" if worst else None,
+        first_failing=worst.label if worst else None,
         worst_share=statistics.median(shares) if shares else None,
         topics=edges,
         chains=tuple(
             ChainResult(
-                source=graph.topics[graph.edges[path[0]][0]].source,
-                to=graph.edges[path[-1]][1],
-                topics=tuple(graph.topics[graph.edges[index][0]].name for index in path),
+                source=graph.topics[ends[path[0]][0]].source,
+                to=ends[path[-1]][1],
+                topics=tuple(graph.topics[ends[index][0]].name for index in path),
                 end_to_end_ns=joined([each.chains[at] for _, each in trials]),
             )
             for at, path in enumerate(_paths(graph))
@@ -192,9 +192,12 @@ def over_trials(
     )
 
 
-def _edge(graph: Workload, index: int, trials: Sequence[EdgeTrial], latency: Summary | None) -> EdgeResult:
-    number, node = graph.edges[index]
-    topic, rate_hz = graph.topics[number], graph.rates_hz[number]
+def fails_most(edges: Sequence[EdgeResult]) -> EdgeResult | None:
+    """Return the edge that fails most, of those that do not hold; None: all that can be judged hold."""
+    return max((each for each in edges if each.holds is False), key=lambda each: each.failed_share, default=None)
+
+
+def _edge(topic: Topic, node: str, rate_hz: float, trials: Sequence[EdgeTrial], latency: Summary | None) -> EdgeResult:
     sent, late, lost, unsent = (
         sum(getattr(each, name) for each in trials) for name in ("sent", "late", "lost", "unsent")
     )

@@ -21,6 +21,7 @@ from middlemark.suite.workload import read_workload
 TOP = ("name", "description", "seed", "defaults", "sweep", "workload")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DEFAULT_DURATION_S = 1.0
+_LARGEST_FILE = 4 << 20
 DEFAULT_LIMIT_S = 120.0
 WORKLOAD_DURATION_S = 10.0
 
@@ -40,6 +41,24 @@ def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Pr
         return None, [Problem(place, "not TOML: a number or a date in it is out of every range")]
     except RecursionError:
         return None, [Problem(place, "not TOML that can be read: lists or tables are nested too deeply")]
+
+
+def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem], str]:
+    """Return what a suite file holds, and its text; None, with the problems, where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        return None, [Problem(place, f"cannot be read: {error.strerror or error}")], ""
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return None, [Problem(f"{place}: line {line}", "not TOML: not UTF-8 text")], ""
+    except ValueError as error:  # a NUL in the path
+        return None, [Problem(place, f"cannot be read: {error}")], ""
+    if len(data) > _LARGEST_FILE:
+        return None, [Problem(place, "larger than 4 MiB: that is no suite")], ""
+    return *parse_toml(text, place), text
 
 
 def read_suite(
@@ -106,16 +125,10 @@ def find_workload(
     """Return the workload of a suite: its own, or that of the file which it names."""
     if not isinstance(value, str):
         return read_workload(value, name, place, text)
-    path = folder / value
-    try:
-        other = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not text"
-        return None, [Problem(f"{place}: workload", f"cannot read {path}: {why}")]
-    document, problems = parse_toml(other, value)
+    document, problems, other = read_document(folder / value, value)
     if document is None:
         return None, problems
-    return read_workload(document.get("workload"), suite_name(path.stem), value, other)
+    return read_workload(document.get("workload"), suite_name(Path(value).stem), value, other)
 
 
 def make_sweep(

@@ -10,12 +10,11 @@ from middlemark.model.cell import FACTORS
 from middlemark.model.spelling import listing, nearest
 from middlemark.problems import Problem, RequestError
 from middlemark.suite.overrides import COMMAND_LINE, read_native, read_only, read_options
-from middlemark.suite.read import make_sweep, parse_toml, read_suite
+from middlemark.suite.read import make_sweep, read_document, read_suite
 from middlemark.suite.sweep import RawOptions, Suite
 from middlemark.suite.table import Table
 
 DEFAULT_SUITE = "first-look"
-_LARGEST_FILE = 4 << 20
 
 
 def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...]:
@@ -60,7 +59,7 @@ def available() -> list[tuple[str, str, str]]:
     """Return name, path and description of every suite that comes with Middlemark, sorted by name."""
     found = []
     for name, path in suite_files().items():
-        document, problems, _ = _read_document(path, shown_path(path))
+        document, problems, _ = read_document(path, shown_path(path))
         described = (document or {}).get("description", "")
         text = " ".join(described.split()) if isinstance(described, str) else ""
         found.append((name, shown_path(path), f"cannot be read: {problems[0]}" if problems else text))
@@ -72,27 +71,10 @@ def _load_one(name: str, options: Table) -> tuple[Suite | None, list[Problem]]:
     if isinstance(path, str):
         return None, [Problem(f"suite '{name}'", path)]
     place = shown_path(path)
-    document, problems, text = _read_document(path, place)
+    document, problems, text = read_document(path, place)
     if document is None:
         return None, problems
     return read_suite(document, path.stem, place, path.parent, options, text)
-
-
-def _read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem], str]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        return None, [Problem(place, f"cannot be read: {error.strerror or error}")], ""
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return None, [Problem(f"{place}: line {line}", "not TOML: not UTF-8 text")], ""
-    except ValueError as error:  # a NUL in the path
-        return None, [Problem(place, f"cannot be read: {error}")], ""
-    if len(data) > _LARGEST_FILE:
-        return None, [Problem(place, "larger than 4 MiB: that is no suite")], ""
-    return *parse_toml(text, place), text
 
 
 def suites_folder() -> Path | None:

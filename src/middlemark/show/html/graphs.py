@@ -3,7 +3,7 @@
 from typing import Any
 
 from middlemark.document.document import Document, Row
-from middlemark.document.graphs import GraphTable, conclusion, failing, graph_tables, result_of, why
+from middlemark.document.graphs import GraphTable, conclusion, graph_tables, why
 from middlemark.document.numbers import megabytes, processors, ratio, us
 from middlemark.stats.result import EdgeResult
 
@@ -24,7 +24,6 @@ def _table(table: GraphTable) -> Json:
         "name": table.name,
         "title": table.title,
         "conclusion": conclusion(table),
-        "failing": [*failing(table)],
         "columns": list(table.columns),
         "lines": [
             {"name": line.name, "floor": line.floor, "entries": [_entry(row) for row in line.rows]}
@@ -34,7 +33,7 @@ def _table(table: GraphTable) -> Json:
             _detail(line.name, column, row)
             for line in table.lines
             for column, row in zip(table.columns, line.rows, strict=True)
-            if row is not None and result_of(row) is not None
+            if row is not None and row.result.workload is not None
         ],
     }
 
@@ -42,7 +41,7 @@ def _table(table: GraphTable) -> Json:
 def _entry(row: Row | None) -> Json | None:
     if row is None:
         return None
-    found = result_of(row)
+    found = row.result.workload
     if found is None:
         return {"state": "failed"}
     part = None if found.worst_share is None else min(found.worst_share / FULL, 1.0)
@@ -57,7 +56,7 @@ def _entry(row: Row | None) -> Json | None:
 
 
 def _detail(name: str, column: str, row: Row) -> Json:
-    found = result_of(row)
+    found = row.result.workload
     assert found is not None
     return {
         "name": f"{name}, {column}",
@@ -88,7 +87,7 @@ def _detail(name: str, column: str, row: Row) -> Json:
 def _edge(edge: EdgeResult) -> Json:
     latency = edge.one_way_ns
     return {
-        "name": f"{edge.name} → {edge.to}",
+        "name": edge.label,
         "hz": f"{edge.expected_hz:.4g}",
         "received": "–" if edge.received_hz is None else f"{edge.received_hz:.4g}",
         "deadline": us(None if edge.deadline_s is None else edge.deadline_s * 1e9),
