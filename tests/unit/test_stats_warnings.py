@@ -149,6 +149,23 @@ def test_trials_that_disagree_are_warned_about_and_the_advice_knows_whether_they
     assert "--pin" not in _of_cell(cell(pin=(0, 1)), outcomes, 1000.0, 1501.0, 1200.0)["trials-disagree"].advice
 
 
+def test_one_trial_of_eight_that_lies_apart_is_a_stray_one_and_no_second_state() -> None:
+    steady = (1000.0, 1100.0, 1050.0, 1200.0, 1020.0, 1080.0)
+    eight, seven = _outcomes(*[{}] * 8), _outcomes(*[{}] * 7)
+    (stray,) = _of_cell(cell(), eight, *steady, 1100.0, 2000.0).items()
+    assert stray[0] == "stray-trial"
+    assert stray[1].text == "2 µs in 1 of 8 trials, the others go from 1 to 1.2 µs"
+    assert [*_of_cell(cell(), eight, *steady, 2000.0, 2000.0)] == ["trials-disagree"]
+    assert [*_of_cell(cell(), seven, *steady, 2000.0)] == ["trials-disagree"], "of fewer nobody can say so"
+
+
+def test_two_speeds_in_one_trial_of_eight_are_a_stray_trial() -> None:
+    two_speeds = (RunWarning("bimodal", "two speeds", "x"),)
+    assert [each.code for each in merged([two_speeds, *[()] * 7])] == ["stray-trial"]
+    assert [each.code for each in merged([two_speeds, *[()] * 6])] == ["bimodal"]
+    assert [each.code for each in merged([two_speeds, two_speeds, *[()] * 6])] == ["bimodal"]
+
+
 def test_faster_than_its_floor_means_by_a_tenth() -> None:
     assert faster_than_floor(0.9, "udp") is None
     assert faster_than_floor(None, None) is None

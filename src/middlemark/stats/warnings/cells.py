@@ -1,6 +1,7 @@
 """What is doubtful about all trials of a cell together, and how what was said of each is said once."""
 
-from collections.abc import Sequence
+import statistics
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -35,6 +36,11 @@ A disturbed machine is not among them: rounds are interleaved, so it widens the 
 
 DISAGREE = 1.5
 """Medians of a cell's trials that lie further apart than this factor belong to more than one state of the system."""
+STRAY = 8
+"""Of so many trials one may lie apart and is no state: the median over trials bears it, and so do paired rounds."""
+
+_OF_TRIALS = frozenset({"bimodal", "drift"})
+"""What is said of each trial by itself, so that it may be a stray one's alone."""
 
 FASTER = 0.9
 """A cell that takes less than this part of its floor's time does less than the floor does, or was placed better."""
@@ -48,10 +54,13 @@ def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
         for warning in {each.code: each for each in reversed(warnings)}.values():
             first.setdefault(warning.code, warning)
             times[warning.code] = times.get(warning.code, 0) + 1
-    return tuple(
-        RunWarning(code, warning.text + in_trials(times[code], len(trials)), warning.advice)
-        for code, warning in first.items()
-    )
+    found: dict[str, RunWarning] = {}
+    for code, warning in first.items():
+        stray = code in _OF_TRIALS and times[code] <= len(trials) // STRAY
+        text = warning.text + in_trials(times[code], len(trials))
+        told = RunWarning("stray-trial" if stray else code, text, warning.advice)
+        found.setdefault(told.code, told)
+    return tuple(found.values())
 
 
 def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tuple[RunWarning, ...]:
@@ -180,24 +189,36 @@ def _trials_failed(outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
 
 def _trials_disagree(cell: Cell, summaries: Sequence[Summary | None]) -> RunWarning | None:
     medians = [each.p50 for each in summaries if each and each.p50 is not None]
-    if not medians or max(medians) <= DISAGREE * min(medians):
+    return _apart(cell, medians, "medians", _us, "µs")
+
+
+def _rates_disagree(cell: Cell, rates: Sequence[float | None]) -> RunWarning | None:
+    known = [each for each in rates if each is not None]
+    return _apart(cell, known, "rates", lambda rate: f"{rate:,.0f}", "messages/s")
+
+
+def _apart(
+    cell: Cell, figures: Sequence[float], name: str, show: Callable[[float], str], unit: str
+) -> RunWarning | None:
+    if not figures or max(figures) <= DISAGREE * min(figures):
         return None
-    text = f"the medians of its {len(medians)} trials go from {_us(min(medians))} to {_us(max(medians))} µs"
-    return RunWarning("trials-disagree", text, _quiet(cell))
+    trials, middle = len(figures), statistics.median(figures)
+    near = sorted(figures, key=lambda each: abs(each - middle))
+    near, strays = near[: trials - trials // STRAY], near[trials - trials // STRAY :]
+    code, text = "trials-disagree", f"the {name} of its {trials} trials"
+    if max(near) <= DISAGREE * min(near):
+        code, text = (
+            "stray-trial",
+            f"{' and '.join(map(show, strays))} {unit} in {len(strays)} of {trials} trials, the others",
+        )
+        figures = near
+    return RunWarning(code, f"{text} go from {show(min(figures))} to {show(max(figures))} {unit}", _quiet(cell))
 
 
 def _quiet(cell: Cell) -> str:
     if cell.pin is None and "pin" not in cell.unknown:
         return "pin the roles (--pin 0,1): unpinned, each start may land elsewhere"
     return "quiet the machine, or measure more trials (--trials 10) and quote the spread with the median"
-
-
-def _rates_disagree(cell: Cell, rates: Sequence[float | None]) -> RunWarning | None:
-    known = [each for each in rates if each is not None]
-    if not known or max(known) <= DISAGREE * min(known):
-        return None
-    text = f"the rates of its {len(known)} trials go from {min(known):,.0f} to {max(known):,.0f} messages/s"
-    return RunWarning("trials-disagree", text, _quiet(cell))
 
 
 def _us(ns: float) -> str:
