@@ -88,10 +88,13 @@ PrefaultedMemory::PrefaultedMemory(std::size_t records, std::size_t record_bytes
   if (records > (std::numeric_limits<std::size_t>::max() - huge_page) / record_bytes) {
     refuse(ENOMEM, std::to_string(record_bytes) + " bytes each");
   }
-  bytes_ = (records * record_bytes + huge_page - 1) / huge_page * huge_page;
+  // A graph has some hundred recorders of a few records each: a huge page for every one would be the robot's memory.
+  const std::size_t needed = records * record_bytes;
+  const std::size_t page = needed < huge_page ? static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : huge_page;
+  bytes_ = (needed + page - 1) / page * page;
   void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) refuse(errno, std::to_string(bytes_ >> 20) + " MiB");
-  madvise(memory, bytes_, MADV_HUGEPAGE);  // advice only: a kernel without huge pages declines
+  if (page == huge_page) madvise(memory, bytes_, MADV_HUGEPAGE);  // advice only: a kernel without huge pages declines
   populate(static_cast<std::byte*>(memory), bytes_);
   address_ = memory;
 }

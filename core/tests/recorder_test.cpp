@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -55,6 +57,22 @@ Sending numbered_sending(std::uint64_t n) {
 }
 
 Arrival numbered_arrival(std::uint64_t n) { return {n << 48 | (n + 5), (n << 33) + 7, (n << 31) + 11}; }
+
+/// Resident pages of this process.
+long resident_pages() {
+  std::ifstream statm("/proc/self/statm");
+  long all = 0;
+  long resident = 0;
+  statm >> all >> resident;
+  return resident;
+}
+
+TEST(Recorder, a_few_records_take_a_few_pages) {  // a graph has hundreds of recorders, and tells its robot's memory
+  const long before = resident_pages();
+  std::vector<std::unique_ptr<PrefaultedMemory>> all;
+  for (int i = 0; i < 100; ++i) all.push_back(std::make_unique<PrefaultedMemory>(10, 16));
+  EXPECT_LT(resident_pages() - before, 100 * 4);
+}
 
 TEST(Recorder, keeps_exactly_what_it_was_given_in_order) {
   Recorder<Sample> recorder(1000);
