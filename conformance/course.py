@@ -15,6 +15,7 @@ from middlemark.launch.domains import Domains
 from middlemark.launch.patterns import Heard
 from middlemark.launch.trial import Observed, Site, observe_trial
 from middlemark.model.cell import Cell
+from middlemark.model.description import ANY
 from middlemark.model.outcome import Arrived, Sent, TrialOutcome
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.samples import SEQUENCE_BITS
@@ -67,6 +68,11 @@ def by_publisher(arrivals: Records) -> dict[int, npt.NDArray[np.uint64]]:
     sources = (arrivals["stamp"] >> np.uint64(SEQUENCE_BITS)).astype(int)
     sequences = arrivals["stamp"] & np.uint64((1 << SEQUENCE_BITS) - 1)
     return {int(source): sequences[sources == source] for source in np.unique(sources)}
+
+
+def carried_as(due: str | None, outcome: TrialOutcome) -> bool:
+    """Return whether what carried the data is what should; where the middleware chooses, that it is known."""
+    return outcome.carried_by is not None if due == ANY else outcome.carried_by == due
 
 
 class Course:

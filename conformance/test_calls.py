@@ -1,7 +1,7 @@
 """What must be true of requests and replies, native or over two topics, of one client and of several at once."""
 
 import numpy as np
-from course import Measured
+from course import Measured, carried_as
 from variants import REPLY_TIMEOUT_S
 
 from middlemark.launch.patterns import results_of
@@ -65,7 +65,7 @@ def test_what_carried_the_calls_is_the_transport_that_was_asked_for(calls: Measu
     due = carrier_due(calls.cell, calls.contender.worker.description)
     if calls.contender.transport.name == "mislabelled":
         due = "shared-memory"  # the null adapter's lie is found out
-    assert calls.outcome.carried_by == due, calls.outcome.evidence
+    assert carried_as(due, calls.outcome), calls.outcome.evidence
 
 
 def test_every_client_and_the_server_were_placed(calls: Measured) -> None:

@@ -9,10 +9,10 @@ from contender import found
 from conversation import Conversation
 
 from middlemark.launch.residue import SYSTEM_V
-from middlemark.model.description import Worker
+from middlemark.model.description import ANY, AS_IT_COMES, Worker
 
 ROOT = Path(__file__).resolve().parent.parent
-CARRIERS = {"shared-memory", "udp", "tcp", "unix-socket", "process-memory"}
+CARRIERS = {"shared-memory", "udp", "tcp", "unix-socket", "process-memory", ANY}
 RECEPTIONS = {"poll", "block", "listen"}
 RELIABILITIES = {"reliable", "best-effort"}
 SPDX = re.compile(r"[A-Za-z0-9.+-]+( (OR|AND|WITH) [A-Za-z0-9.+-]+)*")
@@ -66,6 +66,15 @@ def test_its_transports_have_names_of_their_own_and_known_levels(worker: Worker)
         assert len(transport.loan) > 0
         assert transport.max_bytes >= 1 << 10
         assert transport.max_depth is None or transport.max_depth >= 1
+
+
+def test_a_middleware_is_also_measured_as_it_comes_and_never_unasked(worker: Worker) -> None:
+    names = [transport.name for transport in worker.description.transports]
+    if worker.description.floor or worker.description.bench_only or worker.description.name == "rclcpp":
+        assert AS_IT_COMES not in names
+    else:
+        assert names[-1] == AS_IT_COMES
+        assert len(names) > 1
 
 
 def test_shared_memory_can_be_told_from_a_neighbours(worker: Worker) -> None:

@@ -38,6 +38,8 @@ const char* name_of(NativeType type) {
       return "duration";
     case NativeType::choice:
       return "choice";
+    case NativeType::file:
+      return "file";
     case NativeType::text:
       break;
   }

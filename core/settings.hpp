@@ -33,11 +33,17 @@ struct Topic {
   }
 };
 
+/// The transport that is the middleware as a user gets it who configures nothing: nothing is set but what keeps a trial apart from others
+/// and on its interface. It is described last, and measured only where it is named.
+inline constexpr const char* as_it_comes = "default";
+
 /// One trial's request. Frozen: an adapter reads it once, when it opens. What is not here is in RequestedSettings (protocol.hpp).
 struct Settings : RequestedSettings {
   /// Every topic and service of the trial, also those that this process has no part in: what to size queues and pools by,
   /// instead of deriving it from the pattern and the counts. Asked for companions, which start first, `…_here` is 0.
   std::vector<Topic> endpoints{};
+
+  [[nodiscard]] bool comes_as_it_is() const { return transport == as_it_comes; }
 
   /// Whether the trial is request and reply of the middleware's own.
   [[nodiscard]] bool calls_service() const { return !endpoints.empty() && endpoints.front().service; }
@@ -45,8 +51,10 @@ struct Settings : RequestedSettings {
 
 /// What one transport of an adapter can carry. Everything not listed is refused before anything runs.
 struct Transport {
-  std::string name{};     ///< "udp", "shm", "data-sharing", …: unique within the adapter
-  std::string carrier{};  ///< what must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "process-memory"
+  std::string name{};  ///< "udp", "shm", "data-sharing", …: unique within the adapter; see as_it_comes
+  /// What must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "process-memory"; "any": the middleware chooses, and
+  /// what is seen is told.
+  std::string carrier{};
   std::vector<std::string>
       segments{};  ///< of shared memory: globs of names under /dev/shm, one of which must be mapped; of System V: "SYSV*"
   std::vector<int> processes{1, 2};  ///< 1: both roles in one process; 2: each role in its own
@@ -70,6 +78,7 @@ enum class NativeType {
   duration,  ///< a number with a unit: 500us, 1.5ms
   choice,    ///< one of a few words
   text,      ///< anything; the adapter looks at it
+  file,      ///< absolute path of a file of the user's, whose bytes are part of what is measured
 };
 
 /// One of the middleware's own settings. The core refuses what does not fit before the middleware is opened.

@@ -51,7 +51,8 @@ class CycloneDds {
                             .max_depth = cyclonedds::iceoryx_most_depth,
                             .keep_all = false,  // Cyclone DDS would fall back to UDP
                             .companions = true},
-                           {.name = "intraprocess", .carrier = "process-memory", .processes = {1}}},
+                           {.name = "intraprocess", .carrier = "process-memory", .processes = {1}},
+                           {.name = as_it_comes, .carrier = "any"}},
             .own_threads = true,
             .residue = cyclonedds::roudi_residue(),
             .native = kit::native_table<cyclonedds::NativeElements>()};

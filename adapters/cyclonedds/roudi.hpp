@@ -56,7 +56,7 @@ using iceoryx::data_segment;
 }
 
 [[nodiscard]] inline Companion roudi(const Settings& settings) {
-  return iceoryx::roudi(settings, "cyclonedds", pool_for(settings));
+  return iceoryx::roudi(settings, "cyclonedds", {pool_for(settings)});
 }
 
 inline void check_roudi(const Settings& settings) {

@@ -45,7 +45,8 @@ class FastDds {
         {.name = "data-sharing", .carrier = "shared-memory", .segments = {"fast_datasharing_*"}, .loan = {false, true}},
         {.name = "intraprocess", .carrier = "process-memory", .processes = {1}, .loan = {false, true}},
         {.name = "udp", .carrier = "udp", .loan = {false, true}},
-        {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}}};
+        {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}},
+        {.name = as_it_comes, .carrier = "any", .segments = {files, "fast_datasharing_*"}, .loan = {false, true}}};
     description.native = kit::native_table<Native>();
     return description;
   }
@@ -97,7 +98,7 @@ class FastDds {
     }
     // DEFAULT_FASTRTPS_PROFILES.xml, of version 3 DEFAULT_FASTDDS_PROFILES.xml, in the working directory.
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
-    deliver_within_the_process(options_.over("intraprocess") || options_.composed);
+    deliver_within_the_process(options_.over("intraprocess") || options_.as_it_is || options_.composed);
     dds::Log::SetVerbosity(dds::Log::Kind::Error);
     dds::Log::RegisterConsumer(std::make_unique<Logged>());
   }

@@ -114,7 +114,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
         linger_(linger),
         bytes_(topic.message_bytes),
         samples_per_read_(options.samples_per_read),
-        overwritten_(options.over("data-sharing") && topic.depth) {
+        overwritten_((options.over("data-sharing") || options.as_it_is) && topic.depth) {
     const bool listening = options.settings.reception == Reception::listen;
     const dds::StatusMask seen = listening ? dds::StatusMask::data_available() : dds::StatusMask::none();
     reader_ = created(parent.create_datareader(&type, reader_qos(options, topic), listening ? this : nullptr, seen),

@@ -92,6 +92,7 @@ struct Native : kit::NativeKeys {
 
 struct Options : Native {
   const Settings settings;
+  const bool as_it_is;                  ///< what is not asked for by a factor stays as Fast DDS has it
   const bool streams;                   ///< also of requests and replies
   const std::uint64_t sample;           ///< bytes of a message with its headers
   std::uint32_t publishers = 1;         ///< of the topic that has most of them
@@ -110,6 +111,7 @@ struct Options : Native {
   explicit Options(const Settings& trial)
       : Native(kit::read_native<Native>("fastdds", trial)),
         settings(trial),
+        as_it_is(trial.comes_as_it_is()),
         streams(trial.pattern != Pattern::ping_pong),
         sample(trial.message_bytes + 512) {
     for (const Topic& topic : settings.endpoints) {
@@ -123,13 +125,15 @@ struct Options : Native {
     size_histories();
     size_transports();
     check_shared_memory();
+    // A writer of 2.9 can deadlock when a reader goes while it resends to it; what is acknowledged is not resent.
+    if (as_it_is && streams && settings.reliability == Reliability::reliable) linger = std::chrono::milliseconds(300);
+    if (as_it_is) return;
     const bool fragmented = sample > max_message_size;
     if (!heartbeat_piggyback) heartbeat_piggyback = !over("tcp") || !fragmented;
     // Over UDP the fragments that a heartbeat has asked for may still be on their way when the next one asks again. Over TCP
     // each answer to a heartbeat may be the one that stops two processes which are sending to each other (README.md, Known traps).
     const bool rarely = fragmented && (over("udp") || (over("tcp") && sends && receives));
     if (!heartbeat_period_ms) heartbeat_period_ms = streams && !rarely ? 10 : 100;
-    // A writer of 2.9 can deadlock when a reader goes while it resends to it; what is acknowledged is not resent.
     if (streams && settings.reliability == Reliability::reliable) {
       linger = std::chrono::milliseconds(std::min(2 * *heartbeat_period_ms + heartbeat_response_delay_ms + 10, 300U));
     }
@@ -141,7 +145,7 @@ struct Options : Native {
 
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all;
-    if (composed && !over("intraprocess"))
+    if (composed && !over("intraprocess") && !as_it_is)
       all.push_back("between nodes of one process: intraprocess delivery, as Fast DDS comes");
     const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
     if (over("udp") && granted != 0 && socket_buffer > granted) {
@@ -200,7 +204,7 @@ struct Options : Native {
     // A data-sharing reader keeps no messages of its own, and 2.9's listener can spin for ever, beyond the reader's end,
     // on one that a full history refused. One within the process shares the writer's memory, and what it refused may not
     // be sent again for seconds.
-    const bool holds_all = max_samples || shared || over("intraprocess");
+    const bool holds_all = max_samples || shared || as_it_is || over("intraprocess");
     reader_samples = holds_all ? writer_samples * publishers : fitting(subscribers, writers);
     const std::uint32_t held = settings.depth.value_or(std::min(writer_samples, reader_samples));
     if (!allocated_samples) allocated_samples = std::min({writer_samples, reader_samples, held, 100U});

@@ -50,7 +50,7 @@ template <class Qos>
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   if (options.over("data-sharing")) {
     qos.data_sharing().on("");  // ON, not AUTO: what cannot be shared must fail and not go another way
-  } else {
+  } else if (!options.as_it_is) {
     qos.data_sharing().off();
   }
   return qos;
@@ -61,10 +61,12 @@ template <class Qos>
   qos.publish_mode().kind = options.asynchronous ? dds::ASYNCHRONOUS_PUBLISH_MODE : dds::SYNCHRONOUS_PUBLISH_MODE;
   if (options.flow_controlled()) qos.publish_mode().flow_controller_name = flow_controller;
   auto& reliable = qos.reliable_writer_qos();
-  reliable.times.*heartbeat_period = milliseconds(*options.heartbeat_period_ms);
+  if (options.heartbeat_period_ms) {
+    reliable.times.*heartbeat_period = milliseconds(*options.heartbeat_period_ms);
+  }
   reliable.times.*nack_response_delay = milliseconds(options.nack_response_delay_ms);
   reliable.times.*nack_suppression = milliseconds(options.nack_suppression_ms);
-  reliable.disable_heartbeat_piggyback = !*options.heartbeat_piggyback;
+  reliable.disable_heartbeat_piggyback = !options.heartbeat_piggyback.value_or(true);
   if (options.positive_acks_off_ms > 0) {
     reliable.disable_positive_acks.enabled = true;
     reliable.disable_positive_acks.duration = milliseconds(options.positive_acks_off_ms);
@@ -118,6 +120,13 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
     qos.flow_controllers().push_back(std::move(controller));
   }
   auto& transports = qos.transport().user_transports;
+  if (options.as_it_is) {  // the two that are built in, of which that of UDP goes out on every interface
+    auto udp = std::make_shared<rtps::UDPv4TransportDescriptor>();
+    udp->interfaceWhiteList.push_back(kit::ipv4_text(options.settings.interface));
+    transports.push_back(std::move(udp));
+    transports.push_back(std::make_shared<rtps::SharedMemTransportDescriptor>());
+    return qos;
+  }
   if (options.over("shm") || options.over("data-sharing")) {
     auto transport = std::make_shared<rtps::SharedMemTransportDescriptor>();
     transport->segment_size(options.segment);

@@ -21,7 +21,7 @@ namespace middlemark {
 class Iceoryx {
  public:
   explicit Iceoryx(const Settings& settings)
-      : settings_(settings), options_(settings), runtime_(settings, options_.chunk_bytes) {}
+      : settings_(settings), options_(settings), runtime_(settings, options_.least_chunk_bytes()) {}
 
   [[nodiscard]] static Description describe() {
     const kit::LoadedLibrary library =
@@ -36,6 +36,14 @@ class Iceoryx {
                             .segments = {iceoryx::data_segment()},
                             .loan = {true},  // there is no other way to send
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
+                            .companions = true},
+                           {.name = as_it_comes,
+                            .carrier = "shared-memory",
+                            .segments = {iceoryx::data_segment()},
+                            .loan = {true},
+                            .max_bytes = iceoryx::own_pools().back().chunk_bytes,
+                            .max_bytes_advice = "RouDi's own pools have no larger chunks; the transport shm has",
+                            .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
                             .companions = true}},
             .request_reply = true,
             .residue = iceoryx::residue(),
@@ -44,7 +52,7 @@ class Iceoryx {
 
   static void check(const Settings& settings) { iceoryx::Options{settings}; }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
-    return {iceoryx::roudi(settings, "iceoryx", iceoryx::Options(settings).pool())};
+    return {iceoryx::roudi(settings, "iceoryx", iceoryx::Options(settings).pools())};
   }
 
   [[nodiscard]] iceoryx::Publisher publisher(const Topic& topic, unsigned /*index*/) {

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <iceoryx_posh/iceoryx_posh_types.hpp>
+#include <iceoryx_posh/mepoo/chunk_header.hpp>
 #include <iceoryx_posh/mepoo/chunk_settings.hpp>
+#include <iceoryx_posh/mepoo/mepoo_config.hpp>
 #include <iceoryx_posh/popo/rpc_header.hpp>
 
 #include <iceoryx/roudi.hpp>
@@ -53,6 +55,15 @@ struct Native : kit::NativeKeys {
                 .choices = {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048", "4096"}});
 };
 
+/// Those that RouDi has where nobody configures it, the smallest chunks first. A chunk's own header is not counted.
+[[nodiscard]] inline std::vector<Pool> own_pools() {
+  std::vector<Pool> pools;
+  for (const auto& each : iox::mepoo::MePooConfig().setDefaults().m_mempoolConfig) {
+    pools.push_back({each.m_size, each.m_chunkCount});
+  }
+  return pools;
+}
+
 /// iceoryx queues references: what costs memory are the chunks they hold.
 struct Options : Native {
   std::uint32_t alignment;
@@ -78,6 +89,7 @@ struct Options : Native {
     }
     chunk_bytes = aligned_chunk(chunk.value().requiredChunkSize());
     for (const Topic& topic : endpoints_) receivers_ += topic.subscribers + (topic.service ? topic.publishers : 0);
+    if (settings.comes_as_it_is()) choose_own_pool(chunk.value().requiredChunkSize() - sizeof(iox::mepoo::ChunkHeader));
     if (!calls) note_queues(settings.reliability == Reliability::reliable);
   }
 
@@ -99,29 +111,55 @@ struct Options : Native {
   }
   [[nodiscard]] std::uint64_t queued_responses() const { return bounded(responses, unchosen_bytes); }
 
-  [[nodiscard]] Pool pool() const {
-    const std::uint64_t sender =
-        3 + history;                   // the chunk being filled, the one sent last, one that a full queue pushes out
-    const std::uint64_t receiver = 2;  // beside its queue: the one being visited, and one on its way
-    Pool pool{chunk_bytes, 0};
+  [[nodiscard]] std::vector<Pool> pools() const {
+    if (own_) return own_pools();
+    Pool pool{chunk_bytes, in_hand()};
     for (const Topic& topic : endpoints_) {
-      pool.chunks += topic.publishers * sender;
-      if (topic.service) {
-        pool.chunks += sender + queued_requests(topic) + receiver;
-        pool.chunks += topic.publishers * (queued_responses() + receiver);
-      } else {
-        pool.chunks += topic.subscribers * (queued(topic) + receiver);
-      }
+      pool.chunks += topic.service ? queued_requests(topic) + topic.publishers * queued_responses()
+                                   : topic.subscribers * queued(topic);
     }
-    return pool;
+    return {pool};
   }
+
+  /// What RouDi's largest chunks must hold.
+  [[nodiscard]] std::uint64_t least_chunk_bytes() const { return own_ ? own_->chunk_bytes : chunk_bytes; }
 
  private:
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
   static constexpr std::uint64_t unchosen_bytes = std::uint64_t{256} << 20;
 
   [[nodiscard]] std::uint64_t bounded(std::uint64_t wanted, std::uint64_t bytes) const noexcept {
-    return std::min(wanted, std::max<std::uint64_t>(bytes / std::max<std::uint64_t>(receivers_, 1) / chunk_bytes, 2));
+    const std::uint64_t receivers = std::max<std::uint64_t>(receivers_, 1);
+    if (own_) {
+      const std::uint64_t free = own_->chunks - std::min(own_->chunks, in_hand());
+      return std::min(wanted, std::max<std::uint64_t>(free / receivers, 1));
+    }
+    return std::min(wanted, std::max<std::uint64_t>(bytes / receivers / chunk_bytes, 2));
+  }
+
+  /// Chunks that are in no queue.
+  [[nodiscard]] std::uint64_t in_hand() const noexcept {
+    const std::uint64_t sender =
+        3 + history;                   // the chunk being filled, the one sent last, one that a full queue pushes out
+    const std::uint64_t receiver = 2;  // beside its queue: the one being visited, and one on its way
+    std::uint64_t chunks = 0;
+    for (const Topic& topic : endpoints_) {
+      chunks += topic.publishers * sender + topic.subscribers * receiver;
+      if (topic.service) chunks += topic.subscribers * sender + topic.publishers * receiver;
+    }
+    return chunks;
+  }
+
+  /// The pool that messages of that many bytes come from: iceoryx takes no larger chunks when it is empty.
+  void choose_own_pool(std::uint64_t bytes) {
+    const std::vector<Pool> all = own_pools();
+    const auto found = std::ranges::find_if(all, [bytes](const Pool& each) { return each.chunk_bytes >= bytes; });
+    if (found == all.end()) {
+      throw AdapterError("iceoryx: RouDi's own pools have no chunk for " + std::to_string(bytes) +
+                             " bytes, the message with its header",
+                         "choose the transport shm");
+    }
+    own_ = *found;
   }
 
   void note_queues(bool reliable) {
@@ -133,12 +171,14 @@ struct Options : Native {
                       (reliable ? "a reliable publisher is held up" : "best effort loses the oldest"));
     } else if (queued(*most) < asked(*most)) {
       notes.push_back("a subscriber queues " + got + " messages where the depth of " + std::to_string(*most->depth) +
-                      " asks for " + std::to_string(asked(*most)) + ": the chunks of a trial keep to 1 GiB");
+                      " asks for " + std::to_string(asked(*most)) +
+                      (own_ ? ": RouDi has no more chunks of that size" : ": the chunks of a trial keep to 1 GiB"));
     }
   }
 
   std::vector<Topic> endpoints_;
   std::uint64_t receivers_ = 0;  // queues that hold chunks
+  std::optional<Pool> own_;      // of RouDi's own pools the one that messages come from
 };
 
 }  // namespace middlemark::iceoryx

@@ -27,8 +27,9 @@ struct Destroy {
 using Handle = std::unique_ptr<lcm_t, Destroy>;
 
 [[nodiscard]] inline Handle open(const Group& group, const Options& options) {
-  Handle lcm(lcm_create(
-      ("udpm://" + group.text() + "?ttl=0&recv_buf_size=" + std::to_string(options.receive_buffer)).c_str()));
+  const std::string buffer =
+      options.receive_buffer == 0 ? "" : "&recv_buf_size=" + std::to_string(options.receive_buffer);
+  Handle lcm(lcm_create(("udpm://" + group.text() + "?ttl=0" + buffer).c_str()));
   if (lcm) return lcm;
   throw AdapterError("lcm: lcm_create() for " + group.text() + " failed; stderr has its words", group.how_to_route());
 }
@@ -76,8 +77,9 @@ class Subscriber : kit::Pinned {
       throw AdapterError("lcm: " + topic.name + ": LCM did not receive its own test message on " + group.text(),
                          group.how_to_route() + "; or does a firewall drop multicast?");
     }
-    lcm_subscription_set_queue_capacity(subscription,
-                                        options.queue_capacity(topic) * static_cast<int>(topic.publishers));
+    if (const auto messages = options.queue_capacity(topic)) {
+      lcm_subscription_set_queue_capacity(subscription, *messages * static_cast<int>(topic.publishers));
+    }
     keep_to_interface(group);
     kit::Attendance(settings, topic).attend(index);
   }

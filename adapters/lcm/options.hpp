@@ -17,6 +17,9 @@ namespace middlemark::lcm {
 /// What a user may ask for; LCM itself would write a warning when it gets less.
 [[nodiscard]] inline std::uint64_t largest_receive_buffer() { return kit::kernel_limit("net/core/rmem_max", 212'992); }
 
+/// What a socket has that nobody asks for more.
+[[nodiscard]] inline std::uint64_t usual_receive_buffer() { return kit::kernel_limit("net/core/rmem_default", 212'992); }
+
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   std::optional<int> queue_capacity =
@@ -33,10 +36,14 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options {
-  std::uint64_t receive_buffer = 0;
+  std::uint64_t receive_buffer = 0;  ///< 0: the system's
   std::vector<std::string> notes;
 
   explicit Options(const Settings& settings) : asked_(kit::read_native<Native>("lcm", settings)) {
+    if (settings.comes_as_it_is()) {
+      lcms_own_ = true;
+      return;
+    }
     // Everybody hears everybody, whatever the topic.
     std::uint64_t publishers = 0;
     for (const Topic& topic : settings.endpoints) publishers += topic.publishers;
@@ -59,8 +66,9 @@ struct Options {
     notes.insert(notes.end(), bounded.begin(), bounded.end());
   }
 
-  /// Messages of one publisher; 0: no bound.
-  [[nodiscard]] int queue_capacity(const Topic& topic) const {
+  /// Messages of one publisher; 0: no bound; nullopt: as LCM has it.
+  [[nodiscard]] std::optional<int> queue_capacity(const Topic& topic) const {
+    if (lcms_own_ && !topic.depth && !asked_.queue_capacity) return std::nullopt;
     const std::uint64_t depth = topic.depth.value_or(keep_all);
     return asked_.queue_capacity.value_or(static_cast<int>(std::min(depth, fitting(topic))));
   }
@@ -74,6 +82,7 @@ struct Options {
   }
 
   const Native asked_;
+  bool lcms_own_ = false;
 };
 
 }  // namespace middlemark::lcm

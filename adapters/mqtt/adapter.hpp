@@ -36,7 +36,8 @@ class Mqtt : kit::Pinned {
             .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
             .transports = {{.name = "tcp", .carrier = "tcp", .companions = true},
-                           {.name = "unix", .carrier = "unix-socket", .companions = true}},
+                           {.name = "unix", .carrier = "unix-socket", .companions = true},
+                           {.name = as_it_comes, .carrier = "tcp", .companions = true}},
             .own_threads = true,
             .native = kit::native_table<mqtt::Native>()};
   }

@@ -48,7 +48,7 @@ struct BrokerAddress {
   const Options options(settings);
   // mosquitto cannot listen on port 0 and say which it got. Should the port be taken before it listens, it says so and ends.
   const BrokerAddress address =
-      settings.transport == "tcp"
+      settings.transport != "unix"
           ? BrokerAddress{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)}
           : BrokerAddress{kit::unix_path(settings, "broker"), 0};
   std::ostringstream text;
@@ -56,15 +56,17 @@ struct BrokerAddress {
   // Started by root it would become the user mosquitto, who may not enter the trial's folder.
   if (geteuid() == 0) text << "user root\n";
   text << "allow_anonymous true\n"
-          "persistence false\n"
-          "connection_messages false\n"
-          "sys_interval 0\n"
           "log_dest stderr\n"
           "log_type error\nlog_type warning\nlog_type notice\nlog_type information\n"
-       << "set_tcp_nodelay " << (options.nodelay ? "true" : "false") << '\n'
-       << "max_inflight_messages " << options.max_inflight << '\n'
-       << "max_queued_messages " << options.messages << '\n'
-       << "max_queued_bytes " << options.bytes << '\n';
+       << "max_inflight_messages " << options.max_inflight << '\n';
+  if (options.messages != 0 || !options.as_it_is) text << "max_queued_messages " << options.messages << '\n';
+  if (!options.as_it_is) {
+    text << "persistence false\n"
+            "connection_messages false\n"
+            "sys_interval 0\n"
+         << "set_tcp_nodelay " << (options.nodelay ? "true" : "false") << '\n'
+         << "max_queued_bytes " << options.bytes << '\n';
+  }
   kit::Rendezvous(settings).leave("mosquitto.conf", text.str());
   return {.name = "mosquitto at " + address.text(),
           .argv = {kit::find_program("mosquitto", "Debian, Ubuntu: apt install mosquitto"), "-c",

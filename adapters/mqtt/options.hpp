@@ -35,7 +35,8 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  std::uint64_t messages = 0;  ///< in the broker for one subscriber; 0: as many as fit `bytes`
+  bool as_it_is = false;       ///< neither broker nor clients are told what they have by default
+  std::uint64_t messages = 0;  ///< in the broker for one subscriber; 0: as many as fit `bytes`, or as the broker has it
   std::uint64_t bytes = 0;     ///< the same in bytes, whatever the count
   std::vector<std::string> notes;
 
@@ -44,7 +45,9 @@ struct Options : Native {
     return qos.value_or(topic.reliability == Reliability::reliable ? 1 : 0);
   }
 
-  explicit Options(const Settings& settings) : Native(kit::read_native<Native>("mqtt", settings)) {
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("mqtt", settings)), as_it_is(settings.comes_as_it_is()) {
+    nodelay = nodelay && !as_it_is;
     for (const Topic& topic : settings.endpoints) {
       if ((quality(topic) > 0) == (topic.reliability == Reliability::reliable)) continue;
       throw AdapterError("mqtt: native.qos = " + std::to_string(*qos) + " is not what the trial's reliability asks for",
@@ -60,6 +63,11 @@ struct Options : Native {
     messages = max_queued.value_or(std::min<std::uint64_t>(messages, 1'000'000'000));
     bytes = std::max(least_bytes, most_bytes / subscribers);
     if (messages != 0) return;
+    if (as_it_is) {
+      notes.emplace_back(
+          "keep-all: the broker queues for each subscriber what it does by itself, and drops what comes then");
+      return;
+    }
     notes.push_back("keep-all: the broker takes whatever comes, holds up to " + std::to_string(bytes >> 20) +
                     " MiB for each subscriber that is slower, and drops what comes then");
     // Of QoS 0 the broker counts messages only.

@@ -31,13 +31,15 @@ class Ros1 {
     Transport nodelet = shared;
     nodelet.name = ros1::nodelet;
     nodelet.receive = {"listen"};
+    Transport own = network(as_it_comes, "any", "reliable");
+    own.processes = {1, 2};
     return {.name = "ros1",
             .title = "ROS 1 (roscpp)",
             .version = library.version,
             .library = library.path,
             .licence = "BSD-3-Clause",
             .transports = {network(ros1::tcpros, "tcp", "reliable"), network(ros1::tcpros_nodelay, "tcp", "reliable"),
-                           network(ros1::udpros, "udp", "best-effort"), shared, nodelet},
+                           network(ros1::udpros, "udp", "best-effort"), shared, nodelet, own},
             .request_reply = true,
             .own_threads = true,
             .native = kit::native_table<ros1::Native>()};

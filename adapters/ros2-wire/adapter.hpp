@@ -47,7 +47,8 @@ class Ros2Wire {
             .library = library.path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
             .transports = {{.name = "udp", .carrier = "udp", .processes = {2}},
-                           {.name = "intraprocess", .carrier = "process-memory", .processes = {1}}},
+                           {.name = "intraprocess", .carrier = "process-memory", .processes = {1}},
+                           {.name = as_it_comes, .carrier = "any"}},
             .request_reply = true,
             .own_threads = true,
             .native = kit::native_table<cyclonedds::NativeElements>()};

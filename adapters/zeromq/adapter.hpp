@@ -38,7 +38,7 @@ class ZeroMq {
             .library = kit::loaded_library(reinterpret_cast<const void*>(&zmq_ctx_new)).path,
             .licence = "LGPL-3.0-or-later WITH LGPL-3.0-linking-exception",
             .transports = {transport("ipc", "unix-socket", {1, 2}), transport("tcp", "tcp", {1, 2}),
-                           transport("inproc", "process-memory", {1})},
+                           transport("inproc", "process-memory", {1}), transport(as_it_comes, "tcp", {1, 2})},
             .request_reply = true,
             .own_threads = true,
             .native = kit::native_table<zeromq::Native>()};

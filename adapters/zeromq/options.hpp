@@ -51,7 +51,9 @@ struct Options : Native {
   bool streams = false;
 
   explicit Options(const Settings& settings)
-      : Native(kit::read_native<Native>("zeromq", settings)), streams(settings.pattern == Pattern::stream) {
+      : Native(kit::read_native<Native>("zeromq", settings)),
+        streams(settings.pattern == Pattern::stream),
+        as_it_is_(settings.comes_as_it_is()) {
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(settings.write_timeout).count();
     write_timeout_ms = static_cast<int>(std::clamp<std::int64_t>(ms, 1, 1'000'000'000));
     for (const Topic& topic : settings.endpoints) {
@@ -63,6 +65,10 @@ struct Options : Native {
 
   [[nodiscard]] static bool nodrop(const Topic& topic) { return topic.reliability == Reliability::reliable; }
   [[nodiscard]] int send_hwm(const Topic& topic) const { return sndhwm.value_or(bound(topic)); }
+  /// Messages after which a sender that may drop looks what its receivers have taken; 0: it leaves that to libzmq.
+  [[nodiscard]] unsigned catch_up_every(const Topic& topic) const {
+    return as_it_is_ || nodrop(topic) ? 0 : static_cast<unsigned>((send_hwm(topic) + 1) / 2);
+  }
   [[nodiscard]] int receive_hwm(const Topic& topic) const { return rcvhwm.value_or(bound(topic)); }
 
   /// Of the queues that are not what was asked for; of several topics each note once.
@@ -89,18 +95,22 @@ struct Options : Native {
 
   /// A history as deep as was asked for, or as much as a queue may hold: a reliable sender waits rather than lose, so that
   /// keep-all needs no queue without a bound, which a flood would fill the memory with.
-  [[nodiscard]] static std::uint32_t most(const Topic& topic) {
+  [[nodiscard]] std::uint32_t most(const Topic& topic) const {
     constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;
     constexpr std::uint64_t overhead_bytes = 128;  // of each queued message
     const std::uint64_t messages =
-        (topic.depth ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
+        (topic.depth || as_it_is_ ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
+    if (!topic.depth && as_it_is_)
+      return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(messages, 4, usual_mark));
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(messages, 4, 1'000'000));
   }
   [[nodiscard]] int bound(const Topic& topic) const {
     const std::uint32_t fitting = most(topic);
     return static_cast<int>(std::min(std::max(topic.depth.value_or(fitting), streams ? 1 : usual_mark), fitting));
   }
+
+  bool as_it_is_;
 };
 
 }  // namespace middlemark::zeromq

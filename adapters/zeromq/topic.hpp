@@ -11,9 +11,7 @@ namespace middlemark::zeromq {
 class Publisher : public Writing, public End {
  public:
   Publisher(const Trial& trial, const Topic& topic, unsigned index)
-      : Writing(trial, topic),
-        End(trial, topic, ZMQ_XPUB),
-        catch_up_every_(Options::nodrop(topic) ? 0 : static_cast<unsigned>((trial.options.send_hwm(topic) + 1) / 2)) {
+      : Writing(trial, topic), End(trial, topic, ZMQ_XPUB), catch_up_every_(trial.options.catch_up_every(topic)) {
     socket_.set(ZMQ_XPUB_NODROP, Options::nodrop(topic) ? 1 : 0, "ZMQ_XPUB_NODROP");
     socket_.set(ZMQ_XPUB_VERBOSER, 1, "ZMQ_XPUB_VERBOSER");
     bind(topic, index);

@@ -75,7 +75,7 @@ bool is_number(NativeType type) {
 }
 
 bool allows(const NativeSetting& setting, const std::string& text) {
-  if (setting.type == NativeType::text) return true;
+  if (setting.type == NativeType::text || setting.type == NativeType::file) return true;
   if (is_number(setting.type) && place_of(text, setting.choices)) return true;
   const auto number = native_number(setting, text);
   return number && (!setting.least || *number >= *setting.least) && (!setting.most || *number <= *setting.most);
@@ -110,6 +110,7 @@ std::optional<std::int64_t> native_number(const NativeSetting& setting, std::str
     case NativeType::choice:
       return place_of(text, setting.choices);
     case NativeType::text:
+    case NativeType::file:
       break;
   }
   return std::nullopt;
@@ -145,6 +146,8 @@ std::string native_domain(const NativeSetting& setting) {
       return "true or false";
     case NativeType::text:
       return "a text";
+    case NativeType::file:
+      return "the path of a file";
     case NativeType::choice:
       return fmt::format("one of {}", fmt::join(setting.choices, ", "));
     case NativeType::integer:

@@ -33,7 +33,7 @@ static_assert(counts_up({Pattern::ping_pong, Pattern::stream, Pattern::request_r
 static_assert(counts_up({Reliability::reliable, Reliability::best_effort}));
 static_assert(counts_up({Reception::poll, Reception::block, Reception::listen}));
 static_assert(counts_up({NativeType::boolean, NativeType::integer, NativeType::bytes, NativeType::duration,
-                         NativeType::choice, NativeType::text}));
+                         NativeType::choice, NativeType::text, NativeType::file}));
 
 Text text_of(std::string_view text) { return {text.data(), text.size()}; }
 std::string string_of(Text text) { return {text.items, text.count}; }

@@ -158,3 +158,10 @@ def test_a_process_that_is_gone_has_nothing() -> None:
     nobody = 2**22 + 1
     assert mapped_segments([nobody]) == ()
     assert own_sockets([nobody]) == {"udp": 0, "tcp": 0, "unix": 0}
+
+
+def test_within_one_process_a_mapped_segment_does_not_say_what_the_middleware_chose() -> None:
+    own = transport("default", carrier="any", segments=("ring.*",))
+    mapped = evidence(segments=(Segment("ring.1", 1 << 20),))
+    assert carried_by(mapped, own, messages=100, size=64, processes=1) == "process-memory"
+    assert carried_by(mapped, own, messages=100, size=64, processes=2) == "shared-memory"

@@ -67,6 +67,12 @@ struct Element {
   return out + "</" + name + ">";
 }
 
+/// The native settings have the last word.
+[[nodiscard]] inline std::string configuration(Element domain, const Native& native) {
+  for (const auto& [path, value] : native.elements()) domain.set(path, value);
+  return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>";
+}
+
 /// What a trial's domain is configured with.
 [[nodiscard]] inline std::string domain_xml(const Settings& settings, const Native& native) {
   if (!std::regex_match(settings.interface, std::regex("[A-Za-z0-9_.:@-]{1,15}"))) {
@@ -78,6 +84,7 @@ struct Element {
   domain.set("General/Interfaces/NetworkInterface/@name", settings.interface);
   // lo carries multicast although it lacks the flag; without it discovery would need a list of peers.
   domain.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
+  if (settings.comes_as_it_is()) return configuration(domain, native);
   // Cyclone's own 14720 B and 1344 B are meant for Ethernet without fragments; loopback carries 64 KiB in one datagram.
   domain.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
   domain.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");
@@ -86,8 +93,7 @@ struct Element {
   const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
   if (buffer > 0) domain.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
   for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) domain.set(path, value);
-  for (const auto& [path, value] : native.elements()) domain.set(path, value);
-  return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>";
+  return configuration(domain, native);
 }
 
 }  // namespace middlemark::cyclonedds

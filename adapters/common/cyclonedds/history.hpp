@@ -88,7 +88,7 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   }
   if (native.batches()) batch(qos.get());
   // A writer that leaves would otherwise send a disposal after its last message.
-  dds_qset_writer_data_lifecycle(qos.get(), false);
+  if (!settings.comes_as_it_is()) dds_qset_writer_data_lifecycle(qos.get(), false);
   return qos;
 }
 

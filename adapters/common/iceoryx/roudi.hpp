@@ -20,7 +20,7 @@
 
 namespace middlemark::iceoryx {
 
-/// The one memory pool of a trial: all of its messages have the same size.
+/// A memory pool of RouDi's.
 struct Pool {
   std::uint64_t chunk_bytes = 0;
   std::uint64_t chunks = 0;
@@ -54,25 +54,33 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
   return flock(file.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
-/// Writes the configuration and says how to start RouDi with it.
-[[nodiscard]] inline Companion roudi(const Settings& settings, const std::string& adapter, const Pool& pool) {
+/// Writes the configuration and says how to start RouDi with it. `pools`: the smallest chunks first.
+[[nodiscard]] inline Companion roudi(const Settings& settings, const std::string& adapter,
+                                     const std::vector<Pool>& pools) {
   if (roudi_runs()) {
     throw AdapterError(adapter + ": shm: a RouDi already runs on this machine, and there can be only one",
                        std::string("stop it ('fuser ") + roudi_lock_path + "' shows its process) and run again");
   }
   constexpr std::uint64_t management_bytes = std::uint64_t{128} << 20;
-  kit::require_shared_memory(pool.bytes() + management_bytes,
-                             adapter + ": shm: " + std::to_string(pool.chunks) + " chunks of RouDi's");
-  kit::Rendezvous(settings).leave(
-      roudi_toml(adapter), "[general]\nversion = 1\n\n[[segment]]\n\n[[segment.mempool]]\nsize = " +
-                               std::to_string(pool.chunk_bytes) + "\ncount = " + std::to_string(pool.chunks) + "\n");
+  std::uint64_t bytes = 0;
+  std::uint64_t chunks = 0;
+  std::string toml = "[general]\nversion = 1\n\n[[segment]]\n";
+  for (const Pool& pool : pools) {
+    bytes += pool.bytes();
+    chunks += pool.chunks;
+    toml += "\n[[segment.mempool]]\nsize = " + std::to_string(pool.chunk_bytes) +
+            "\ncount = " + std::to_string(pool.chunks) + "\n";
+  }
+  kit::require_shared_memory(bytes + management_bytes, adapter + ": " + settings.transport + ": " +
+                                                           std::to_string(chunks) + " chunks of RouDi's");
+  kit::Rendezvous(settings).leave(roudi_toml(adapter), toml);
   // Monitoring off: RouDi would take a worker that was stopped or starved for 1.5 s for dead, and free what it still
   // uses.
   return {.name = "iox-roudi",
           .argv = {kit::find_program("iox-roudi", "Debian, Ubuntu: apt install iceoryx"), "--config-file",
                    settings.scratch + "/" + roudi_toml(adapter), "--monitoring-mode", "off", "--log-level", "warning"},
           .ready_pattern = "RouDi is ready for clients",
-          .ready_timeout_s = 10 + 5 * static_cast<double>(pool.bytes() >> 30)};  // it writes to every page first
+          .ready_timeout_s = 10 + 5 * static_cast<double>(bytes >> 30)};  // it writes to every page first
 }
 
 /// iceoryx ends the process when there is no RouDi or a chunk is larger than any pool's, so both are ruled out before.
@@ -83,7 +91,7 @@ inline void check_roudi(const Settings& settings, const std::string& adapter, st
   const std::string toml = roudi_toml(adapter);
   const std::string text = kit::Rendezvous(settings).find(toml).value_or("");
   std::smatch size;
-  if (!std::regex_search(text, size, std::regex("size = ([0-9]+)"))) {
+  if (!std::regex_search(text, size, std::regex("^[\\s\\S]*size = ([0-9]+)"))) {  // the last, which is the largest
     throw AdapterError(adapter + ": shm: " + toml + ", RouDi's configuration, is not there", advice);
   }
   if (std::stoull(size[1]) < chunk_bytes) {

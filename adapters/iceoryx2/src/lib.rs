@@ -15,6 +15,7 @@ use iceoryx2::service::Service;
 use iceoryx2_bb_elementary::package_version::PackageVersion;
 use middlemark_adapter::{
     Adapter, Description, Error, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport,
+    AS_IT_COMES,
 };
 
 use ends::{Either, Receiver, Sender};
@@ -119,8 +120,8 @@ impl Adapter for Iceoryx2 {
     type Subscriber = of_both!(Receiver, topics::Inbox);
 
     fn describe() -> Description {
-        let shm = Transport {
-            name: "shm",
+        let shared_memory = |name| Transport {
+            name,
             carrier: "shared-memory",
             segments: vec![format!("{PREFIX}*.data")],
             receive: vec!["poll", "block"],
@@ -133,7 +134,7 @@ impl Adapter for Iceoryx2 {
             title: "Eclipse iceoryx2",
             version: PackageVersion::get().to_string(),
             licence: "Apache-2.0 OR MIT",
-            transports: vec![shm],
+            transports: vec![shared_memory("shm"), shared_memory(AS_IT_COMES)],
             residue: vec![format!("/dev/shm/{PREFIX}{{scope}}_*")],
             native: Native::table(),
             ..Description::default()

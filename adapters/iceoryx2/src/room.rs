@@ -1,5 +1,6 @@
 //! How much the trial's shared memory can hold, and what that leaves of the depth that was asked for.
 
+use iceoryx2::prelude::Config;
 use middlemark_adapter::{Error, Result, Settings, Topic};
 
 /// What a message carries in front of it, and its alignment; more than it is.
@@ -43,6 +44,7 @@ impl Room {
         let most = fitting(settings.shm_bytes / 2).max(1);
         let wanted = match settings.depth() {
             Some(depth) => depth as usize,
+            None if settings.comes_as_it_is() => Config::default().defaults.publish_subscribe.subscriber_max_buffer_size,
             None => KEEP_ALL_MESSAGES.min(KEEP_ALL_LEAST.max(fitting(KEEP_ALL_BYTES))),
         };
         let messages = wanted.min(most);

@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use iceoryx2::config::PublishSubscribe;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::port::update_connections::UpdateConnections;
@@ -18,18 +19,27 @@ use crate::{Outcome, Trial};
 
 type Factory<V> = PortFactory<V, [u8], ()>;
 
+/// The library's own numbers.
+fn own() -> PublishSubscribe {
+    Config::default().defaults.publish_subscribe
+}
+
 /// The same for both ends, or the second to come would be refused.
 fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
+    let own = own();
+    // As it comes: what the library offers, where that is enough.
+    let as_it_is = trial.settings.comes_as_it_is();
+    let places = |own: usize, needed: u32| if as_it_is { own.max(needed as usize) } else { needed as usize };
     let mut builder = trial
         .node
         .service_builder(&ServiceName::new(&topic.name)?)
         .publish_subscribe::<[u8]>()
-        .max_publishers(topic.publishers as usize)
-        .max_subscribers(topic.subscribers as usize)
-        .max_nodes(trial.settings.workers as usize)
+        .max_publishers(places(own.max_publishers, topic.publishers))
+        .max_subscribers(places(own.max_subscribers, topic.subscribers))
+        .max_nodes(places(own.max_nodes, trial.settings.workers))
         .history_size(0)
         .subscriber_max_buffer_size(trial.room.of_topic(topic))
-        .subscriber_max_borrowed_samples(1)
+        .subscriber_max_borrowed_samples(if as_it_is { own.subscriber_max_borrowed_samples } else { 1 })
         .enable_safe_overflow(trial.overflows(topic));
     if let Some(alignment) = trial.alignment() {
         builder = builder.payload_alignment(alignment);
@@ -50,7 +60,7 @@ pub fn publisher<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Sender<
         .publisher_builder()
         .initial_max_slice_len(topic.message_bytes)
         .allocation_strategy(AllocationStrategy::Static)
-        .max_loaned_samples(1);
+        .max_loaned_samples(if trial.settings.comes_as_it_is() { own().publisher_max_loaned_samples } else { 1 });
     let builder = if topic.reliable() {
         builder
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)

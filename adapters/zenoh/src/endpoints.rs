@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
-use middlemark_adapter::{Error, Result, Settings};
+use middlemark_adapter::{Error, Result, Settings, AS_IT_COMES};
 
 pub struct Meeting {
     /// zenoh's endpoint.
@@ -27,7 +27,7 @@ impl Meeting {
 fn own_endpoint(settings: &Settings) -> Result<String> {
     const LONGEST_PATH: usize = 107; // of the address of a Unix socket
     match settings.transport.get() {
-        "tcp" | "udp" => {
+        "tcp" | "udp" | AS_IT_COMES => {
             let address: Ipv4Addr = settings.ipv4()?.parse()?;
             let udp = settings.transport == "udp";
             let place = if udp {
@@ -37,7 +37,7 @@ fn own_endpoint(settings: &Settings) -> Result<String> {
             };
             let place = place.map_err(|error| Error::from(format!("zenoh: no free port at {address}: {error}")))?;
             let how = if udp && settings.reliable() { "?rel=1" } else { "" };
-            Ok(format!("{}/{place}{how}", settings.transport))
+            Ok(format!("{}/{place}{how}", if udp { "udp" } else { "tcp" }))
         }
         _ => {
             let path = format!("{}/zenoh.{}.sock", settings.scratch, std::process::id());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_adapter::{
-    Adapter, Description, NativeType, Reliability, RequestReply, Result, Settings, Topic, Transport,
+    Adapter, Description, NativeType, Reliability, RequestReply, Result, Settings, Topic, Transport, AS_IT_COMES,
 };
 use zenoh::query::{Query, Reply};
 use zenoh::sample::Sample;
@@ -91,6 +91,11 @@ impl Adapter for Zenoh {
                     ..transport("shm", "shared-memory")
                 },
                 Transport { processes: vec![1], ..transport("intraprocess", "process-memory") },
+                Transport {
+                    segments: vec!["*.zenoh".into()],
+                    processes: vec![1, 2],
+                    ..transport(AS_IT_COMES, "any")
+                },
             ],
             ..Description::default()
         }

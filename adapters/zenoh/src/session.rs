@@ -30,14 +30,16 @@ pub struct Session {
 impl Session {
     pub fn open(settings: &'static Settings) -> Result<Self> {
         let native = Native::of(settings);
-        let shared = settings.transport == "shm";
-        let pool_bytes = if shared { pool_bytes(settings, &native)? } else { 0 };
+        let pooled = settings.transport == "shm";
+        let pool_bytes = if pooled { pool_bytes(settings, &native)? } else { 0 };
+        // As it comes large messages go through a pool of zenoh's own size.
+        let shared = pooled || (settings.comes_as_it_is() && !settings.one_process);
         let _turn = shared.then(|| take_turn(settings)).transpose()?;
         let meeting = (!settings.one_process).then(|| Meeting::of(settings)).transpose()?;
         let config = configuration(settings, &native, pool_bytes, meeting.as_ref())?;
         let opened = || -> zenoh::Result<_> {
             let zenoh = zenoh::open(config).wait()?;
-            let lends = shared && settings.loan;
+            let lends = pooled && settings.loan;
             let pool = lends.then(|| ShmProviderBuilder::default_backend(pool_bytes).wait()).transpose()?;
             if shared {
                 make_segments(&zenoh, pool.as_ref());
@@ -67,7 +69,8 @@ impl Session {
 
     /// A message that is waited for gains from leaving by itself, and a stream loses nine tenths of its rate by it.
     pub fn express(&self) -> bool {
-        self.native.express.unwrap_or(self.settings.pattern != Pattern::Stream)
+        let own = self.settings.pattern != Pattern::Stream && !self.settings.comes_as_it_is();
+        self.native.express.unwrap_or(own)
     }
 
     /// zenoh's numbers begin at 1.
@@ -96,16 +99,21 @@ fn configuration(settings: &Settings, native: &Native, pool_bytes: usize, meetin
         let refused = |error| Error::from(format!("zenoh: config.{path}={json5}: {}", without_place(&error)));
         config.insert_json5(path, json5).map_err(refused)
     };
+    let as_it_is = settings.comes_as_it_is();
     set("mode", "\"peer\"")?;
     set("scouting/multicast/enabled", "false")?;
-    set("scouting/gossip/enabled", "false")?;
+    if !as_it_is {
+        set("scouting/gossip/enabled", "false")?;
+    }
     set("connect/retry", "{ period_init_ms: 10, period_max_ms: 50, period_increase_factor: 1.5 }")?;
     let timeout_us = settings.write_timeout().as_micros().to_string();
     set("transport/link/tx/queue/congestion_control/block/wait_before_close", &timeout_us)?;
     if let Some(bytes) = native.batch_size {
         set("transport/link/tx/batch_size", &bytes.to_string())?;
     }
-    set("transport/shared_memory/enabled", if pool_bytes != 0 { "true" } else { "false" })?;
+    if !as_it_is {
+        set("transport/shared_memory/enabled", if pool_bytes != 0 { "true" } else { "false" })?;
+    }
     if pool_bytes != 0 {
         set("transport/shared_memory/mode", "\"init\"")?;
         let (copies, threshold) = (!settings.loan, native.shm_threshold);

@@ -29,7 +29,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
         descriptions = {each.name: each for each in run.file.adapters}
         cells = [each.cell for each in run.results]
         medians = [per_message_ns(each) for each in run.results]
-        held = floors(cells, medians, descriptions)
+        held = floors(cells, medians, descriptions, [each.carried_by for each in run.results])
         alone = fastest_floors(cells, medians, descriptions)
         places = places_of(run, dict(enumerate(run.trials)), run.samples, run.kept)
         begin = len(rows)
@@ -46,7 +46,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                     run=at,
                     result=result,
                     trials=trials,
-                    carrier=carrier_of(result.cell, descriptions),
+                    carrier=carrier_of(result.cell, descriptions, result.carried_by),
                     floor=bool(described and described.floor),
                     bench_only=bool(described and described.bench_only),
                     title=title,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.description import Transport
+from middlemark.model.description import ANY, Transport
 from middlemark.model.outcome import Evidence, NetworkCost, Segment
 
 SHM = "/dev/shm/"
@@ -190,7 +190,7 @@ def carried_by(evidence: Evidence, transport: Transport, *, messages: int, size:
         could = [kind for kind in moved if moved[kind] >= least[kind] and held[kind] != 0]
         if could:
             return max(could, key=lambda kind: moved[kind])
-    if _mapped(evidence, transport.segments or ("*",)):
+    if _mapped(evidence, transport, processes):
         return "shared-memory"
     return _unseen(evidence, transport, processes)
 
@@ -221,7 +221,7 @@ def stream_carried_by(
     if messages <= 0:
         return None
     payload = messages * size
-    mapped = _mapped(evidence, transport.segments or ("*",))
+    mapped = _mapped(evidence, transport, processes)
     shown, possible = [], False
     for kind, (counter, sockets, overhead, most) in _KINDS.items():
         frames = getattr(evidence, counter)
@@ -249,14 +249,20 @@ def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | N
     """
     if evidence.unix_sockets > 0:
         return "unix-socket"
-    counted = transport.carrier in ("udp", "tcp", "process-memory")
+    counted = transport.carrier in ("udp", "tcp", "process-memory", ANY)
     return "process-memory" if processes == 1 and counted else None
 
 
-def _mapped(evidence: Evidence, globs: Sequence[str]) -> bool:
+def _mapped(evidence: Evidence, transport: Transport, processes: int) -> bool:
+    """Say whether a segment that may have carried the data is mapped.
+
+    Within one process nothing had to go there: a middleware that chooses by itself maps its segments before it knows.
+    """
+    if transport.carrier == ANY and processes == 1:
+        return False
     return any(
         fnmatch.fnmatchcase(segment.name, glob)
         for segment in evidence.segments
-        for glob in globs
+        for glob in transport.segments or ("*",)
         if not segment.name.startswith("sem.")
     )

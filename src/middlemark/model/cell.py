@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 import msgspec
 
-from middlemark.model.description import Description, Transport
+from middlemark.model.description import AS_IT_COMES, Description, Transport
 from middlemark.model.factors import Applies, Factor, Honour, declared, one_of, too_deep
 from middlemark.model.levels import (
     DEPTH,
@@ -74,10 +74,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     transport: Annotated[
         str,
         Factor(
-            kind=names("transport"),
+            kind=names("transport", AS_IT_COMES),
             default=("all",),
             metavar="NAME|all,…",
-            help="Transports; all: every one the adapter has.",
+            help="Transports; all: every one but `default`, the middleware as it comes; all,default: those too.",
             of="subject",
         ),
     ]

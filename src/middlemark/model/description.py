@@ -7,6 +7,10 @@ from msgspec import Meta
 
 from middlemark.model.protocol import Reception, Reliability
 
+AS_IT_COMES = "default"
+"""The transport that is the middleware as a user gets it who configures nothing; measured only where it is named."""
+ANY = "any"
+"""The carrier of a transport whose middleware chooses by itself: what is seen to move the data is told."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
 
@@ -16,7 +20,7 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
 
     name: Name
     carrier: str
-    """What must be seen to move: shared-memory, udp, tcp, unix-socket or process-memory."""
+    """What must be seen to move: shared-memory, udp, tcp, unix-socket or process-memory; ``ANY``: whatever is seen."""
     segments: tuple[str, ...] = ()
     """Globs of file names under /dev/shm, one of which must be mapped when the carrier is shared memory."""
     processes: Annotated[tuple[Literal[1, 2], ...], SOME]
@@ -38,7 +42,7 @@ class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):
     """One of the middleware's own settings: what a value must be, where it has an effect, what it does."""
 
     type: str = "text"
-    """boolean, integer, bytes, duration, choice or text: how the worker reads it."""
+    """boolean, integer, bytes, duration, choice, text or file: how the worker reads it."""
     least: int | None = None
     """Of a number; of a duration in ns."""
     most: int | None = None

@@ -59,8 +59,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """A level that is not None → a value of TOML for it."""
     compound: bool = False
     """A level may be a list itself: no commas separate typed levels, and a list of whole numbers is one level."""
-    everything: bool = False
-    """``all`` stands for every one there is, and alone."""
+    beside_all: tuple[str, ...] | None = None
+    """``all`` stands for every one there is, alone or with these; None: it means nothing."""
     files: bool = False
     """``@FILE`` stands for the levels in a file."""
 
@@ -119,8 +119,8 @@ def seconds(least: float, none: str = "off") -> Kind:
     )
 
 
-def names(what: str) -> Kind:
-    """Return the kind of an adapter's or a transport's name."""
+def names(what: str, *beside_all: str) -> Kind:
+    """Return the kind of an adapter's or a transport's name; ``beside_all`` are those that ``all`` leaves out."""
 
     def read(value: object) -> str:
         if not isinstance(value, str):
@@ -129,7 +129,7 @@ def names(what: str) -> Kind:
             raise Wrong(f"{quoted(value)} is no {what}; `middlemark list adapters` shows the names")
         return value
 
-    return Kind(read=read, everything=True)
+    return Kind(read=read, beside_all=beside_all)
 
 
 def _read_flag(value: object) -> bool:

@@ -15,7 +15,7 @@ from operator import attrgetter
 import msgspec
 
 from middlemark.model.cell import EXPERIMENT, FACTORS, SEARCHES, Cell, cannot, carrier_due, carrying, experiment
-from middlemark.model.description import Description, Transport, floor_carrier
+from middlemark.model.description import ANY, Description, Transport, floor_carrier
 from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
 from middlemark.plan.targets import Context, own_depth
@@ -23,8 +23,9 @@ from middlemark.plan.targets import Context, own_depth
 same_floor = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
 """What tells one floor from another."""
 
-_OF_WORKLOADS = ("shared-memory", "udp")
-"""What carries the floors of a workload: a trial of it takes ten seconds and more, and two say enough."""
+_TWO = ("shared-memory", "udp")
+"""What carries the floors of a workload, whose trials take ten seconds and more, and of a search over a carrier that
+nobody knows yet: two say enough."""
 
 MOST_COPIES = 10_000
 FEWEST_COPIES = 30
@@ -62,9 +63,9 @@ def floors_beside(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
             continue
         seen.add(key)
         for adapter, transport in floors:
-            if searched is not None and transport.carrier != searched:
+            if searched is not None and transport.carrier not in (_TWO if searched == ANY else (searched,)):
                 continue
-            if cell.workload is not None and transport.carrier not in _OF_WORKLOADS:
+            if cell.workload is not None and transport.carrier not in _TWO:
                 continue
             floor = _copying(cell, adapter, transport) if transport.alone else _following(cell, adapter, transport)
             if floor is not None and (which := same_floor(floor)) not in yielded:

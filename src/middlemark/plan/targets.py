@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from middlemark.model.description import Description, Transport
+from middlemark.model.description import AS_IT_COMES, Description, Transport
 from middlemark.model.levels import Level
 from middlemark.model.plan import Note
 from middlemark.model.spelling import did_you_mean, listing, nearest
@@ -64,7 +64,7 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     """Return the targets of a sweep in order. Names that do not exist, or not here, become problems (or notes)."""
     adapters = _find_adapters(sweep, context, notes, problems)
     asked_adapters, asked = sweep.levels("adapter").values, sweep.levels("transport")
-    all_adapters, all_transports = asked_adapters == ("all",), asked.values == ("all",)
+    all_adapters, all_transports = asked_adapters == ("all",), "all" in asked.values
     floors = {each.name for each in context.descriptions if each.floor}
     mixed = all_adapters or any(name not in floors for name in asked_adapters)
     targets: list[Target] = []
@@ -72,7 +72,7 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     for adapter in adapters:
         if all_adapters and all(each.alone for each in adapter.transports):
             continue  # it stands beside what is measured, and is no way to carry anything
-        names = [each.name for each in adapter.transports] if all_transports else [str(name) for name in asked.values]
+        names = _all_of(adapter, asked.values) if all_transports else [str(name) for name in asked.values]
         company = adapter.floor and mixed
         strict = not (all_adapters or all_transports or company or sweep.skip_unsupported)
         for name in names:
@@ -93,6 +93,12 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
                 Problem(asked.place, f"no adapter here has a transport '{name}'; {did_you_mean(name, known)}")
             )
     return targets
+
+
+def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
+    """Return what ``all`` means: the middleware as it comes only where that is named, or all there is."""
+    names = [each.name for each in adapter.transports]
+    return names if AS_IT_COMES in asked else [name for name in names if name != AS_IT_COMES] or names
 
 
 def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: list[Problem]) -> list[Description]:

@@ -196,7 +196,7 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
     from middlemark.document.heats import places_of
     from middlemark.runs.read import damaged, newest, readers, stored_run
     from middlemark.stats.comparisons import COMPARED_TIMES, beside_floors, side
-    from middlemark.stats.floors import carried_otherwise, carrier_of
+    from middlemark.stats.floors import carried_otherwise, carrier_of, seen_to_carry
     from middlemark.stats.trials import trial_summary
 
     folder = newest(path)
@@ -214,11 +214,13 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
     label = text or run.name
     places = places_of(run, by_cell, samples, kept)
     sides = []
+    carried: list[str | None] = []
     for index, trials in sorted(by_cell.items()):
         cell = run.file.plan.cells[index]
         described = descriptions.get(cell.adapter)
-        due = carrier_of(cell, descriptions)
-        shared = None if due is None else due == "shared-memory"
+        carried.append(seen_to_carry(each.outcome for each in trials))
+        carrier = carrier_of(cell, descriptions, carried[-1])
+        shared = None if carrier is None else carrier == "shared-memory"
         otherwise = any(carried_otherwise(cell, each.outcome, descriptions) for each in trials)
         floor = described is not None and described.floor
         added = index in run.file.plan.floors
@@ -236,7 +238,7 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
                 place=places.get(index),
             )
         )
-    return [*beside_floors(sides, descriptions)]
+    return [*beside_floors(sides, descriptions, carried)]
 
 
 def _selected(sides: "Sequence[Side]", selection: Selection, asked: ComparisonRequest) -> "list[Side]":

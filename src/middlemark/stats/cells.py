@@ -13,7 +13,7 @@ from middlemark.model.plan import Limits, Plan
 from middlemark.model.times import Summary, Times
 from middlemark.stats import breakdown, costs, rates, workload
 from middlemark.stats.curve import curve, search, sustainable
-from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors, memcpy_bytes_per_s
+from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors, memcpy_bytes_per_s, seen_to_carry
 from middlemark.stats.interval import median_interval
 from middlemark.stats.noise import with_noise
 from middlemark.stats.rates import representative
@@ -97,7 +97,6 @@ def _result(
     outcomes = [each.outcome for each in trials]
     measured = [each for each in outcomes if each.failed is None]
     described = descriptions.get(cell.adapter)
-    carriers = {each.carried_by for each in measured if each.carried_by}
     times = Times(
         **{field: over_trials([getattr(each.times, field) for each in trials]) for field in Times.__struct_fields__}
     )
@@ -114,7 +113,7 @@ def _result(
         failed_trials=len(outcomes) - len(measured),
         samples=sum(each.samples for each in trials),
         counts=counts,
-        carried_by=carriers.pop() if len(carriers) == 1 else None,
+        carried_by=seen_to_carry(measured),
         discovery_ns=_median(each.discovery_ns for each in measured),
         times_floor=None,
         floor=None,
@@ -298,7 +297,8 @@ def _held_against_floors(
 ) -> tuple[CellResult, ...]:
     medians = [_against_floor(each) for each in results]
     cells = [each.cell for each in results]
-    nearest, fastest = floors(cells, medians, descriptions), fastest_floors(cells, medians, descriptions)
+    nearest = floors(cells, medians, descriptions, [each.carried_by for each in results])
+    fastest = fastest_floors(cells, medians, descriptions)
     held = []
     for result, median, floor, best in zip(results, medians, nearest, fastest, strict=True):
         base = medians[floor.cell] if floor else None

@@ -280,9 +280,11 @@ class AgainstFloor(msgspec.Struct, frozen=True):
     times: float
 
 
-def beside_floors(sides: Sequence[Side], descriptions: Mapping[str, Description]) -> tuple[Side, ...]:
+def beside_floors(
+    sides: Sequence[Side], descriptions: Mapping[str, Description], carried_by: Sequence[str | None] = ()
+) -> tuple[Side, ...]:
     """Return the cells of one run, each with its floor as ``stats/floors.py`` finds it; a floor itself has none."""
-    found = floors([each.cell for each in sides], [_held(each) for each in sides], descriptions)
+    found = floors([each.cell for each in sides], [_held(each) for each in sides], descriptions, carried_by)
     return tuple(
         side
         if floor is None or floor.cell == index

@@ -5,12 +5,12 @@ keep to a schedule or to bursts, are held by their median latency (this one's p5
 fast as they can, or as fast as a search found, by their rate (the floor's over this one's): their latency is queueing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from middlemark.model.cell import EXPERIMENT, Cell, carrier_due, experiment
-from middlemark.model.description import Description, floor_carrier
+from middlemark.model.description import ANY, Description, floor_carrier
 from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
 
@@ -32,25 +32,39 @@ def by_rate(cell: Cell) -> bool:
     return cell.pattern == "stream" and isinstance(cell.rate, str) and cell.burst is None
 
 
-def carrier_of(cell: Cell, descriptions: Mapping[str, Description]) -> str | None:
-    """Return what the cell's transport must be carried by; None when nobody describes it."""
+def carrier_of(cell: Cell, descriptions: Mapping[str, Description], carried_by: str | None = None) -> str | None:
+    """Return what the cell's transport must be carried by; None when nobody describes it.
+
+    Where the middleware chooses it is ``carried_by``, what was seen to carry it, or None where nothing tells.
+    """
     description = descriptions.get(cell.adapter)
-    return carrier_due(cell, description) if description else None
+    due = carrier_due(cell, description) if description else None
+    return carried_by if due == ANY else due
+
+
+def seen_to_carry(outcomes: Iterable[TrialOutcome]) -> str | None:
+    """Return what carried all of the measured trials whose evidence tells; None where they differ, or none does."""
+    carriers = {each.carried_by for each in outcomes if each.failed is None and each.carried_by}
+    return carriers.pop() if len(carriers) == 1 else None
 
 
 def carried_otherwise(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:
     """Say whether the trial's data is known to have been carried by something else than its transport should be."""
-    due = carrier_of(cell, descriptions)
+    due = carrier_of(cell, descriptions, outcome.carried_by)
     return due is not None and outcome.carried_by not in (None, due)
 
 
 def floors(
-    cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
+    cells: Sequence[Cell],
+    medians: Sequence[float | None],
+    descriptions: Mapping[str, Description],
+    carried_by: Sequence[str | None] = (),
 ) -> tuple[Floor | None, ...]:
     """Return each cell's floor; a floor's own is itself. None where the run has none.
 
-    ``medians`` are ns, by cell: p50s, or where ``by_rate`` the time a message takes (1e9 over its rate). Of several
-    floors that are as near, the fastest is taken.
+    ``medians`` are ns, by cell: p50s, or where ``by_rate`` the time a message takes (1e9 over its rate). Where the
+    middleware chooses its carrier, that of ``carried_by`` (by cell, what was seen) has its floor, and without evidence
+    any has. Of several floors that are as near, the fastest is taken.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -59,12 +73,13 @@ def floors(
         description = descriptions.get(cell.adapter)
         if description and description.floor:
             return Floor(index, _label(cell, description)) if medians[index] is not None else None
-        carrier = floor_carrier(carrier_of(cell, descriptions))
+        carrier = floor_carrier(carrier_of(cell, descriptions, carried_by[index] if carried_by else None))
+        anything = carrier is None and description is not None and carrier_due(cell, description) == ANY
         for receive in _receptions(cell):
             candidates = [
                 each
                 for each in measured.get(_experiment(cell, receive), [])
-                if carrier_of(cells[each], descriptions) == carrier
+                if anything or carrier_of(cells[each], descriptions) == carrier
             ]
             for loan in (True, False) if cell.loan else (False,):
                 alike = [each for each in candidates if cells[each].loan == loan]

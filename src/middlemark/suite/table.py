@@ -88,7 +88,8 @@ def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given |
             else:
                 seen.add(one)
                 values.append(one)
-    if key.kind.everything and "all" in values and len(values) > 1:
+    alone = key.kind.beside_all is not None and "all" in values
+    if alone and not {"all", *(key.kind.beside_all or ())}.issuperset(values):
         problems.append(Problem(place, "'all' stands alone; leave the other names out, or leave out 'all'"))
     return (Given(tuple(values), place) if values else None), problems
 

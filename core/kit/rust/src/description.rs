@@ -72,9 +72,10 @@ described! {
 described! {
     /// What one transport can carry. Everything not listed is refused before anything runs.
     pub struct Transport {
-        /// Unique within the adapter.
+        /// Unique within the adapter. "default": the middleware as it comes, see `core/settings.hpp`.
         name: &'static str = "",
-        /// What must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "process-memory".
+        /// What must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "process-memory"; "any": the
+        /// middleware chooses.
         carrier: &'static str = "",
         /// For shared memory: globs of file names under /dev/shm, one of which must be mapped.
         segments: Vec<String> = Vec::new(),

@@ -22,7 +22,7 @@ pub use buffer::Buffer;
 pub use description::{Companion, Description, Transport};
 pub use error::{Error, LastError, Result};
 pub use native::{Native, NativeSetting, NativeType, NativeValue};
-pub use settings::{List, Pattern, Reception, Reliability, Settings, Text, Topic};
+pub use settings::{List, Pattern, Reception, Reliability, Settings, Text, Topic, AS_IT_COMES};
 
 /// What a publish() came to.
 #[repr(i32)]

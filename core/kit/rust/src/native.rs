@@ -19,6 +19,8 @@ pub enum NativeType {
     /// One of a few words.
     Choice,
     Text,
+    /// The absolute path of a file of the user's, whose bytes are part of what is measured.
+    File,
 }
 
 described! {

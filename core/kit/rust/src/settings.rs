@@ -43,6 +43,9 @@ pub struct List<'a, T> {
 #[derive(Clone, Copy)]
 pub struct Text<'a>(List<'a, u8>);
 
+/// The transport that is the middleware as it comes: see `as_it_comes` in `core/settings.hpp`.
+pub const AS_IT_COMES: &str = "default";
+
 /// One trial's request. Frozen.
 #[repr(C)]
 pub struct Settings {
@@ -117,6 +120,10 @@ impl Settings {
 
     pub fn reliable(&self) -> bool {
         self.reliability == Reliability::Reliable
+    }
+
+    pub fn comes_as_it_is(&self) -> bool {
+        self.transport == AS_IT_COMES
     }
 
     /// The IPv4 address of the interface.

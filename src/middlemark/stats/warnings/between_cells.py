@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.cell import Cell
-from middlemark.model.description import Description
+from middlemark.model.cell import Cell, carrier_due
+from middlemark.model.description import ANY, Description
 from middlemark.model.outcome import RunWarning
 from middlemark.model.units import format_size
-from middlemark.stats.floors import by_rate, carrier_of
+from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult
 
 FASTEST_COPY = 200e9
@@ -97,7 +97,9 @@ def handed_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 
 
 def _declared(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
-    return cell.loan or carrier_of(cell, descriptions) == "process-memory"
+    described = descriptions.get(cell.adapter)
+    due = carrier_due(cell, described) if described else None
+    return cell.loan or due == "process-memory" or (due == ANY and cell.processes == 1)
 
 
 def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s: float | None) -> RunWarning | None:

@@ -1,0 +1,73 @@
+"""The transport ``default``: the middleware as it comes, planned only where it is named, carried by what it chooses."""
+
+import pytest
+from descriptions import EVERYONE, description, transport
+from planning import pairs_of, plan_of, problems_of
+from stats_cases import DESCRIPTIONS, cell, outcome, plan
+
+from middlemark.stats.floors import carried_otherwise, floors
+
+OWN = transport("default", carrier="any", segments=("ring.*",))
+PLAIN = description("plain", transport("udp"), OWN)
+ONLY_OWN = description("bare", OWN)
+HERE = (*EVERYONE, PLAIN, ONLY_OWN)
+KNOWN = {**DESCRIPTIONS, "dds": description("dds", transport("udp"), OWN)}
+
+
+def written(transports: str) -> str:
+    return f'[[sweep]]\nadapter = ["plain", "bare"]\ntransport = {transports}\n'
+
+
+@pytest.mark.parametrize(
+    ("transports", "measured"),
+    [
+        ('"all"', ["plain udp", "bare default"]),
+        ('["all", "default"]', ["plain udp", "plain default", "bare default"]),
+        ('["default"]', ["plain default", "bare default"]),
+    ],
+)
+def test_the_middleware_as_it_comes_is_measured_where_it_is_named_or_all_there_is(
+    transports: str, measured: list[str]
+) -> None:
+    assert pairs_of(plan_of(written(transports), HERE)) == measured
+
+
+def test_who_names_no_transport_does_not_get_it() -> None:
+    assert pairs_of(plan_of('[[sweep]]\nadapter = "plain"\n', HERE)) == ["plain udp"]
+
+
+def test_a_floor_has_none_and_the_others_are_still_planned() -> None:
+    planned = pairs_of(plan_of('[[sweep]]\ntransport = ["all", "default"]\n', HERE))
+    assert {"shm shm", "cyclonedds udp", "plain default"} <= set(planned)
+    assert "shm default" not in planned
+
+
+def test_nothing_but_default_stands_beside_all() -> None:
+    with pytest.raises(AssertionError, match="'all' stands alone"):
+        problems_of(written('["all", "udp"]'), HERE)
+
+
+def test_a_search_over_a_carrier_that_nobody_knows_has_two_floors() -> None:
+    from planning import suite_of
+
+    from middlemark.plan import make_plan
+
+    text = '[[sweep]]\nadapter = "plain"\ntransport = "default"\npattern = "stream"\nrate = "sustainable"\n'
+    plan = make_plan([suite_of(text, floors=True)], HERE, cpus=(0, 1), seed=1, absent={})
+    assert {each.adapter for each in plan.cells} == {"plain", "shm", "udp"}
+
+
+@pytest.mark.parametrize(
+    ("seen", "floor"), [("udp", "udp"), ("shared-memory", "shm"), ("process-memory", "shm"), (None, "shm")]
+)
+def test_its_floor_is_that_of_what_carried_it_and_without_evidence_the_fastest(seen: str | None, floor: str) -> None:
+    cells = [cell(transport="default"), cell("udp"), cell("shm", "shm")]
+    found = floors(cells, [3.0, 2.0, 1.0], KNOWN, [seen, "udp", "shared-memory"])[0]
+    assert found is not None
+    assert found.label == floor
+
+
+def test_nothing_that_carried_it_contradicts_it() -> None:
+    over_tcp = outcome(plan(cell()).trials[0], carried_by="tcp")
+    assert not carried_otherwise(cell(transport="default"), over_tcp, KNOWN)
+    assert carried_otherwise(cell(transport="udp"), over_tcp, KNOWN)
