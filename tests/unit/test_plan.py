@@ -1,7 +1,7 @@
 """Suites with adapters made by hand → cells: what is crossed, what follows the transport, what is left out."""
 
 import pytest
-from descriptions import EVERYONE
+from descriptions import CYCLONE, EVERYONE, description, transport
 from planning import pairs_of, plan_of, problems_of, suite_of, texts_of
 
 from middlemark.model.cell import Cell
@@ -169,3 +169,20 @@ def test_only_keeps_the_cells_that_have_the_values() -> None:
     ]
     assert len(plan_of(text, only=["pin=0,1"]).cells) == len(plan_of(text, only=["pin=off"]).cells)
     assert {cell.size for cell in plan_of(text, only=["size=1k,64k"]).cells} == {1024, 65536}
+
+
+def test_of_a_workload_only_its_topics_own_history_and_reliability_are_noted() -> None:
+    lossy = description("lossy", transport("udp", reliability=("best-effort",)))
+    within = description("within", transport("heap", processes=(1,), reliability=("reliable",)))
+    text = (
+        "defaults.processes=2\nsweep=[{adapter=['cyclonedds','lossy','within'],skip_unsupported=true}]\n"
+        "[[workload.topic]]\nname='image'\nfrom='camera'\nto='detector'\nsize=100\nrate=10\ndepth=5\n"
+        "[[workload.topic]]\nname='map'\nfrom='map'\nto='detector'\nsize=100\nrate=10\ndepth=20\n"
+    )
+    plan = plan_of(text, (CYCLONE, lossy, within))
+    assert pairs_of(plan) == ["cyclonedds udp", "cyclonedds shm", "lossy udp"]
+    noted = [each for each in texts_of(plan) if "depth" in each or "reliab" in each]
+    assert noted == [
+        "sweep 1: cyclonedds shm: depth 16 for map, as it has it",
+        "sweep 1: lossy udp: reliability best-effort for image and map, as it has it",
+    ]

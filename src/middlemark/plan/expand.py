@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, SMALLEST_MESSAGE, Cell, carrying, level_of, show_level, with_levels
+from middlemark.model.cell import (
+    FACTORS,
+    OF_WORKLOAD,
+    SMALLEST_MESSAGE,
+    Cell,
+    carrying,
+    level_of,
+    show_level,
+    with_levels,
+)
 from middlemark.model.factors import Honour
 from middlemark.model.levels import Level
 from middlemark.model.load import LOAD, LoadLevels
@@ -79,7 +88,8 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     problems += loads.problems
 
     lacks: list[Lack] = []
-    settled = [(target, _settle(target, asked, lacks, notes)) for target in targets]
+    of_topics = () if sweep.workload is None else OF_WORKLOAD  # told topic by topic
+    settled = [(target, _settle(target, asked, lacks, notes, of_topics)) for target in targets]
     problems += _refused(sweep, asked, settled, lacks)
     notes += _left_out(asked, settled, lacks)
     shared = len(loads.rows) * math.prod(len(asked[factor].values) for factor in _OTHERS)
@@ -100,7 +110,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
             cells += _alone(target, levels, asked, loads.rows, context, (notes, problems))
         elif not target.transport.alone:
             native = native_of(sweep, context, target.adapter)
-            found = _cells(target, levels, asked, loads.rows, placings, native, notes)
+            found = _cells(target, levels, asked, loads.rows, placings, native, [] if of_topics else notes)
             cells += found if sweep.workload is None else _carrying(found, sweep.workload, target, sweep.place, notes)
     return Expansion(tuple(each for each in cells if _kept(each, context)), tuple(notes), tuple(problems))
 
@@ -124,9 +134,9 @@ def _narrow(levels: Levels, context: Context) -> Levels:
 
 
 def _settle(
-    target: Target, asked: dict[str, Levels], lacks: list[Lack], notes: list[Note]
+    target: Target, asked: dict[str, Levels], lacks: list[Lack], notes: list[Note], untold: Sequence[str]
 ) -> dict[str, tuple[Level, ...]]:
-    """Return the levels of each capability that the target will be measured with."""
+    """Return the levels of each capability that the target will be measured with. ``untold``: factors without notes."""
     settled: dict[str, tuple[Level, ...]] = {}
     for factor, honour in CAPABILITIES.items():
         levels = asked[factor]
@@ -142,7 +152,7 @@ def _settle(
         if lacking and not kept and (follows or not levels.named):
             own = honour.own(target.transport)
             kept.append(own)
-            if not target.adapter.floor and target.wanted:
+            if not target.adapter.floor and target.wanted and factor not in untold:
                 notes.append(
                     Note(levels.place, f"{target.name}: {factor} {show_level(factor, own)} ({lacking[0].why})")
                 )
@@ -336,7 +346,7 @@ def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: 
                 shown = "all" if (level := getattr(own, field)) is None else level
                 changed.setdefault(f"{field} {shown}", []).append(topic.name)
     for level, names in changed.items():
-        if not target.adapter.floor:
+        if cells and not target.adapter.floor:
             notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, as it has it"))
     types = {each.type for each in workload.topics} - {OCTETS}
     if types and cells and not target.adapter.floor:
