@@ -1,7 +1,8 @@
 """Documents of invented runs for the browser tests, as src/middlemark/document makes them of real ones.
 
 ``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html,
-failed.html and empty.html; and first.html and single.html, whose verdicts are made of trials as those of real runs are.
+failed.html and empty.html; and first.html, single.html and robot.html (a workload), whose verdicts are made of trials
+as those of real runs are.
 """
 
 import itertools
@@ -110,6 +111,32 @@ def single() -> dict[str, Any]:
     from report_runs import cell, data_of, run_of
 
     return json.loads(json.dumps(data_of(run_of({cell(): [21_000.0, 22_000.0]}))))
+
+
+def robot() -> dict[str, Any]:
+    """Return a run of a workload over three middlewares and two floors at three scales: who holds, who fails."""
+    from descriptions import transport as described
+    from report_runs import ROBOT, Failure, cell, data_of, run_of, spread
+
+    from middlemark.model.cell import carrying
+
+    shares = {
+        ("shm", "shm"): 0.1,
+        ("udp", "udp"): 0.3,
+        ("lyra", "shm"): 0.2,
+        ("lyra", "udp"): 0.4,
+        ("vega", "udp"): 0.6,
+    }
+    figures: dict[Any, Any] = {
+        carrying(cell(adapter, transport, scale=scale, processes=2), ROBOT, described(transport)): spread(
+            share * scale, trials=6
+        )
+        for (adapter, transport), share in shares.items()
+        for scale in (1.0, 2.0, 4.0)
+    }
+    broken = Failure("no-match", "the workers did not match within 10 s", "")
+    figures[carrying(cell("deneb", "udp", scale=1.0, processes=2), ROBOT, described("udp"))] = [broken] * 6
+    return json.loads(json.dumps(data_of(run_of(figures))))
 
 
 def hostile() -> dict[str, Any]:
@@ -465,7 +492,7 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (small, large, two, hostile, failed, empty, first, single):
+    for make in (small, large, two, hostile, failed, empty, first, single, robot):
         document = make()
         (folder / f"{make.__name__}.html").write_text(page_of(document), encoding="utf-8")
         (folder / f"{make.__name__}.json").write_text(json.dumps(document), encoding="utf-8")

@@ -20,6 +20,14 @@ const on = async (name, options, body) => {
   }
 };
 
+// What axe-core finds in the page as it stands, in words.
+async function violations(page) {
+  await page.evaluate(AXE);
+  const { violations, passes } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations", "passes"] }));
+  assert.ok(passes.some((each) => each.id === "color-contrast"));
+  return violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" ")}`);
+}
+
 // Opens a filter, ticks one level and closes it again.
 async function filter(page, factor, level) {
   const panel = page.locator("#filters details", { has: page.locator(`legend:text-is("${factor}")`) });
@@ -340,10 +348,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
         for (const each of ["#decision summary", "#forest summary", "article > details > summary"]) await page.locator(each).first().click();
         await page.locator("#filters summary").first().click();
         await page.getByLabel("Message size").fill("huge");
-        await page.evaluate(AXE);
-        const { violations, passes } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations", "passes"] }));
-        assert.ok(passes.some((each) => each.id === "color-contrast"));
-        assert.deepEqual(violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" ")}`), []);
+        assert.deepEqual(await violations(page), []);
       }));
   }
 
@@ -352,6 +357,37 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await drawAll(page);
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 400);
     }));
+
+  it("says of a workload who holds where, with the edge that fails first, and opens every edge, chain and node", () =>
+    on("robot", {}, async ({ page, complaints }) => {
+      await drawAll(page);
+      await reads(page.locator(".workload .conclusion"), /^robot: holds over all 3 at scale 1; .* not over vega udp; .*\.$/);
+      const table = page.locator(".workload table").first();
+      assert.deepEqual(await table.locator("thead th").allInnerTexts(), ["over", "scale 1", "scale 2", "scale 4"]);
+      assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["shm (machine alone)", "udp (machine alone)", "lyra shm", "lyra udp", "vega udp", "deneb udp"]);
+      await reads(table.locator("tbody tr").nth(4).locator("td").nth(1), /^✗ fails\s+1\.2\d? × deadline · .* processors · 60\.0 MB\s+first: image → detector$/);
+      await reads(table.locator("tbody tr").nth(5), /failed\s+–\s+–$/);
+      await page.locator(".workload summary").first().click();
+      await page.locator(".workload details details summary").first().click();
+      await reads(page.locator(".workload details details").first(), /image → found → planner \(end to end\)/);
+      await reads(page.locator(".workload details details").first(), /camera \(in perception\): .* processors/);
+      assert.deepEqual(complaints, []);
+    }));
+
+  for (const [scheme, width] of [["light", 1280], ["dark", 1280], ["light", 400], ["dark", 400]]) {
+    it(`shows workloads without overflow, and with nothing for axe-core to find: ${scheme}, ${width} pixels wide`, () =>
+      on("robot", { scheme, width }, async ({ page }) => {
+        await drawAll(page);
+        for (const each of [".workload summary", ".workload details details summary"]) await page.locator(each).first().click();
+        const wide = page.locator(".workload .wide");
+        for (let at = 0; at < 2; at++) {
+          const box = await wide.nth(at).boundingBox();
+          assert.ok(box.height > 0 && box.x >= 0 && box.x + box.width <= width, `table ${at} ends at ${box.x + box.width}`);
+        }
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+        assert.deepEqual(await violations(page), []);
+      }));
+  }
 
   it("prints every figure, on white, also those that were never in sight", () =>
     on("small", { scheme: "dark" }, async ({ page }) => {

@@ -11,15 +11,27 @@ from descriptions import description, transport
 from middlemark.document import Document, MeasuredRun, with_verdicts
 from middlemark.document import document_of as plain_document
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import Arrived, Failure, RunWarning, Sent, TrialCounts, TrialOutcome
+from middlemark.model.outcome import (
+    Arrived,
+    Failure,
+    RunWarning,
+    Sent,
+    ThreadCost,
+    TrialCounts,
+    TrialOutcome,
+    WorkerCost,
+)
 from middlemark.model.plan import Limits, Plan, Trial
 from middlemark.model.protocol import Clock
 from middlemark.model.run import Machine, RunFile
 from middlemark.model.times import Summary, Times
+from middlemark.model.workload import Process, Topic, Workload
 from middlemark.show.html import data
 from middlemark.stats.cells import results_of
+from middlemark.stats.one_way import OneWay
 from middlemark.stats.rates import rates
 from middlemark.stats.trials import TrialSummary
+from middlemark.stats.workload import EdgeTrial, GraphTrial
 
 MACHINE = Machine(
     host="robot-7", cpu="A processor", processors=2, memory_bytes=1 << 34, kernel="6.1", system="Debian", virtual=False,
@@ -34,8 +46,18 @@ ADAPTERS = (
 )
 NS = 1_000_000_000
 
+ROBOT = Workload(
+    name="robot",
+    topics=(
+        Topic(name="image", source="camera", to=("detector", "recorder"), size=921_600, rate_hz=100.0, deadline_s=0.01),
+        Topic(name="found", source="detector", to=("planner",), size=64, after="image", work_s=0.001),
+    ),
+    shared=(Process("perception", ("camera", "detector")),),
+)
+
 Figures = Mapping[Cell, Sequence[float | Failure]]
-"""One figure for each trial: p50 in ns, or messages a second if the rate counts; or why the trial failed."""
+"""One figure for each trial: p50 in ns, messages a second if the rate counts, or of a workload the part of its deadline
+that its worst edge takes; or why the trial failed."""
 
 
 def cell(adapter: str = "lyra", transport: str = "udp", **levels: Any) -> Cell:
@@ -122,6 +144,8 @@ def _summary(cell: Cell, trial: Trial, figure: float | Failure, warnings: Sequen
     )
     if isinstance(figure, Failure):
         return TrialSummary(outcome=outcome)
+    if cell.workload is not None:
+        return _graph(cell.workload.under(cell.scale, cell.copies), outcome, figure)
     if cell.pattern == "stream":
         outcome = msgspec.structs.replace(outcome, counts=None, **_stream(figure))
         times = Times(one_way_ns=_times(50_000.0))
@@ -136,15 +160,66 @@ def _times(p50: float) -> Summary:
 def _stream(hertz: float) -> dict[str, Any]:
     """A publisher and a subscriber, ten seconds at that rate."""
     number = round(hertz * 10)
-    sent = Sent(
-        index=0, topic=0, scheduled=None, sent=number, timed_out=0, publish_failed=0, late_sends=None, unsent=None,
-        blocked_ns=None, pacing_ns=0, writing_ns=None, first_sent_ns=NS, last_sent_ns=11 * NS,
+    return {"publishers": (_sent(0, number),), "subscribers": (_arrived(0, 0, number),)}
+
+
+def _sent(topic: int, number: int) -> Sent:
+    return Sent(
+        index=topic, topic=topic, scheduled=None, sent=number, timed_out=0, publish_failed=0, late_sends=None,
+        unsent=None, blocked_ns=None, pacing_ns=0, writing_ns=None, first_sent_ns=NS, last_sent_ns=11 * NS,
     )  # fmt: skip
-    arrived = Arrived(
-        index=0, topic=0, expected=number, received=number, lost=0, duplicated=0, reordered=0, damaged=0,
+
+
+def _arrived(index: int, topic: int, number: int) -> Arrived:
+    return Arrived(
+        index=index, topic=topic, expected=number, received=number, lost=0, duplicated=0, reordered=0, damaged=0,
         first_received_ns=NS, last_received_ns=11 * NS,
     )  # fmt: skip
-    return {"publishers": (sent,), "subscribers": (arrived,)}
+
+
+def _graph(graph: Workload, outcome: TrialOutcome, share: float) -> TrialSummary:
+    """Ten seconds of a graph whose first edge takes that part of its deadline, the others half of that."""
+    numbers = [round(hz * 10) for hz in graph.rates_hz]
+    shares = [share, *[share / 2] * (len(graph.edges) - 1)]
+    by_subscriber, edges = {}, []
+    for index, ((topic, _), part) in enumerate(zip(graph.edges, shares, strict=True)):
+        deadline_s = graph.topics[topic].deadline_s
+        by_subscriber[index] = _times(part * (deadline_s or 0.01) * NS / 2)
+        edges.append(
+            EdgeTrial(
+                sent=numbers[topic], received=numbers[topic], lost=0, late=20 if deadline_s and part > 1 else 0,
+                unsent=0, received_hz=graph.rates_hz[topic], worst=part if deadline_s else None,
+            )
+        )  # fmt: skip
+    found = OneWay(
+        all=by_subscriber[0], by_subscriber=by_subscriber, from_sent=None, absent=None, write=None,
+        samples=sum(each.received for each in edges), in_histogram=0,
+    )  # fmt: skip
+    outcome = msgspec.structs.replace(
+        outcome,
+        counts=None,
+        discovery_ns=40_000_000,
+        publishers=tuple(_sent(topic, number) for topic, number in enumerate(numbers)),
+        subscribers=tuple(_arrived(at, topic, numbers[topic]) for at, (topic, _) in enumerate(graph.edges)),
+        costs=tuple(_cost(each.name, share) for each in graph.processes),
+    )
+    return TrialSummary(
+        outcome=outcome,
+        times=Times(one_way_ns=found.all),
+        samples=found.samples,
+        rates=rates(outcome),
+        one_way=found,
+        graph=GraphTrial(edges=tuple(edges), chains=tuple(map(_times, [3e6 * share] * len(graph.chains)))),
+    )
+
+
+def _cost(who: str, share: float) -> WorkerCost:
+    thread = ThreadCost(name="publisher 0", threads=1, cpu_ns=round(share * NS))
+    return WorkerCost(
+        who=who, pid=7, seconds=10.0, rss_bytes=20_000_000, peak_rss_bytes=21_000_000, user_ns=round(share * NS),
+        system_ns=round(share * NS), voluntary_switches=0, involuntary_switches=0, minor_faults=0, major_faults=0,
+        threads=(thread,),
+    )  # fmt: skip
 
 
 def spread(middle: float, trials: int = 10, by: float = 0.01) -> list[float | Failure]:
