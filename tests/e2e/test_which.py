@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+from pathlib import Path
 
 import pytest
 from product import Bench, until
@@ -164,3 +165,73 @@ def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
     race = bench.run_leaving("run", "--adapter", "null", "--race", "--until-precise", "2%")
     assert race.code == 2
     assert "--until-precise: a race adds rounds of its own" in race.err
+
+
+TINY = """
+[defaults]
+duration = "1.1s"
+processes = 2
+[[workload.topic]]
+name = "image"
+from = "camera"
+to = "detector"
+size = "4k"
+rate = 1000
+deadline = "100ms"
+allow = 0.5
+[[workload.topic]]
+name = "found"
+from = "detector"
+to = "planner"
+size = 64
+after = "image"
+deadline = "{deadline}"
+allow = 0.5
+"""
+
+
+@pytest.mark.slow
+def test_a_race_of_graphs_says_who_leaves_the_most_room_before_the_deadlines(bench: Bench) -> None:
+    suite = bench.suite(TINY.format(deadline="200ms"))
+    out = str(bench.folder / "kept")
+    asked = ("which", "--workload", suite, "--adapter", "zeromq", "--transport", "ipc,tcp", "--out", out)
+    ended = bench.run(*asked, "--budget", "40s", "--format", "json", timeout_s=180)
+    assert ended.code == 0, ended.err
+    assert "2 candidates and " in ended.err
+    assert "40 s at most (--budget)" in ended.err
+    found = ended.document
+    assert found["question"]["workload"] == Path(suite).stem
+    assert (found["question"]["size"], found["question"]["scale"]) == (None, 1)
+    assert found["verdict"] in ("best", "tie", "undecided")
+    for each in found["answer"]:
+        edge = each["worst_edge"]
+        assert (edge["name"], edge["from"], edge["to"]) in (
+            ("image", "camera", "detector"),
+            ("found", "detector", "planner"),
+        )
+        assert edge["share"] > 0
+        assert edge["holds"] is True
+        assert each["p99_ns"] >= each["p50_ns"] > 0
+        assert each["times_machine"] > 0
+    assert {(each["adapter"], each["transport"]) for each in found["candidates"]} == {
+        ("zeromq", "ipc"),
+        ("zeromq", "tcp"),
+    }
+    assert all(each["rounds"] >= 2 and each["worst_share"] > 0 for each in found["candidates"])
+
+
+def test_what_a_workload_says_for_itself_is_refused_beside_it(bench: Bench) -> None:
+    suite = bench.suite(TINY.format(deadline="200ms").replace("1.1s", "0.2s"))
+    ended = bench.run("which", "--workload", suite, "--size", "1k", "--rate", "1k", "--loss", "0", "--scale", "1,2")
+    assert ended.code == 2
+    for wrong in (
+        *(
+            f"--{each}: the workload's topics say that for themselves; leave it out"
+            for each in ("size", "rate", "loss")
+        ),
+        "--scale: several levels of scale: one question at a time",
+        "--workload: a trial has too few messages of image and found to say whether it holds",
+    ):
+        assert wrong in ended.err
+    assert "--workload: suites/fan-out.toml: there is no workload" in bench.run("which", "--workload", "fan-out").err
+    assert "--scale: goes with --workload FILE" in bench.run("which", "--scale", "2").err

@@ -1,14 +1,19 @@
 """``middlemark which``: from a question to an answer, by a race of all that could be it."""
 
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
+from middlemark.model.cell import FACTORS
 from middlemark.model.levels import SHARE, Wrong
 from middlemark.model.plan import Plan, Wanted
-from middlemark.model.units import parse_seconds
+from middlemark.model.spelling import listing
+from middlemark.model.units import format_seconds, parse_seconds
+from middlemark.plan.estimate import estimate_trial
 from middlemark.plan.rounds import racing
 from middlemark.problems import Problem, RequestError
 from middlemark.runs.answer import print_answer
@@ -25,8 +30,10 @@ from middlemark.runs.conduct import (
     without_refused,
 )
 from middlemark.stats.race import FIRST_LOOK
+from middlemark.stats.workload import too_short
 from middlemark.suite import Suite, load, raw_options
 from middlemark.suite.overrides import read_budget
+from middlemark.suite.sweep import Sweep
 
 FORMATS = ("table", "json")
 DURATION_S = 0.2
@@ -35,11 +42,18 @@ MESSAGES = 25
 WARMUP_S = 0.03
 ONE = ("size", "rate", "processes", "subscribers")
 """A question has one level of each."""
+TOPIC_ONLY = ("size", "rate", "subscribers", "deadline", "loss")
+"""What the topics of a workload say for themselves."""
+BUDGET = "2m"
+GRAPH_BUDGET = "20m"
+"""A trial of a workload takes ten seconds and more: some twenty candidates take ten minutes for two rounds."""
 
 
 @click.command(name="which")
 @click.option("--size", default="1k", metavar="SIZE", show_default=True, help="Bytes of a message.")
 @click.option("--rate", default="1k", metavar="HZ", show_default=True, help="Messages a second.")
+@click.option("--workload", metavar="FILE", help="A robot's graph instead: a suite of the kind, by name or path.")
+@click.option("--scale", metavar="N", help="Of a workload: all its rates, multiplied (default: 1).")
 @click.option("--processes", default="2", metavar="1|2", show_default=True, help="All in one process, or each its own.")
 @click.option("--subscribers", default="1", metavar="N", show_default=True, help="With more than one: one way.")
 @click.option("--deadline", metavar="TIME", help="99 of 100 messages must arrive within it.")
@@ -47,13 +61,15 @@ ONE = ("size", "rate", "processes", "subscribers")
 @click.option("--cpu", metavar="N", help="Processors that all processes may use together, as 0.5.")
 @click.option("--adapter", default="all", metavar="NAME,…", show_default=True, help="Who races.")
 @click.option("--transport", default="all", metavar="NAME,…", show_default=True, help="Over what.")
-@click.option("--budget", default="2m", metavar="TIME", show_default=True, help="The time for it.")
+@click.option("--budget", metavar="TIME", help=f"The time for it (default: {BUDGET}; of a workload {GRAPH_BUDGET}).")
 @click.option("--out", metavar="DIR", help="Where the run's folder <time>-which is made (default: runs).")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
 def command(
     size: str,
     rate: str,
+    workload: str | None,
+    scale: str | None,
     processes: str,
     subscribers: str,
     deadline: str | None,
@@ -61,7 +77,7 @@ def command(
     cpu: str | None,
     adapter: str,
     transport: str,
-    budget: str,
+    budget: str | None,
     out: str | None,
     output_format: str,
     quiet: bool,
@@ -69,14 +85,27 @@ def command(
     """Say which middleware is best for such messages here, how sure that is, and what would settle it.
 
     All that can do it race: whoever is surely slower, or surely does not do what is asked, leaves. Round trips count
-    from the intended instant; with several subscribers it is one way.
+    from the intended instant; with several subscribers it is one way. A workload is carried whole by each, and who
+    leaves the most room before its deadlines is best.
     """
     built = built_workers()
-    keys = {"size": size, "rate": rate, "processes": processes, "subscribers": subscribers}
+    budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
-    suites, plan = _planned(keys, adapter, transport, built, problems)
+    if workload is None:
+        keys = {"size": size, "rate": rate, "processes": processes, "subscribers": subscribers}
+        if scale is not None:
+            problems.append(Problem("--scale", "goes with --workload FILE, whose rates it multiplies"))
+        suites, plan = _planned(keys, adapter, transport, built, problems)
+    else:
+        problems += _topic_only()
+        keys = {"adapter": _candidates(built) if adapter == "all" else adapter, "transport": transport}
+        keys |= {"processes": processes} if _typed("processes") else {}
+        suites, plan = _planned_graph(workload, keys, scale or "1", built, problems)
+        wanted = msgspec.structs.replace(wanted, max_loss=None)
     plan = racing(plan, floors_of(built), budget_s, wanted, question=True)
     plan = without_refused(plan, suites, built.workers, "lo")
+    if workload is not None and not quiet:
+        click.echo(_told_before(plan, budget_s), err=True)
     file = run_file(plan, suites, built.workers)
     return measure(
         lambda: opened_run(Path(out or DEFAULT_OUT), file),
@@ -146,3 +175,68 @@ def _planned(
     suites = tuple(msgspec.structs.replace(each, name="which") for each in load((), options))
     plan = plan_here(suites, built)
     return suites, plan
+
+
+def _typed(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+def _topic_only() -> list[Problem]:
+    text = "the workload's topics say that for themselves; leave it out"
+    return [Problem(f"--{each}", text) for each in TOPIC_ONLY if _typed(each)]
+
+
+def _candidates(built: Built) -> str:
+    """Return the adapters that may race: the floors of a workload are two, and stand beside it."""
+    described = [each.description for each in built.workers.values()]
+    return ",".join(each.name for each in described if not each.floor and not each.bench_only) or "all"
+
+
+def _planned_graph(
+    file: str, keys: dict[str, Any], scale: str, built: Built, problems: list[Problem]
+) -> tuple[tuple[Suite, ...], Plan]:
+    """Plan the first rounds of a workload. RequestError with those ``problems`` and all that are found here."""
+    suites: tuple[Suite, ...] = ()
+    try:
+        (suite,) = load((file,), raw_options(**keys))
+        if all(each.workload for each in suite.sweeps):
+            keys |= {"scale": scale}
+            keys |= {} if suite.sweeps[0].levels("processes").named else {"processes": "2"}
+        suites = load((file,), raw_options(**keys, trials=str(FIRST_LOOK), skip_unsupported=True))
+    except RequestError as error:
+        problems += error.problems
+    for sweep in (each for suite in suites for each in suite.sweeps[:1]):
+        problems += _of_graph(sweep, len(suites[0].sweeps))
+    if problems:
+        raise RequestError(list(dict.fromkeys(problems)))
+    suites = tuple(msgspec.structs.replace(each, name="which") for each in suites)
+    return suites, plan_here(suites, built)
+
+
+def _of_graph(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
+    """Yield what makes it no single question that its trials can answer."""
+    graph = sweep.workload
+    if graph is None:
+        yield Problem("--workload", f"{sweep.place}: there is no workload; see docs/workloads.md, or ask by --size")
+        return
+    if sweeps > 1:
+        yield Problem("--workload", f"{sweeps} sweeps: one question at a time; leave one of them in the file")
+    for each in sweep.factors:
+        if FACTORS[each.factor].of == "experiment" and len(each.values) > 1:
+            yield Problem(each.place, f"several levels of {each.factor}: one question at a time; give one")
+    for scale in sweep.levels("scale").values[:1]:
+        if short := too_short(graph.under(float(str(scale)), 1), sweep.limits):
+            text = f"a trial has too few messages of {listing(short)} to say whether it holds"
+            yield Problem("--workload", f"{text}: 1,000, or 10 s of them; leave the duration out of the file")
+
+
+def _told_before(plan: Plan, budget_s: float) -> str:
+    """Return who races, and how long it takes."""
+    race, first = plan.race, plan.trials[: len(plan.cells)]
+    candidates = sum(map(len, race.heats)) if race else 0
+    longest = max(estimate_trial(plan.cells[each.cell], each) for each in first)
+    rounds_s = sum(estimate_trial(plan.cells[each.cell], each) for each in plan.trials)
+    who = f"{candidates} candidates and {len(plan.cells) - candidates} floors race"
+    trial, rounds, most = (format_seconds(float(math.ceil(each))) for each in (longest, rounds_s, budget_s))
+    return f"{who}: about {trial} a trial, {rounds} for the first {FIRST_LOOK} rounds, {most} at most (--budget)"

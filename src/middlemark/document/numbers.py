@@ -78,6 +78,11 @@ def megabytes(number: float | None) -> str:
     return ratio(millions)
 
 
+def of_deadline(part: float | None) -> str:
+    """Write which part of a deadline something takes: ``0.0026``, ``0.31``, ``1.20``."""
+    return ratio(part) if part is None or part >= 0.0995 else f"{part:.2g}"
+
+
 def processors(number: float | None) -> str:
     """Write processors used: ``0.04``, ``1.3``, ``12``."""
     if number is None:

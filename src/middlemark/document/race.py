@@ -18,14 +18,18 @@ from middlemark.document.runs import command_of
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Race
+from middlemark.model.times import Summary
 from middlemark.model.units import format_seconds, typed_size
-from middlemark.stats.candidates import Attempt, Attempts, Heat, Left, heats, holds
+from middlemark.stats.candidates import Attempt, Attempts, Heat, Left, heats, holds, raced_by
+from middlemark.stats.comparisons import Comparison
 from middlemark.stats.noise import DISTURBED
 from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.race import FINALISTS, equal_allocation
+from middlemark.stats.result import EdgeResult, WorkloadResult
 from middlemark.stats.signed_rank import Shift, signed_rank
 from middlemark.stats.verdict import MARGIN, Verdict
 from middlemark.stats.warnings.cells import SERIOUS
+from middlemark.stats.workload import worst_edge
 
 _P99 = Fraction(99, 100)
 _MOST_BUDGET_S = 1200.0
@@ -42,30 +46,54 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     within: float | None
 
     @property
+    def graph(self) -> WorkloadResult | None:
+        """What its workload came to."""
+        return self.row.result.workload
+
+    @property
+    def worst_edge(self) -> EdgeResult | None:
+        """Of a workload, the edge that takes the greatest part of its deadline."""
+        return worst_edge(self.graph.topics) if self.graph else None
+
+    @property
+    def figure(self) -> float | None:
+        """What the race is decided by: p50 in ns; of a workload, the part of its deadline that the worst edge takes."""
+        return self.p50_ns if self.row.result.cell.workload is None else _figure(self.row)
+
+    @property
     def p50_ns(self) -> float | None:
-        """The median of its trials' p50s."""
-        latency = latency_of(self.row.result)
+        """The median of its trials' p50s; of a workload, those of its worst edge."""
+        latency = self._latency
         return latency.p50 if latency else None
 
     @property
     def p90_ns(self) -> float | None:
         """The median of its trials' p90s; None where trials are too short for one."""
-        latency = latency_of(self.row.result)
+        latency = self._latency
         return latency.p90 if latency else None
 
     @property
     def p99_ns(self) -> float | None:
         """The same of their p99s."""
-        latency = latency_of(self.row.result)
+        latency = self._latency
         return latency.p99 if latency else None
 
     @property
     def p99_absent(self) -> str | None:
         """Why there is no p99; None: there is one."""
-        messages = [each.outcome.samples for each in self.row.trials if each.outcome.failed is None]
+        measured = [each.outcome for each in self.row.trials if each.outcome.failed is None]
+        messages = [each.samples for each in measured]
+        if measured and (edge := self.worst_edge) is not None:
+            messages = [edge.received // len(measured)]
         if self.p99_ns is not None or not messages:
             return None
         return f"trials of {min(messages):,} messages; p99 takes {samples_needed(_P99):,}"
+
+    @property
+    def _latency(self) -> Summary | None:
+        if self.row.result.cell.workload is None:
+            return latency_of(self.row.result)
+        return self.worst_edge.one_way_ns if self.worst_edge else None
 
 
 class Raced(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +105,7 @@ class Raced(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Literal["best", "tie", "undecided", "none holds"]
     answer: tuple[Candidate, ...]
     candidates: tuple[Candidate, ...]
-    """By p50, those without one last."""
+    """By what the race is decided by, those without one last."""
     machine_alone: Row | None
     """The fastest floor of the same experiment."""
     behind: tuple[Candidate, Shift] | None
@@ -100,8 +128,8 @@ class Raced(msgspec.Struct, frozen=True, kw_only=True):
 
     def times_machine(self, candidate: Candidate) -> float | None:
         """Return how many times the machine alone a candidate takes."""
-        base = per_message_ns(self.machine_alone.result) if self.machine_alone else None
-        return candidate.p50_ns / base if base and candidate.p50_ns else None
+        base = _figure(self.machine_alone) if self.machine_alone else None
+        return candidate.figure / base if base and candidate.figure else None
 
 
 def raced(document: Document, run: MeasuredRun, judged: JudgedDocument | None = None) -> Raced:
@@ -139,12 +167,12 @@ def _raced(
     verdict = "undecided" if open_to else heat.ended or "undecided"
     within = MARGIN
     if verdict == "undecided" and not cut_short and not open_to and 2 <= len(heat.running) <= FINALISTS:
-        far = apart(judged.find(heat.running[0], each, "p50") for each in heat.running[1:])
+        far = apart(_compared(judged, rows, heat.running[0], each) for each in heat.running[1:])
         if far <= WIDEST and all(holds([*attempts[each].values()]) for each in heat.running):
             verdict, within = "tie", far
-    answer = [candidates[index] for index in (*heat.running, *open_to) if candidates[index].p50_ns is not None]
+    answer = [candidates[index] for index in (*heat.running, *open_to) if candidates[index].figure is not None]
     if verdict == "undecided":
-        answer.sort(key=lambda each: each.p50_ns or math.inf)
+        answer.sort(key=lambda each: each.figure or math.inf)
     warnings = _warnings(answer)
     others = len(run.outcomes) - sum(len(attempts[index]) for index in rows)
     told = Raced(
@@ -152,7 +180,7 @@ def _raced(
         race=race,
         verdict=verdict,
         answer=tuple(answer if verdict in ("tie", "undecided") else answer[:1]),
-        candidates=tuple(sorted(candidates.values(), key=lambda each: each.p50_ns or math.inf)),
+        candidates=tuple(sorted(candidates.values(), key=lambda each: each.figure or math.inf)),
         machine_alone=_machine_alone(document.rows, rows.values()),
         behind=_behind(heat, candidates, attempts, set(open_to)),
         warnings=warnings,
@@ -168,12 +196,23 @@ def _raced(
     return msgspec.structs.replace(told, settles=_settles(told, run, judged))
 
 
+def _figure(row: Row) -> float | None:
+    """Return what races are decided by: of a workload the part of its deadline that the worst edge takes."""
+    if row.result.cell.workload is None:
+        return per_message_ns(row.result)
+    return row.result.workload.worst_share if row.result.workload else None
+
+
+def _compared(judged: JudgedDocument, rows: Mapping[int, Row], best: int, other: int) -> Comparison | None:
+    return judged.find(rows[best].index, rows[other].index, raced_by(rows[best].result.cell))
+
+
 def _ratios(own: Mapping[int, Attempt], leader: Mapping[int, Attempt]) -> list[float]:
     """Return the logarithms of how much longer it took, by the rounds that both have."""
     return [
         math.log(theirs / ours)
         for number in sorted(own.keys() & leader.keys())
-        if (theirs := own[number].ns) and (ours := leader[number].ns)
+        if (theirs := own[number].figure) and (ours := leader[number].figure)
     ]
 
 
@@ -207,16 +246,16 @@ def _as_judged(
     if heat.ended == "best":
         best = heat.running[0]
         slower = [each for each, why in heat.left.items() if why == "slower"]
-        return heat, [each for each in slower if _verdict(judged, best, each) not in (None, Verdict.WORSE)]
+        return heat, [each for each in slower if _verdict(judged, rows, best, each) not in (None, Verdict.WORSE)]
     holding = {
-        each: ns
+        each: figure
         for each in heat.running
-        if holds([*attempts[each].values()]) and (ns := per_message_ns(rows[each].result)) is not None
+        if holds([*attempts[each].values()]) and (figure := _figure(rows[each])) is not None
     }
     if heat.ended is not None or not holding:
         return heat, []
     leader = min(holding, key=lambda each: holding[each])
-    slower = [each for each in heat.running if each != leader and _verdict(judged, leader, each) is Verdict.WORSE]
+    slower = [each for each in heat.running if each != leader and _verdict(judged, rows, leader, each) is Verdict.WORSE]
     if not slower:
         return heat, []
     running = tuple(each for each in heat.running if each not in slower)
@@ -228,15 +267,15 @@ def _as_judged(
     ), []
 
 
-def _verdict(judged: JudgedDocument, best: int, other: int) -> Verdict | None:
+def _verdict(judged: JudgedDocument, rows: Mapping[int, Row], best: int, other: int) -> Verdict | None:
     """Return the run's verdict on the other beside the best; None: there can be none."""
-    found = judged.find(best, other, "p50")
+    found = _compared(judged, rows, best, other)
     return None if found is None or found.judged.low is None else found.judged.verdict
 
 
 def _machine_alone(rows: Sequence[Row], candidates: Iterable[Row]) -> Row | None:
     floors = [rows[each.alone_row] for each in candidates if each.alone_row is not None]
-    return min(floors, key=lambda each: per_message_ns(each.result) or math.inf, default=None)
+    return min(floors, key=lambda each: _figure(each) or math.inf, default=None)
 
 
 def _behind(
@@ -274,28 +313,42 @@ def _settles(told: Raced, run: MeasuredRun, judged: JudgedDocument) -> str | Non
     if len(run.outcomes) < run.planned_trials:
         return shlex.join(["middlemark", "run", "--resume", str(run.folder)])
     leader, *others = told.answer
+    rows = {each.row.index: each.row for each in told.answer}
     needed = [
-        found.judged.trials_needed for each in others if (found := judged.find(leader.row.index, each.row.index, "p50"))
+        found.judged.trials_needed
+        for each in others
+        if (found := _compared(judged, rows, leader.row.index, each.row.index))
     ]
     a_round = len(told.answer) * told.seconds / max(1, told.trials)
     reckoned = max([each for each in needed if each], default=0) * a_round * _MORE
     budget_s = min(max(reckoned, 2 * told.race.budget_s), max(_MOST_BUDGET_S, 2 * told.race.budget_s))
     few = len(told.answer) <= FINALISTS and told.race.question
-    asked = _of(told) if few else _again(run)  # of so many, the time was short or the machine restless for any verdict
+    asked = (
+        _of(told, run) if few else _again(run)
+    )  # of so many, the time was short or the machine restless for any verdict
     return shlex.join([*asked, "--budget", f"{math.ceil(budget_s / 60)}m"])
 
 
-def _again(run: MeasuredRun) -> list[str]:
-    """Return the question as it was asked, without its budget."""
+def _again(run: MeasuredRun, *without: str) -> list[str]:
+    """Return the question as it was asked, without its budget and those options."""
     words = [*command_of(run)]
-    if "--budget" in words:
-        at = words.index("--budget")
-        del words[at : at + 2]
+    for option in ("--budget", *without):
+        words = [each for each in words if not each.startswith(f"{option}=")]
+        while option in words:
+            at = words.index(option)
+            del words[at : at + 2]
     return words
 
 
-def _of(told: Raced) -> list[str]:
+def _of(told: Raced, run: MeasuredRun) -> list[str]:
     """Return the question as a command, of those it is open between."""
+    names = {
+        factor: ",".join(dict.fromkeys(str(getattr(each.row.result.cell, factor)) for each in told.answer))
+        for factor in ("adapter", "transport")
+    }
+    between = [word for factor, of in names.items() for word in (f"--{factor}", of)]
+    if told.cell.workload is not None:  # its file is in the command alone
+        return [*_again(run, "--adapter", "--transport"), *between]
     cell, wanted = told.cell, told.race.wanted
     words = ["middlemark", "which", "--size", typed_size(cell.size), "--rate", f"{cell.rate:.12g}"]
     words += ["--processes", str(cell.processes)] if cell.processes != 2 else []
@@ -303,7 +356,4 @@ def _of(told: Raced) -> list[str]:
     words += ["--deadline", f"{wanted.deadline_s * 1e3:.12g}ms"] if wanted.deadline_s is not None else []
     words += ["--loss", f"{wanted.max_loss:.12g}"] if wanted.max_loss else []
     words += ["--cpu", f"{wanted.max_cpu:.12g}"] if wanted.max_cpu is not None else []
-    for factor in ("adapter", "transport"):
-        names = dict.fromkeys(str(getattr(each.row.result.cell, factor)) for each in told.answer)
-        words += [f"--{factor}", ",".join(names)]
-    return words
+    return [*words, *between]

@@ -65,6 +65,10 @@ def racing(
     problems: list[Problem] = []
     if not heats:
         problems.append(Problem("--adapter", "nobody is left to race: the machine alone is no candidate"))
+    for graph in dict.fromkeys(cell.workload for cell in plan.cells if cell.workload is not None):
+        if all(topic.deadline_s is None for topic in graph.topics):
+            text = "no topic has a deadline: who leaves the most room before them wins a race of graphs"
+            problems.append(Problem(f"workload {graph.name}", text))
     needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
     if needed > budget_s:
         text = f"the first rounds, {len(plan.trials)} trials, take about {format_seconds(float(round(needed)))}"

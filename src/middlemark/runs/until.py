@@ -85,12 +85,14 @@ class _Racing:
         """Return the fastest floor of that experiment, until its median has some trials behind it."""
         asked = experiment(self._cells[candidate])
         known = {
-            index: [each.ns for each in self._attempts.get(index, {}).values() if each.ns is not None]
+            index: [each.figure for each in self._attempts.get(index, {}).values() if each.figure is not None]
             for index, cell in self._floors.items()
             if experiment(cell) == asked
         }
         fastest = min(
-            (index for index, ns in known.items() if ns), key=lambda each: statistics.median(known[each]), default=None
+            (index for index, figures in known.items() if figures),
+            key=lambda each: statistics.median(known[each]),
+            default=None,
         )
         return [] if fastest is None or len(known[fastest]) >= MACHINE_ALONE else [fastest]
 

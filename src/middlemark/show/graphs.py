@@ -13,7 +13,7 @@ from middlemark.document.numbers import ABSENT, megabytes, processors, ratio
 from middlemark.show.lines import row_line, wrapped
 
 MOST_LINES = 24
-_MARKS = {True: "✓", False: "✗", None: "?"}
+HOLDS = {True: "✓", False: "✗", None: "?"}
 _MOST_TOLD = 4
 
 
@@ -77,7 +77,7 @@ def _entry(row: Row | None) -> tuple[str, str]:
         return ("failed" if row else ABSENT), "red" if row else "dim"
     style = {True: "green", False: "red", None: ""}[found.holds]
     figures = f"{ratio(found.worst_share):>5}  {processors(found.cpu):>4}  {megabytes(found.rss_bytes):>5}"
-    return f"{_MARKS[found.holds]} {figures}", style
+    return f"{HOLDS[found.holds]} {figures}", style
 
 
 def _fitting(widths: Sequence[int], room: int) -> list[int]:

@@ -8,18 +8,22 @@ from typing import Any
 
 import msgspec
 
-from middlemark.document.numbers import ABSENT, exact, ratio, rounded, share, us
+from middlemark.document.numbers import ABSENT, exact, of_deadline, processors, ratio, rounded, share, us
 from middlemark.document.race import Candidate, Raced
 from middlemark.document.rows import per_message_ns
 from middlemark.document.sentences import part
 from middlemark.document.words import ASKED, plain, warning_name, words
-from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.cell import FACTORS, OF_WORKLOAD, Cell
+from middlemark.model.factors import Factor
 from middlemark.model.load import told as told_rate
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.show.graphs import HOLDS
 from middlemark.show.json import readable, written
 from middlemark.show.lines import aligned, command_lines, hanging
 from middlemark.stats.race import FINALISTS
+from middlemark.stats.result import WorkloadResult
+from middlemark.stats.workload import worst_edge
 
 SCHEMA = 1
 _ROWS = 4
@@ -32,13 +36,17 @@ _SETTINGS = tuple(each for each in FACTORS.values() if each.name in ("receive", 
 def render_json(raced: Raced) -> str:
     """Return one object; times are in ns, what was not measured is null."""
     cell, wanted = raced.cell, raced.race.wanted
+    graph = cell.workload
     found = {
         "schema": SCHEMA,
         "question": {
-            "size": cell.size,
-            "rate_hz": exact(float(cell.rate)),
+            "size": cell.size if graph is None else None,
+            "rate_hz": exact(float(cell.rate)) if graph is None else None,
+            "workload": graph.name if graph else None,
+            "scale": cell.scale if graph else None,
+            "copies": cell.copies if graph else None,
             "processes": cell.processes,
-            "subscribers": cell.subscribers,
+            "subscribers": cell.subscribers if graph is None else None,
             "deadline_ns": None if wanted.deadline_s is None else exact(wanted.deadline_s * 1e9),
             "loss": wanted.max_loss,
             "cpu": wanted.max_cpu,
@@ -54,6 +62,8 @@ def render_json(raced: Raced) -> str:
                 "p50_ns": exact(each.p50_ns),
                 "rounds": each.rounds,
                 "left": each.left,
+                "worst_share": exact(each.graph.worst_share) if each.graph else None,
+                "first_failing": each.graph.first_failing if each.graph else None,
             }
             for each in raced.candidates
         ],
@@ -71,13 +81,33 @@ def _answer(raced: Raced, each: Candidate) -> dict[str, Any]:
     return {
         "adapter": cell.adapter,
         "transport": cell.transport,
-        "settings": {**{of.name: written(cell, of) for of in _SETTINGS}, "native": dict(cell.native)},
+        "settings": {**{of.name: written(cell, of) for of in _settings(cell)}, "native": dict(cell.native)},
         "p50_ns": exact(each.p50_ns),
         "p90_ns": exact(each.p90_ns),
         "p99_ns": exact(each.p99_ns),
         "p99_absent": each.p99_absent,
         "times_machine": exact(raced.times_machine(each)),
-        "interval": None if interval is None else [exact(end) for end in interval],
+        "interval": None if interval is None or cell.workload else [exact(end) for end in interval],
+        "worst_edge": _edge(each),
+    }
+
+
+def _settings(cell: Cell) -> list[Factor]:
+    """Return what one configures; of a workload its topics say the rest."""
+    return [each for each in _SETTINGS if cell.workload is None or each.name not in OF_WORKLOAD]
+
+
+def _edge(each: Candidate) -> dict[str, Any] | None:
+    edge = each.worst_edge
+    if edge is None or each.graph is None:
+        return None
+    return {
+        "name": edge.name,
+        "from": edge.source,
+        "to": edge.to,
+        "deadline_ns": exact((edge.deadline_s or 0.0) * 1e9),
+        "share": exact(each.graph.worst_share),
+        "holds": each.graph.holds,
     }
 
 
@@ -112,9 +142,7 @@ def _verdict(raced: Raced) -> str:
     if not raced.answer:
         return f"Nothing is known yet for {asked}."
     told = raced.answer[: _NAMED if len(raced.answer) > FINALISTS else FINALISTS]
-    figures = list(dict.fromkeys((_us(told[0].p50_ns), _us(told[-1].p50_ns))))
-    way = "one way" if raced.cell.pattern == "stream" else "round trip"
-    took = f"{' to '.join(figures)} µs {way}{_alone(raced)}."
+    took = f"{_took(raced, told)}{_alone(raced)}."
     more = len(raced.answer) - len(told)
     names = listing([*map(_name, told), *([f"{more} more"] if more else [])])
     if raced.verdict == "best":
@@ -122,8 +150,21 @@ def _verdict(raced: Raced) -> str:
     return f"{'Tie' if raced.verdict == 'tie' else 'Undecided'} for {asked}: {names}, {took}"
 
 
+def _took(raced: Raced, told: Sequence[Candidate]) -> str:
+    if raced.cell.workload is None:
+        figures = dict.fromkeys(_us(each.p50_ns) for each in (told[0], told[-1]))
+        return f"{' to '.join(figures)} µs {'one way' if raced.cell.pattern == 'stream' else 'round trip'}"
+    figures = dict.fromkeys(of_deadline(each.figure) for each in (told[0], told[-1]))
+    edges = dict.fromkeys(edge.label for each in told if (edge := each.worst_edge))
+    of = f" ({next(iter(edges))})" if len(edges) == 1 else ""
+    return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{of}"
+
+
 def _asked(cell: Cell) -> str:
-    """Return what they were asked for: ``1 KiB at 1 kHz, 2 processes``."""
+    """Return what they were asked for: ``1 KiB at 1 kHz, 2 processes``; ``amr at scale 2, a process each``."""
+    if cell.workload is not None:
+        under = f" at scale {cell.scale:g}" if cell.scale != 1 else ""
+        return f"{cell.workload.name}{under}, {words(cell, ('processes', 'copies'))}"
     rate = told_rate(cell).replace("rate ", "at ")
     several = f", {cell.subscribers} subscribers" if cell.subscribers > 1 else ""
     return f"{format_size(cell.size)} {rate}{several}, {words(cell, ('processes',))}"
@@ -139,6 +180,11 @@ def _sure(raced: Raced) -> str:
         parts.append(f"{sure}: they differ by less than {format_percent(raced.within)}.")
     elif raced.verdict == "undecided":
         parts.append(f"Not sure: {raced.why_open}.")
+    parts += [
+        f"Over all its trials {_name(each)} does not hold: {each.graph.first_failing}."
+        for each in raced.answer[:1]
+        if each.graph and each.graph.holds is False
+    ]
     if raced.answer and raced.answer[0].within is not None and raced.race.wanted.deadline_s is not None:
         parts.append(
             f"{share(raced.answer[0].within)} of messages within {format_seconds(raced.race.wanted.deadline_s)}."
@@ -161,7 +207,10 @@ def _alone(raced: Raced) -> str:
 
 
 def _table(raced: Raced) -> Iterator[str]:
-    shown = [*raced.answer, *(each for each in raced.candidates if each not in raced.answer and each.p50_ns)][:_ROWS]
+    shown = [*raced.answer, *(each for each in raced.candidates if each not in raced.answer and each.figure)][:_ROWS]
+    if raced.cell.workload is not None:
+        yield from aligned(_graph_rows(raced, shown), right=True)
+        return
     within = raced.race.wanted.deadline_s is not None
     rare = _rare(raced, shown)
     longest = max((len(each.left or "") for each in shown), default=0)
@@ -189,6 +238,40 @@ def _table(raced: Raced) -> Iterator[str]:
     yield from aligned(rows, right=True)
 
 
+def _graph_rows(raced: Raced, shown: Sequence[Candidate]) -> list[list[str]]:
+    longest = max((len(each.left or "") for each in shown), default=0)
+    rows = [["", "", "of deadline", "p99 µs", "processors", "× alone", "rounds", ""]]
+    rows += [
+        [
+            _name(each),
+            *_graph_figures(each.graph),
+            ratio(raced.times_machine(each)),
+            str(each.rounds),
+            (each.left or "").ljust(longest),
+        ]
+        for each in shown
+    ]
+    if raced.machine_alone is not None:
+        result = raced.machine_alone.result
+        rows.append(["machine alone", *_graph_figures(result.workload), ratio(1.0), str(result.trials), ""])
+    return rows
+
+
+def _graph_figures(found: WorkloadResult | None) -> list[str]:
+    """Return whether it holds, the worst edge's part of its deadline and p99, and the processors it takes."""
+    if found is None:
+        return [ABSENT] * 4
+    edge = worst_edge(found.topics)
+    p99 = edge.one_way_ns.p99 if edge and edge.one_way_ns else None
+    return [HOLDS[found.holds], of_deadline(found.worst_share), _us(p99), processors(found.cpu)]
+
+
+def _failing(each: Candidate) -> str:
+    """Return the edge by which it left."""
+    by_edge = each.left in ("misses the deadline", "loses", "cannot keep the rate")
+    return each.graph.first_failing or "" if by_edge and each.graph else ""
+
+
 def _rare(raced: Raced, shown: Sequence[Candidate]) -> str:
     """Return the highest percentile that is known; empty: there is none, or a deadline, and who meets it is told."""
     if raced.race.wanted.deadline_s is not None:
@@ -202,7 +285,8 @@ def _at(each: Candidate, percentile: str) -> float | None:
 
 def _below(raced: Raced, folder: str) -> Iterator[str]:
     if raced.verdict in ("best", "tie"):
-        settings = dict.fromkeys(words(each.row.result.cell, (*ASKED, "receive")) for each in raced.answer)
+        asked = ("receive", "loan", "native") if raced.cell.workload else (*ASKED, "receive")
+        settings = dict.fromkeys(words(each.row.result.cell, asked) for each in raced.answer)
         if len(settings) == 1:  # of several that tie the names say what is not usual
             yield f"settings: {next(iter(settings))}"
     if raced.verdict != "none holds" and (reasons := _reasons(raced)):
@@ -226,7 +310,11 @@ def _reasons(raced: Raced) -> str:
     """Return how many left for which reason; of those that did not do what is asked, the names of some."""
     told = []
     for why, number in Counter(each.left for each in raced.candidates if each.left).most_common():
-        names = [_name(each) for each in raced.candidates if each.left == why]
+        names = [
+            f"{_name(each)}: {_failing(each)}" if _failing(each) else _name(each)
+            for each in raced.candidates
+            if each.left == why
+        ]
         more = ", …" if number > _NAMED else ""
         told.append(f"{why} {number}" + ("" if why == "slower" else f" ({', '.join(names[:_NAMED])}{more})"))
     return "; ".join(told)

@@ -19,7 +19,9 @@ from middlemark.stats.costs import trial_cpu
 from middlemark.stats.floors import carried_otherwise
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.race import FINAL_LOOKS, FIRST_LOOK, Ended, Figures, standing
+from middlemark.stats.result import EdgeResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
+from middlemark.stats.workload import GraphTrial, edges_over, fails_most, graph_holds
 
 Left = Literal[
     "slower", "misses the deadline", "cannot keep the rate", "loses", "takes too much processor time", "failed"
@@ -39,12 +41,19 @@ _MISSING = 0.05
 class Attempt(msgspec.Struct, frozen=True):
     """One trial of a candidate."""
 
-    ns: float | None
-    """Its p50; None: it has none."""
+    figure: float | None
+    """What is to be small: its p50 in ns; of a workload, the part of its deadline that the worst edge takes."""
     misses: Left | None = None
     """What is wanted and was not done, the worst first."""
     within: float | None = None
     """The share of messages that arrived within the deadline; None: there is none."""
+    told: bool = True
+    """Whether it can be said if what is wanted was done: of a workload, by enough messages."""
+
+
+def raced_by(cell: Cell) -> str:
+    """Return the metric that its race is decided by, as ``comparisons.METRICS`` has it."""
+    return "p50" if cell.workload is None else "deadline"
 
 
 Attempts = Mapping[int, Mapping[int, Attempt]]
@@ -79,6 +88,8 @@ def attempt(
     outcome = trial.outcome
     if outcome.failed is not None or carried_otherwise(cell, outcome, descriptions):
         return Attempt(None, "failed")
+    if trial.graph is not None:
+        return _of_graph(cell, trial.graph, trial_cpu(outcome), wanted)
     latency = trial.times.latency_of(cell)
     counts = rates.counts(outcome)
     expected = counts.received + counts.lost if counts else 0
@@ -98,6 +109,26 @@ def attempt(
         misses.append("takes too much processor time")
     ns = latency.p50 if latency else None
     return Attempt(ns, misses[0] if misses else None if ns else "failed", within)
+
+
+def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) -> Attempt:
+    """Return what one trial of a workload says: it holds as its edges allow, or fails as the worst of them does."""
+    edges = edges_over(cell, [graph])
+    held, failing = graph_holds(edges), fails_most(edges)
+    misses: Left | None = None if failing is None else _fails_by(failing)
+    if misses is None and wanted.max_cpu is not None and cpu is not None and cpu > wanted.max_cpu:
+        misses = "takes too much processor time"
+    return Attempt(graph.worst, misses or (None if graph.worst else "failed"), told=held is not None)
+
+
+def _fails_by(edge: EdgeResult) -> Left:
+    """Return what most of the messages came to that an edge failed by."""
+    ways: tuple[tuple[int, Left], ...] = (
+        (edge.unsent, "cannot keep the rate"),
+        (edge.lost, "loses"),
+        (edge.missed or 0, "misses the deadline"),
+    )
+    return max(ways, key=lambda each: each[0])[1]
 
 
 def _latencies(
@@ -150,9 +181,9 @@ def _after(heat: Heat, attempts: Attempts, number: int, fewest: int) -> Heat:
     running = [each for each in heat.running if each not in left]
     holding = {each for each in running if holds(known[each].values())}
     timed: dict[Hashable, Figures] = {
-        each: {at: math.log(one.ns) for at, one in known[each].items() if one.ns}
+        each: {at: math.log(one.figure) for at, one in known[each].items() if one.figure}
         for each in running
-        if sum(one.ns is None for one in known[each].values()) < FAILURES
+        if sum(one.figure is None for one in known[each].values()) < FAILURES
     }
     order: list[Hashable] = []
     ended: Ended | Literal["none holds"] | None = None
@@ -177,7 +208,7 @@ def _after(heat: Heat, attempts: Attempts, number: int, fewest: int) -> Heat:
 
 def holds(attempts: Collection[Attempt]) -> bool:
     """Say whether what is wanted is done in at least half of the trials; one that was never measured does not."""
-    return bool(attempts) and 2 * sum(each.misses is None for each in attempts) >= len(attempts)
+    return bool(attempts) and 2 * sum(each.misses is None and each.told for each in attempts) >= len(attempts)
 
 
 def _leaves(attempts: Sequence[Attempt]) -> Left | None:

@@ -7,7 +7,7 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
-from middlemark.stats.candidates import Place
+from middlemark.stats.candidates import Place, raced_by
 from middlemark.stats.costs import trial_cpu_ns_per_message, trial_rss_bytes
 from middlemark.stats.floors import by_rate, floors
 from middlemark.stats.interval import FEWEST
@@ -172,8 +172,10 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
         questions=[_question(each) for each in members],
         margin=margin,
     )
-    if metric == "p50":
-        verdicts = tuple(map(_as_raced, members, verdicts))
+    verdicts = tuple(
+        _as_raced(each, judged) if metric == raced_by(each.a.cell) else judged
+        for each, judged in zip(members, verdicts, strict=True)
+    )
     family = sum(each.pairs >= FEWEST for each in verdicts)
     return [
         Comparison(pairing, metric, _medians([*of.values()]), judged, word(metric, judged.verdict), family)

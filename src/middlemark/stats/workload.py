@@ -13,6 +13,7 @@ import numpy as np
 
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Sent, TrialOutcome, received_hz
+from middlemark.model.plan import Limits
 from middlemark.model.samples import SEQUENCE_BITS
 from middlemark.model.times import Summary
 from middlemark.model.workload import Topic, Workload
@@ -74,8 +75,6 @@ def _edges(
     edges = []
     for index, (number, _) in enumerate(graph.edges):
         topic, mine = graph.topics[number], found[index]
-        latency = latencies.get(index) or Summary()
-        longest = latency.p99 if latency.p99 is not None else latency.max
         edges.append(
             EdgeTrial(
                 sent=mine.expected,
@@ -84,10 +83,18 @@ def _edges(
                 late=_late(arrived[index], topic.deadline_s),
                 unsent=_unsent(sent.get(number)),
                 received_hz=received_hz(mine, outcome.publishers),
-                worst=longest / 1e9 / topic.deadline_s if topic.deadline_s and longest is not None else None,
+                worst=_part_of(topic.deadline_s, latencies.get(index)),
             )
         )
     return tuple(edges)
+
+
+def _part_of(deadline_s: float | None, latency: Summary | None) -> float | None:
+    """Return the 99th percentile, or with too few samples the longest, over the deadline; None: there is none."""
+    if deadline_s is None or latency is None:
+        return None
+    longest = latency.p99 if latency.p99 is not None else latency.max
+    return None if longest is None else longest / 1e9 / deadline_s
 
 
 def _late(kept: Kept, deadline_s: float | None) -> int:
@@ -159,19 +166,14 @@ def over_trials(
     """
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
-    ends, rates_hz = graph.edges, graph.rates_hz
-    edges = tuple(
-        _edge(graph.topics[number], node, rates_hz[number], [each.edges[index] for _, each in trials], latencies(index))
-        for index, (number, node) in enumerate(ends)
-    )
-    judged = [each for each in edges if each.deadline_s is not None]
+    ends = graph.edges
+    edges = edges_over(cell, [each for _, each in trials], latencies)
     worst = fails_most(edges)
-    holds = False if worst else None if not judged or any(each.holds is None for each in judged) else True
     shares = [each.worst for _, each in trials if each.worst is not None]
     wire = [outcome.network.loopback_bytes for outcome, _ in trials if outcome.network is not None]
     return WorkloadResult(
         name=cell.workload.name,
-        holds=holds,
+        holds=graph_holds(edges),
         first_failing=worst.label if worst else None,
         worst_share=statistics.median(shares) if shares else None,
         topics=edges,
@@ -192,9 +194,44 @@ def over_trials(
     )
 
 
+def edges_over(
+    cell: Cell, trials: Sequence[GraphTrial], latencies: Callable[[int], Summary | None] = lambda _: None
+) -> tuple[EdgeResult, ...]:
+    """Return each edge with the counts of all those trials. ``latencies``: of an edge, by its number."""
+    assert cell.workload is not None
+    graph = cell.workload.under(cell.scale, cell.copies)
+    rates_hz = graph.rates_hz
+    return tuple(
+        _edge(graph.topics[number], node, rates_hz[number], [each.edges[index] for each in trials], latencies(index))
+        for index, (number, node) in enumerate(graph.edges)
+    )
+
+
+def graph_holds(edges: Sequence[EdgeResult]) -> bool | None:
+    """Say whether each edge with a deadline holds; None: there is none, or too little is known of one."""
+    judged = [each.holds for each in edges if each.deadline_s is not None]
+    return False if False in judged else None if not judged or None in judged else True
+
+
 def fails_most(edges: Sequence[EdgeResult]) -> EdgeResult | None:
     """Return the edge that fails most, of those that do not hold; None: all that can be judged hold."""
     return max((each for each in edges if each.holds is False), key=lambda each: each.failed_share, default=None)
+
+
+def worst_edge(edges: Sequence[EdgeResult]) -> EdgeResult | None:
+    """Return the edge that takes the greatest part of its deadline; None: none has one, or nothing arrived."""
+    known = [(part, each) for each in edges if (part := _part_of(each.deadline_s, each.one_way_ns)) is not None]
+    return max(known, key=lambda each: each[0], default=(0.0, None))[1]
+
+
+def too_short(graph: Workload, limits: Limits) -> tuple[str, ...]:
+    """Return the topics with a deadline of which one such trial sends too little to say whether they hold."""
+    found = []
+    for topic, rate_hz in zip(graph.topics, graph.rates_hz, strict=True):
+        due = float(limits.samples) if limits.samples is not None else rate_hz * (limits.duration_s or 0.0)
+        if topic.deadline_s is not None and due * _NEARLY < min(ENOUGH_MESSAGES, ENOUGH_S * rate_hz * _NEARLY):
+            found.append(topic.name)
+    return tuple(found)
 
 
 def _edge(topic: Topic, node: str, rate_hz: float, trials: Sequence[EdgeTrial], latency: Summary | None) -> EdgeResult:

@@ -1,0 +1,197 @@
+"""A race of graphs: what a trial says of its candidate, who leaves by which edge, and what the answer tells."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from descriptions import transport
+from report_runs import ROBOT, cell, document_of, run_of, spread
+
+from middlemark.document import MeasuredRun
+from middlemark.document.race import Raced, raced
+from middlemark.model.cell import Cell, carrying
+from middlemark.model.outcome import Failure
+from middlemark.model.plan import Limits, Race, Wanted
+from middlemark.plan.rounds import racing
+from middlemark.problems import RequestError
+from middlemark.show.which import render_json, render_table
+from middlemark.stats.candidates import Attempt, attempt, holds
+from middlemark.stats.trials import TrialSummary
+from middlemark.stats.workload import EdgeTrial, too_short
+
+BROKEN = Failure("crashed", "it crashed", "")
+FIELD = {
+    ("shm", "shm"): [0.49, 0.49],
+    ("udp", "udp"): [0.6, 0.6],
+    ("lyra", "shm"): spread(0.98, trials=6),
+    ("lyra", "udp"): spread(3.0, trials=3),
+    ("vega", "udp"): spread(1.02, trials=6),
+    ("deneb", "udp"): [BROKEN, BROKEN],
+}
+COMMAND = ("middlemark", "which", "--workload", "my robot.toml", "--adapter=all", "--budget", "20m", "--quiet")
+
+
+def robot(adapter: str = "lyra", over: str = "udp", **levels: Any) -> Cell:
+    return carrying(cell(adapter, over, processes=2, **levels), ROBOT, transport(over))
+
+
+def race(
+    figures: Mapping[tuple[str, str], Sequence[float | Failure]], wanted: Wanted | None = None, **levels: Any
+) -> MeasuredRun:
+    run = run_of({robot(*each, **levels): of for each, of in figures.items()}, command=COMMAND)
+    raced = tuple(at for at, (adapter, _) in enumerate(figures) if adapter not in ("shm", "udp"))
+    asked = Race(heats=(raced,), budget_s=1200.0, wanted=wanted or Wanted(), question=True)
+    plan = msgspec.structs.replace(run.file.plan, race=asked)
+    return msgspec.structs.replace(run, file=msgspec.structs.replace(run.file, plan=plan))
+
+
+def answer(run: MeasuredRun) -> Raced:
+    return raced(document_of(run), run)
+
+
+def said(trial: TrialSummary, wanted: Wanted | None = None) -> Attempt:
+    def nothing(_: object) -> Any:
+        raise AssertionError("a graph's trial has been read")
+
+    return attempt(robot(), trial, wanted or Wanted(), nothing, nothing, {})
+
+
+def one(share: float = 0.2) -> TrialSummary:
+    return run_of({robot(): [share]}).trials[0][0]
+
+
+def with_edge(trial: TrialSummary, number: int, **changed: Any) -> TrialSummary:
+    assert trial.graph is not None
+    edges: list[EdgeTrial] = [*trial.graph.edges]
+    edges[number] = msgspec.structs.replace(edges[number], **changed)
+    graph = msgspec.structs.replace(trial.graph, edges=tuple(edges))
+    return msgspec.structs.replace(trial, graph=graph)
+
+
+def test_a_trial_is_its_worst_edges_part_of_the_deadline_and_holds_as_the_workload_allows() -> None:
+    assert said(one(0.2)) == Attempt(0.2)
+    assert said(with_edge(one(0.2), 1, late=1)) == Attempt(0.2), "one in a thousand is allowed"
+    assert said(with_edge(one(0.2), 1, late=2)) == Attempt(0.2, "misses the deadline")
+
+
+def test_it_fails_by_what_most_messages_of_the_edge_came_to_that_fails_most() -> None:
+    late = with_edge(one(), 0, late=5)
+    assert said(late).misses == "misses the deadline"
+    assert said(with_edge(late, 1, lost=4)).misses == "misses the deadline"
+    assert said(with_edge(late, 1, lost=6)).misses == "loses"
+    assert said(with_edge(late, 0, late=5, unsent=9)).misses == "cannot keep the rate"
+    assert said(with_edge(late, 2, lost=900)).misses == "misses the deadline", "that topic has no deadline"
+
+
+def test_processors_are_those_of_all_processes() -> None:
+    assert said(one(0.5), Wanted(max_cpu=0.31)) == Attempt(0.5), "three processes of a tenth"
+    assert said(one(0.5), Wanted(max_cpu=0.29)) == Attempt(0.5, "takes too much processor time")
+
+
+def test_too_few_messages_are_no_reason_to_leave_and_none_to_be_best() -> None:
+    few = said(with_edge(one(), 1, sent=900, received=900))
+    assert few == Attempt(0.2, None, told=False)
+    assert not holds([few, few])
+    assert holds([Attempt(0.2), few])
+
+
+@pytest.mark.parametrize(
+    ("limits", "short"),
+    [
+        (Limits(duration_s=10.0), ()),
+        (Limits(duration_s=9.0), ("image",)),
+        (Limits(samples=999), ("image",)),
+        (Limits(samples=1000), ()),
+    ],
+)
+def test_a_trial_is_long_enough_for_a_thousand_messages_or_ten_seconds_of_them(
+    limits: Limits, short: tuple[str, ...]
+) -> None:
+    assert too_short(ROBOT, limits) == short
+    assert too_short(ROBOT.under(2.0, 1), Limits(duration_s=6.0)) == ()
+
+
+def test_a_race_of_graphs_without_deadlines_is_refused() -> None:
+    topics = tuple(msgspec.structs.replace(each, deadline_s=None) for each in ROBOT.topics)
+    bare = carrying(cell(processes=2), msgspec.structs.replace(ROBOT, topics=topics), transport("udp"))
+    with pytest.raises(RequestError, match="workload robot: no topic has a deadline"):
+        racing(run_of({bare: [0.2]}).file.plan, ("shm", "udp"), 600.0, question=True)
+
+
+def test_who_leaves_most_room_before_its_deadlines_is_best_and_the_others_leave_with_their_reasons() -> None:
+    found = answer(race(FIELD))
+    assert (found.verdict, [each.row.name for each in found.answer]) == ("best", ["lyra shm"])
+    assert {each.row.name: (each.left, each.rounds) for each in found.candidates} == {
+        "lyra shm": (None, 6),
+        "lyra udp": ("slower", 3),
+        "vega udp": ("misses the deadline", 6),
+        "deneb udp": ("failed", 2),
+    }
+    assert found.times_machine(found.answer[0]) == pytest.approx(2.0, rel=0.01)
+    assert found.settles is None
+
+
+def test_the_screen_names_the_edges() -> None:
+    lines = render_table(answer(race(FIELD)), "runs/it", 100).splitlines()
+    text = " ".join(" ".join(lines).split())
+    assert text.startswith(
+        "lyra shm is best for robot, a process each: the worst edge's p99 takes 0.98 of its deadline "
+        "(image → detector), 2.00 × the machine alone. Sure"
+    )
+    assert "of deadline p99 µs processors × alone rounds" in text
+    assert "lyra shm ✓ 0.98 9,800 0.59 2.00 6" in text
+    assert "vega udp ✗ 1.02 10,200 0.61 2.08 6 misses the deadline" in text
+    assert "machine alone ✓ 0.49" in text
+    assert "misses the deadline 1 (vega udp: image → detector)" in text
+    assert max(map(len, lines)) <= 100
+
+
+def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
+    found = json.loads(render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0))))
+    assert found["question"] == {
+        "size": None, "rate_hz": None, "workload": "robot", "scale": 2, "copies": 1, "processes": 2,
+        "subscribers": None, "deadline_ns": None, "loss": None, "cpu": 2.0, "budget_s": 1200,
+    }  # fmt: skip
+    [best] = found["answer"]
+    edge = {"name": "image", "from": "camera", "to": "detector", "deadline_ns": 10_000_000, "holds": True}
+    assert best["worst_edge"].pop("share") == pytest.approx(0.98, rel=0.01)
+    assert best["worst_edge"] == edge
+    assert best["p99_ns"] == pytest.approx(9.8e6, rel=0.01)
+    assert best["settings"] == {"receive": "block", "loan": False, "native": {}}
+    assert best["interval"] is None
+    left = {(each["adapter"], each["transport"]): each for each in found["candidates"]}
+    assert left["vega", "udp"]["first_failing"] == "image → detector"
+    assert (left["lyra", "shm"]["first_failing"], left["lyra", "shm"]["left"]) == (None, None)
+    assert left["deneb", "udp"]["worst_share"] is None
+
+
+def test_where_no_graph_holds_none_does() -> None:
+    found = answer(race({each: spread(1.5, trials=6) for each in (("lyra", "udp"), ("vega", "udp"))}))
+    assert (found.verdict, found.answer) == ("none holds", ())
+    text = " ".join(render_table(found, "runs/it", 100).split())
+    assert text.startswith("None holds for robot, a process each: misses the deadline 2 (lyra udp: image → detector,")
+
+
+def test_what_is_open_is_asked_again_of_those_it_is_open_between() -> None:
+    scattered = {
+        ("lyra", "udp"): [0.2, 0.4, 0.3, 0.5, 0.2, 0.4],
+        ("vega", "udp"): [0.4, 0.2, 0.5, 0.3, 0.3, 0.3],
+    }
+    found = answer(race(scattered))
+    assert found.verdict == "undecided"
+    assert found.settles is not None
+    assert found.settles.startswith("middlemark which --workload 'my robot.toml' --quiet --adapter ")
+    assert found.settles.endswith(" --transport udp --budget 40m")
+
+
+def test_the_report_of_the_same_run_has_the_same_verdicts() -> None:
+    run = race(FIELD)
+    told = {
+        (document.rows[each.a].name, document.rows[each.b].name): each.comparison.word
+        for document in [document_of(run)]
+        for each in document.comparisons
+        if each.comparison.metric == "deadline"
+    }
+    assert told["lyra shm", "lyra udp"] == "later"
