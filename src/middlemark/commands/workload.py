@@ -1,11 +1,19 @@
 """``middlemark workload``: a workload from what there is already, as a suite to be edited and run."""
 
+import importlib
+import os
+import sys
 from pathlib import Path
+from time import monotonic_ns
+from typing import TYPE_CHECKING
 
 import click
 
 from middlemark import exits
-from middlemark.problems import Problem, RequestError
+from middlemark.problems import MeasureError, Problem, RequestError
+
+if TYPE_CHECKING:
+    from middlemark.workloads.ros2 import Ros2
 
 
 @click.group(name="workload")
@@ -47,6 +55,40 @@ def from_bag(bag: str, out: str | None) -> int:
     found = read(path, suite_name(stem))
     text = toml(found.workload, f"The topics of {path.resolve().name}", found.remarks, found.comments)
     return _write(text, out or f"{stem}.toml")
+
+
+@command.command(name="from-ros2")
+@click.option("--seconds", type=click.FloatRange(0.1, 86_400), default=5.0, show_default=True, help="How long to look.")
+@click.option("-o", "--out", metavar="FILE", default="robot.toml", show_default=True, help="The suite; -: stdout.")
+def from_ros2(seconds: float, out: str) -> int:
+    """Look at the ROS 2 graph that runs here, through its own rclpy."""
+    from middlemark.suite.read import suite_name
+    from middlemark.workloads.ros2 import watch
+    from middlemark.workloads.written import toml
+
+    name = suite_name(Path(out).stem) if out != "-" else "robot"
+    found = watch(_ros2(), name, f"middlemark_{os.getpid()}", seconds, monotonic_ns)
+    if found is None:
+        raise MeasureError(
+            f"in {seconds:g} s no message was seen that one node of ROS 2 published and another subscribes to",
+            "is ROS_DOMAIN_ID (and RMW_IMPLEMENTATION) here the robot's? does it run? --seconds 60 looks longer",
+        )
+    return _write(toml(found.workload, "A running ROS 2 graph", found.remarks, found.comments), out)
+
+
+def _ros2() -> "Ros2":
+    from middlemark.workloads.ros2 import Ros2
+
+    try:
+        rclpy, qos = importlib.import_module("rclpy"), importlib.import_module("rclpy.qos")
+        types = importlib.import_module("rosidl_runtime_py.utilities")
+    except ImportError as error:
+        version = ".".join(map(str, sys.version_info[:2]))
+        raise MeasureError(
+            f"rclpy cannot be imported: {error}",
+            f"source a ROS 2 installation first (/opt/ros/…/setup.bash), one for the same Python: {version} here",
+        ) from None
+    return Ros2(rclpy, qos, types.get_message)
 
 
 def _write(text: str, out: str) -> int:

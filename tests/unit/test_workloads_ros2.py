@@ -1,0 +1,177 @@
+"""A running ROS 2 graph becomes a suite: names, types, QoS, who publishes and subscribes, rates and sizes."""
+
+import importlib
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from middlemark.commands import workload as verb
+from middlemark.model.workload import Topic
+from middlemark.problems import MeasureError
+from middlemark.suite.workload import read_workload
+
+NS = 1_000_000_000
+FAKE = Path(__file__).parent / "fake_ros2"
+
+
+@pytest.fixture
+def ros2(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Put the invented ROS 2 on the path, as ``source setup.bash`` does."""
+    monkeypatch.syspath_prepend(str(FAKE))
+    rclpy: Any = importlib.import_module("rclpy")
+    monkeypatch.setattr(verb, "monotonic_ns", lambda: rclpy.graph.now_ns)
+    yield rclpy
+    for name in [each for each in sys.modules if each.split(".")[0] in ("rclpy", "rosidl_runtime_py")]:
+        del sys.modules[name]
+
+
+def end(ros2: Any, node: str, kind: str, **qos: Any) -> Any:
+    namespace, _, name = node.rpartition("/")
+    levels = {"depth": 10, **qos}
+    return ros2.TopicEndpointInfo(
+        node_name=name, node_namespace=namespace or "/", topic_type=kind, qos_profile=ros2.qos.QoSProfile(**levels)
+    )
+
+
+def topic(
+    ros2: Any,
+    name: str,
+    kind: str,
+    publishers: list[str],
+    subscribers: list[str],
+    sent: tuple[float, list[int]] = (10.0, [100]),
+    **qos: Any,
+) -> None:
+    """Add a topic that is sent for a minute at that rate, in those sizes by turns."""
+    rate_hz, sizes = sent
+    ros2.graph.kinds[name] = [kind]
+    ros2.graph.publishers[name] = [end(ros2, each, kind, **qos) for each in publishers]
+    ros2.graph.subscribers[name] = [end(ros2, each, kind) for each in subscribers]
+    ros2.graph.messages[name] = [
+        (round(at * NS / rate_hz), bytes(sizes[at % len(sizes)])) for at in range(round(60 * rate_hz))
+    ]
+
+
+def asked(*words: str) -> Result:
+    return CliRunner().invoke(verb.command, ["from-ros2", *words], standalone_mode=False)
+
+
+def seen(*words: str) -> tuple[str, dict[str, Topic]]:
+    """Return the suite's text and its topics, read back."""
+    result = asked("-o", "-", *words)
+    assert result.exception is None, result.exception
+    found, problems = read_workload(tomllib.loads(result.output)["workload"], "robot", "robot.toml", result.output)
+    assert found is not None, problems
+    return result.output, {each.name: each for each in found.topics}
+
+
+def test_topics_have_their_nodes_types_qos_rates_and_mean_sizes(ros2: Any) -> None:
+    best = ros2.qos.ReliabilityPolicy.BEST_EFFORT
+    image = ("/camera/image", "sensor_msgs/msg/Image", ["/front/camera"], ["/detector", "/recorder"])
+    topic(ros2, *image, sent=(30.0, [90_000, 110_000]), reliability=best, depth=5)
+    topic(ros2, "/cmd", "geometry_msgs/msg/Twist", ["/planner"], ["/base"], history=ros2.qos.HistoryPolicy.KEEP_ALL)
+    text, topics = seen("--seconds", "10")
+    found = topics["/camera/image"]
+    assert (found.source, found.to) == ("/front/camera", ("/detector", "/recorder"))
+    assert (found.type, found.reliability, found.depth) == ("sensor_msgs/msg/Image", "best-effort", 5)
+    assert found.size == pytest.approx(100_000, rel=1e-2)
+    assert found.rate_hz == pytest.approx(30.0, rel=1e-3)
+    assert found.deadline_s == pytest.approx(1 / 30, rel=1e-2)
+    assert (topics["/cmd"].reliability, topics["/cmd"].depth) == ("reliable", None)
+    assert re.search(r"# (299|300|301) messages of 90,000 to 110,000 bytes", text)
+    assert re.search(r"Seen in a running ROS 2 in 10 s: (399|400|401) messages of 2 topics\.", text)
+    assert not ros2.graph.up
+    assert ros2.graph.nodes == []
+
+
+def test_what_several_nodes_publish_is_a_topic_each(ros2: Any) -> None:
+    topic(ros2, "/tf", "tf2_msgs/msg/TFMessage", ["/odom", "/slam"], ["/slam", "/view"], sent=(100.0, [80]))
+    text, topics = seen()
+    assert {name: (each.source, each.to) for name, each in topics.items()} == {
+        "/tf/odom": ("/odom", ("/slam", "/view")),
+        "/tf/slam": ("/slam", ("/view",)),
+    }
+    assert topics["/tf/odom"].rate_hz == pytest.approx(50.0, rel=1e-3)
+    assert "2 nodes publish /tf: each is thought to send as much" in text
+
+
+def test_what_was_published_before_is_seen_where_it_is_kept_and_tells_no_rate(ros2: Any) -> None:
+    kept = {"durability": ros2.qos.DurabilityPolicy.TRANSIENT_LOCAL, "depth": 1}
+    topic(ros2, "/tf_static", "tf2_msgs/msg/TFMessage", ["/robot"], ["/view"], **kept)
+    ros2.graph.messages["/tf_static"] = [(-9, bytes(200)), (-5, bytes(400))]
+    text, topics = seen("--seconds", "4")
+    assert (topics["/tf_static"].size, topics["/tf_static"].rate_hz) == (300, 0.5)
+    assert "# durability transient-local: late joiners" in text
+
+
+def test_an_unreliable_publisher_beside_a_reliable_one_is_heard_too(ros2: Any) -> None:
+    topic(ros2, "/scan", "sensor_msgs/msg/LaserScan", ["/a"], ["/slam"])
+    best = ros2.qos.ReliabilityPolicy.BEST_EFFORT
+    ros2.graph.publishers["/scan"].append(end(ros2, "/b", "sensor_msgs/msg/LaserScan", reliability=best))
+    seen()
+    kind = ros2.qos.HistoryPolicy.UNKNOWN
+    topic(ros2, "/scan", "sensor_msgs/msg/LaserScan", ["/a"], ["/slam"], history=kind, depth=0)
+    text, topics = seen()
+    assert topics["/scan"].depth == 10
+    assert "# its history is not told by this middleware: edit depth" in text
+
+
+def test_what_cannot_be_carried_is_left_out_by_name_and_services_are_named(ros2: Any) -> None:
+    topic(ros2, "/cmd", "geometry_msgs/msg/Twist", ["/planner"], ["/base"])
+    topic(ros2, "/odd", "unheard_of/msg/Odd", ["/planner"], ["/base"])
+    topic(ros2, "/alone", "std_msgs/msg/Bool", ["/planner"], [])
+    topic(ros2, "/wanted", "std_msgs/msg/Bool", [], ["/base"])
+    topic(ros2, "/quiet", "std_msgs/msg/Bool", ["/planner"], ["/base"], sent=(0.001, [1]))
+    topic(ros2, "/self", "std_msgs/msg/Bool", ["/planner"], ["/planner"])
+    topic(ros2, "/rosout", "rcl_interfaces/msg/Log", ["/planner"], ["/base"])
+    ros2.graph.services = [
+        ("/plan", ["nav_msgs/srv/GetPlan"]),
+        ("/planner/get_parameters", ["rcl_interfaces/srv/GetParameters"]),
+    ]
+    text, topics = seen()
+    assert [*topics] == ["/cmd"]
+    for said in (
+        "Left out, as their types are not installed here: /odd.",
+        "Left out, as nobody else subscribes to them: /alone, /self.",
+        "Left out, as nobody publishes them: /wanted.",
+        "Left out, as no message came: /quiet.",
+        "write a [[workload.service]] for what matters: /plan (nav_msgs/srv/GetPlan).",
+    ):
+        assert said in text
+    assert "get_parameters" not in text
+    assert "/rosout" not in text
+
+
+def test_the_file_runs_at_once(ros2: Any, tmp_path: Path) -> None:
+    topic(ros2, "/cmd", "geometry_msgs/msg/Twist", ["/planner"], ["/base"])
+    out = tmp_path / "robot.toml"
+    assert asked("-o", str(out)).exception is None
+    from middlemark.suite import load, raw_options
+
+    [suite] = load([str(out)], raw_options())
+    assert suite.sweeps[0].workload is not None
+    assert suite.name == "robot"
+
+
+def test_an_empty_graph_is_no_workload(ros2: Any) -> None:
+    refused = asked("--seconds", "1").exception
+    assert isinstance(refused, MeasureError)
+    assert "in 1 s no message was seen" in str(refused)
+    assert "ROS_DOMAIN_ID" in refused.advice
+    assert not ros2.graph.up
+
+
+def test_without_ros_2_it_says_what_to_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rclpy", None)
+    refused = asked().exception
+    assert isinstance(refused, MeasureError)
+    assert str(refused).startswith("rclpy cannot be imported: ")
+    assert refused.advice.startswith(
+        "source a ROS 2 installation first (/opt/ros/…/setup.bash), one for the same Python"
+    )
