@@ -323,9 +323,8 @@ def _settles(told: Raced, run: MeasuredRun, judged: JudgedDocument) -> str | Non
     reckoned = max([each for each in needed if each], default=0) * a_round * _MORE
     budget_s = min(max(reckoned, 2 * told.race.budget_s), max(_MOST_BUDGET_S, 2 * told.race.budget_s))
     few = len(told.answer) <= FINALISTS and told.race.question
-    asked = (
-        _of(told, run) if few else _again(run)
-    )  # of so many, the time was short or the machine restless for any verdict
+    # Of so many, the time was short or the machine restless for any verdict.
+    asked = _of(told, run) if few else _again(run)
     return shlex.join([*asked, "--budget", f"{math.ceil(budget_s / 60)}m"])
 
 
