@@ -45,8 +45,8 @@ ONE = ("size", "rate", "processes", "subscribers")
 TOPIC_ONLY = ("size", "rate", "subscribers", "deadline", "loss")
 """What the topics of a workload say for themselves."""
 BUDGET = "2m"
-GRAPH_BUDGET = "20m"
-"""A trial of a workload takes ten seconds and more: some twenty candidates take ten minutes for two rounds."""
+GRAPH_BUDGET = "30m"
+"""A trial of a workload takes ten seconds and more: thirty candidates take a quarter of an hour for two rounds."""
 
 
 @click.command(name="which")
