@@ -54,6 +54,7 @@ GRAPH_BUDGET = "30m"
 @click.option("--rate", default="1k", metavar="HZ", show_default=True, help="Messages a second.")
 @click.option("--workload", metavar="FILE", help="A robot's graph instead: a suite of the kind, by name or path.")
 @click.option("--scale", metavar="N", help="Of a workload: all its rates, multiplied (default: 1).")
+@click.option("--copies", metavar="N", help="Of a workload: so many robots on one network (default: 1).")
 @click.option("--processes", default="2", metavar="1|2", show_default=True, help="All in one process, or each its own.")
 @click.option("--subscribers", default="1", metavar="N", show_default=True, help="With more than one: one way.")
 @click.option("--deadline", metavar="TIME", help="99 of 100 messages must arrive within it.")
@@ -70,6 +71,7 @@ def command(
     rate: str,
     workload: str | None,
     scale: str | None,
+    copies: str | None,
     processes: str,
     subscribers: str,
     deadline: str | None,
@@ -93,14 +95,15 @@ def command(
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
     if workload is None:
         keys = {"size": size, "rate": rate, "processes": processes, "subscribers": subscribers}
-        if scale is not None:
-            problems.append(Problem("--scale", "goes with --workload FILE, whose rates it multiplies"))
+        given = {"scale": scale, "copies": copies}
+        text = "goes with --workload FILE, which it multiplies"
+        problems += [Problem(f"--{each}", text) for each, typed in given.items() if typed is not None]
         suites, plan = _planned(keys, adapter, transport, built, problems)
     else:
         problems += _topic_only()
         keys = {"adapter": _candidates(built) if adapter == "all" else adapter, "transport": transport}
         keys |= {"processes": processes} if _typed("processes") else {}
-        suites, plan = _planned_graph(workload, keys, scale or "1", built, problems)
+        suites, plan = _planned_graph(workload, keys, {"scale": scale or "1", "copies": copies or "1"}, built, problems)
         wanted = msgspec.structs.replace(wanted, max_loss=None)
     plan = racing(plan, floors_of(built), budget_s, wanted, question=True)
     plan = without_refused(plan, suites, built.workers, "lo")
@@ -194,14 +197,14 @@ def _candidates(built: Built) -> str:
 
 
 def _planned_graph(
-    file: str, keys: dict[str, Any], scale: str, built: Built, problems: list[Problem]
+    file: str, keys: dict[str, Any], times: dict[str, str], built: Built, problems: list[Problem]
 ) -> tuple[tuple[Suite, ...], Plan]:
     """Plan the first rounds of a workload. RequestError with those ``problems`` and all that are found here."""
     suites: tuple[Suite, ...] = ()
     try:
         (suite,) = load((file,), raw_options(**keys))
         if all(each.workload for each in suite.sweeps):
-            keys |= {"scale": scale}
+            keys |= times
             keys |= {} if suite.sweeps[0].levels("processes").named else {"processes": "2"}
         suites = load((file,), raw_options(**keys, trials=str(FIRST_LOOK), skip_unsupported=True))
     except RequestError as error:
