@@ -233,5 +233,5 @@ def test_what_a_workload_says_for_itself_is_refused_beside_it(bench: Bench) -> N
         "--workload: a trial has too few messages of image and found to say whether it holds",
     ):
         assert wrong in ended.err
-    assert "--workload: suites/fan-out.toml: there is no workload" in bench.run("which", "--workload", "fan-out").err
+    assert "fan-out.toml: sweep 1: there is no workload" in bench.run("which", "--workload", "fan-out").err
     assert "--scale: goes with --workload FILE" in bench.run("which", "--scale", "2").err
