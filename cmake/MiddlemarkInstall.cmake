@@ -15,7 +15,8 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/middlemarkConfig.cmake
 # Before 1.0 a minor version may change the contract.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkCdr.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake
         DESTINATION ${destination})
 # The crate that adapters in Rust are written with.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/kit/rust/ DESTINATION ${destination}/rust

@@ -13,8 +13,10 @@ function(middlemark_rust_adapter name)
   if(NOT TARGET middlemark_rust_worker)
     add_library(middlemark_rust_worker OBJECT ${MIDDLEMARK_RUST}/worker.cpp)
     target_link_libraries(middlemark_rust_worker PRIVATE middlemark::core)
+    middlemark_bytes_and_cdr(middlemark_rust_worker)
   endif()
   middlemark_adapter(${name} SOURCES $<TARGET_OBJECTS:middlemark_rust_worker> LINK middlemark_${crate})
+  middlemark_bytes_and_cdr(middlemark-worker-${name})
 endfunction()
 
 # The crate middlemark-adapter: installed beside this file, or in the house.

@@ -10,6 +10,8 @@ namespace {
 using Json = nlohmann::json;
 
 Json transport_json(const Transport& transport) {
+  Json types = Json::array();
+  for (const MessageType type : transport.types) types.push_back(word(type));
   return {{"name", transport.name},
           {"carrier", transport.carrier},
           {"segments", transport.segments},
@@ -23,7 +25,8 @@ Json transport_json(const Transport& transport) {
           {"keep_all", transport.keep_all},
           {"companions", transport.companions},
           {"alone", transport.alone},
-          {"best_effort_carrier", transport.best_effort_carrier}};
+          {"best_effort_carrier", transport.best_effort_carrier},
+          {"types", types}};
 }
 
 const char* name_of(NativeType type) {

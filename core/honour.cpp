@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <middlemark/kit/messages.hpp>
 #include <middlemark/kit/native.hpp>
 
 namespace middlemark {
@@ -37,6 +38,9 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
     if (!fulfilled) problems.push_back(std::move(otherwise));
   };
   const std::string reception = name_of(settings.reception);
+  std::set<std::pair<MessageType, std::size_t>> types{{settings.type, settings.message_bytes}};
+  if (!settings.topics.empty()) types.clear();
+  for (const TopicRequest& each : settings.topics) types.emplace(each.type, each.message_bytes);
   std::set<std::string_view> reliabilities{word(settings.reliability)};
   for (const TopicRequest& each : settings.topics) reliabilities.insert(word(each.reliability));
   const int processes = settings.one_process ? 1 : 2;
@@ -44,6 +48,10 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
   for (const std::string_view each : reliabilities) {
     demand(lists(transport.reliability, std::string(each)),
            fmt::format("reliability {} (it has {})", each, transport.reliability));
+  }
+  for (const auto& [type, bytes] : types) {
+    demand(lists(transport.types, type), fmt::format("messages of type {}", word(type)));
+    demand(kit::fits(type, bytes), fmt::format("messages of type {} and {} bytes", word(type), bytes));
   }
   demand(lists(transport.processes, processes),
          fmt::format("{} (it has {})", settings.one_process ? "one process" : "two processes", transport.processes));

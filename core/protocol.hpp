@@ -38,6 +38,11 @@ enum class Payload { filled, untouched };
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<Payload>{"filled", "untouched"};
 
+/// What a message is: its bytes alone, or one of ROS's common messages, which is serialised and deserialised.
+enum class MessageType { octets, image, point_cloud, imu, tf };
+template <>
+inline constexpr std::array<std::string_view, 5> words_of<MessageType>{"octets", "image", "point-cloud", "imu", "tf"};
+
 enum class LoadKind { max, rate, burst };
 template <>
 inline constexpr std::array<std::string_view, 3> words_of<LoadKind>{"max", "rate", "burst"};
@@ -86,6 +91,8 @@ struct TopicRequest {
   Reliability reliability = Reliability{};
   /// Keep-last history depth in messages; null is keep-all.
   std::optional<std::uint32_t> depth = 1;
+  /// `message_bytes` are then those of its main array.
+  MessageType type = MessageType::octets;
 };
 template <>
 inline constexpr auto fields_of<TopicRequest> = std::tuple{
@@ -93,7 +100,8 @@ inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"publishers", &TopicRequest::publishers, Presence::required, {.least_items = 1}},
     Field{"subscribers", &TopicRequest::subscribers, Presence::required, {.least_items = 1}},
     Field{"reliability", &TopicRequest::reliability, Presence::required},
-    Field{"depth", &TopicRequest::depth, Presence::required, {.least = 1}}};
+    Field{"depth", &TopicRequest::depth, Presence::required, {.least = 1}},
+    Field{"type", &TopicRequest::type, Presence::optional}};
 
 /// One trial's request. Frozen: an adapter reads it once, when it opens.
 struct RequestedSettings {
@@ -112,6 +120,8 @@ struct RequestedSettings {
   bool one_process = false;
   /// Size of every message, the core's header included. Of a stream whose topics differ the largest of them.
   std::size_t message_bytes = 16;
+  /// Of every message; of a stream whose topics differ each has its own.
+  MessageType type = MessageType::octets;
   /// Publishers of a stream, clients of request/reply; 1 under ping-pong. More would not fit the header.
   unsigned publishers = 1;
   /// Of a stream; pongs of a ping-pong (0: the ping is alone); 1, the server, under request/reply.
@@ -143,6 +153,7 @@ inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"loan", &RequestedSettings::loan, Presence::required},
     Field{"one_process", &RequestedSettings::one_process, Presence::required},
     Field{"message_bytes", &RequestedSettings::message_bytes, Presence::required, {.least = 16}},
+    Field{"type", &RequestedSettings::type, Presence::optional},
     Field{"publishers", &RequestedSettings::publishers, Presence::required, {.least = 1, .most = 65536}},
     Field{"subscribers", &RequestedSettings::subscribers, Presence::required},
     Field{"topics", &RequestedSettings::topics, Presence::optional},

@@ -21,6 +21,7 @@ struct Topic {
   unsigned subscribers = 1;                ///< likewise; of a service: 1, its server
   std::optional<std::uint32_t> depth = 1;  ///< keep-last history depth in messages (>= 1); nullopt is keep-all
   Reliability reliability = Reliability::reliable;
+  MessageType type = MessageType::octets;  ///< another: message_bytes are its main array's, see kit/messages.hpp
   bool service = false;          ///< request and reply of the middleware's own: see HasRequestReply
   unsigned publishers_here = 0;  ///< of those, in this process
   unsigned subscribers_here = 0;
@@ -68,6 +69,7 @@ struct Transport {
   bool companions = false;                        ///< a daemon is needed: ask Adapter::companions(settings)
   bool alone = false;  ///< nobody else takes part: a ping without pongs, whose own take() brings back what it published
   std::string best_effort_carrier{};  ///< what moves best effort, where that is not `carrier`; no service of its own
+  std::vector<MessageType> types{MessageType::octets};  ///< of messages, octets first
 };
 
 /// What the text of a native setting is read as.

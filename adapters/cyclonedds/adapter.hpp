@@ -11,6 +11,7 @@
 #include <cyclonedds/domain.hpp>
 #include <cyclonedds/entity.hpp>
 #include <cyclonedds/history.hpp>
+#include <cyclonedds/messages.hpp>
 #include <cyclonedds/native.hpp>
 #include <cyclonedds/notes.hpp>
 #include <cyclonedds/subscriber.hpp>
@@ -42,17 +43,18 @@ class CycloneDds {
             .version = library.version,
             .library = library.path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
-            .transports = {{.name = "udp", .carrier = "udp", .processes = {2}},
-                           {.name = "shm",
-                            .carrier = "shared-memory",
-                            .segments = {cyclonedds::data_segment()},
-                            .processes = cyclonedds::shared_memory_processes,
-                            .loan = {false, true},
-                            .max_depth = cyclonedds::iceoryx_most_depth,
-                            .keep_all = false,  // Cyclone DDS would fall back to UDP
-                            .companions = true},
-                           {.name = "intraprocess", .carrier = "process-memory", .processes = {1}},
-                           {.name = as_it_comes, .carrier = "any"}},
+            .transports =
+                {{.name = "udp", .carrier = "udp", .processes = {2}, .types = cyclonedds::types},
+                 {.name = "shm",
+                  .carrier = "shared-memory",
+                  .segments = {cyclonedds::data_segment()},
+                  .processes = cyclonedds::shared_memory_processes,
+                  .loan = {false, true},
+                  .max_depth = cyclonedds::iceoryx_most_depth,
+                  .keep_all = false,  // Cyclone DDS would fall back to UDP
+                  .companions = true},
+                 {.name = "intraprocess", .carrier = "process-memory", .processes = {1}, .types = cyclonedds::types},
+                 {.name = as_it_comes, .carrier = "any", .types = cyclonedds::types}},
             .own_threads = true,
             .residue = cyclonedds::roudi_residue(),
             .native = kit::native_table<cyclonedds::NativeElements>()};
@@ -79,7 +81,7 @@ class CycloneDds {
         dds_create_writer(participant_.get(), type, cyclonedds::writer_qos(settings_, native_, topic).get(), nullptr),
         "dds_create_writer for " + topic.name);
     require_shared_memory(writer, "writer", topic);
-    return cyclonedds::Publisher(std::move(writer), native_, topic.message_bytes, settings_.loan);
+    return cyclonedds::Publisher(std::move(writer), native_, topic.type, topic.message_bytes, settings_.loan);
   }
 
   [[nodiscard]] cyclonedds::Subscriber<cyclonedds::Intake> subscriber(const Topic& topic, unsigned /*index*/) {
@@ -90,7 +92,7 @@ class CycloneDds {
         "dds_create_reader for " + topic.name);
     require_shared_memory(reader, "reader", topic);
     const auto access = shares_memory() ? cyclonedds::Access::in_place : cyclonedds::Access::copied;
-    return {std::move(reader), cyclonedds::Intake(topic.message_bytes, access), settings_.reception};
+    return {std::move(reader), cyclonedds::Intake(topic.type, topic.message_bytes, access), settings_.reception};
   }
 
   [[nodiscard]] std::vector<std::string> notes() const {
@@ -107,10 +109,10 @@ class CycloneDds {
 
   /// The participant takes the topic with it.
   [[nodiscard]] dds_entity_t make_topic(const Topic& topic) const {
-    const cyclonedds::OctetsType type(static_cast<std::uint32_t>(topic.message_bytes));
-    return cyclonedds::checked(
-        dds_create_topic(participant_.get(), &type.descriptor(), topic.name.c_str(), nullptr, nullptr),
-        "dds_create_topic for " + topic.name);
+    const cyclonedds::OctetsType octets(static_cast<std::uint32_t>(topic.message_bytes));
+    const auto& type = topic.type == MessageType::octets ? octets.descriptor() : cyclonedds::type_of(topic.type);
+    return cyclonedds::checked(dds_create_topic(participant_.get(), &type, topic.name.c_str(), nullptr, nullptr),
+                               "dds_create_topic for " + topic.name);
   }
 
   void require_shared_memory(const cyclonedds::Entity& end, const char* kind, const Topic& topic) const {

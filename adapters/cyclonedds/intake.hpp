@@ -1,4 +1,4 @@
-// How octets reach the visitor.
+// How octets, and typed messages, reach the visitor.
 #pragma once
 
 #include <dds/dds.h>
@@ -6,12 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <cyclonedds/copies.hpp>
 #include <cyclonedds/entity.hpp>
+#include <cyclonedds/messages.hpp>
 #include <cyclonedds/version.hpp>
 
 #include "roudi.hpp"
@@ -19,6 +21,7 @@
 namespace middlemark::cyclonedds {
 
 enum class Access {
+  typed,     ///< dds_take() into structs that idlc made: Cyclone DDS deserializes
   copied,    ///< dds_take() into memory of the adapter's: Cyclone DDS deserializes, which for octets is one memcpy
   in_place,  ///< dds_takecdr(): a reference to the chunk in shared memory, as ROS 2's rmw takes loaned messages
 };
@@ -27,14 +30,18 @@ enum class Access {
 /// is returned.
 class Intake {
  public:
-  Intake(std::size_t bytes, Access access)
+  Intake(MessageType type, std::size_t bytes, Access access)
       : bytes_(bytes),
         access_(access),
         batch_(access == Access::in_place ? chunks_taken_at_once : copies_at_once(bytes)),
         samples_(batch_),
         references_(batch_),
         infos_(batch_) {
-    if (access == Access::in_place) return;
+    if (type != MessageType::octets) {
+      access_ = Access::typed;
+      for (void*& sample : samples_) sample = messages_.emplace_back(make_message(type, bytes))->to_fill();
+    }
+    if (access_ != Access::copied) return;
     copies_.resize(bytes * batch_);
     for (std::uint32_t i = 0; i < batch_; ++i) samples_[i] = copies_.data() + bytes * i;
   }
@@ -43,7 +50,15 @@ class Intake {
 
   template <class Visitor>
   std::int32_t take(dds_entity_t reader, Visitor& visitor, std::size_t& visits, LastFailure& failure) noexcept {
-    return access_ == Access::in_place ? in_place(reader, visitor, visits, failure) : copies(reader, visitor, visits);
+    switch (access_) {
+      case Access::copied:
+        return copies(reader, visitor, visits);
+      case Access::typed:
+        return typed(reader, visitor, visits, failure);
+      case Access::in_place:
+        break;
+    }
+    return in_place(reader, visitor, visits, failure);
   }
 
  private:
@@ -53,6 +68,19 @@ class Intake {
     for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
       if (!infos_[i].valid_data) continue;  // a writer left
       visitor(std::span(static_cast<const std::byte*>(samples_[i]), bytes_));
+      ++visits;
+    }
+    return taken;
+  }
+
+  template <class Visitor>
+  std::int32_t typed(dds_entity_t reader, Visitor& visitor, std::size_t& visits, LastFailure& failure) noexcept {
+    const std::int32_t taken = dds_take(reader, samples_.data(), infos_.data(), batch_, batch_);
+    for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
+      if (!infos_[i].valid_data) continue;
+      const std::span<const std::byte> array = messages_[i]->received();
+      if (array.size() != bytes_) failure.note("a message arrived with another constant content", DDS_RETCODE_ERROR);
+      visitor(array);
       ++visits;
     }
     return taken;
@@ -80,6 +108,7 @@ class Intake {
   Access access_;
   std::uint32_t batch_;
   std::vector<std::byte> copies_;
+  std::vector<std::unique_ptr<kit::TypedMessage>> messages_;
   std::vector<void*> samples_;
   std::vector<ddsi_serdata*> references_;
   std::vector<dds_sample_info_t> infos_;

@@ -1,14 +1,16 @@
-// A data writer of octets behind the contract's Publisher.
+// A data writer of octets, or of typed messages, behind the contract's Publisher.
 #pragma once
 
 #include <dds/dds.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <cyclonedds/messages.hpp>
 #include <cyclonedds/version.hpp>
 #include <cyclonedds/writer.hpp>
 #include <middlemark/adapter.hpp>
@@ -19,15 +21,20 @@ namespace middlemark::cyclonedds {
 class Publisher : kit::Pinned {
  public:
   /// `lends`: every message is written into a chunk of iceoryx's.
-  Publisher(Entity writer, const Native& native, std::size_t bytes, bool lends)
-      : writer_(std::move(writer), native), bytes_(bytes), lends_(lends), own_(lends ? 0 : bytes) {}
+  Publisher(Entity writer, const Native& native, MessageType type, std::size_t bytes, bool lends)
+      : writer_(std::move(writer), native),
+        bytes_(bytes),
+        lends_(lends),
+        typed_(make_message(type, bytes)),
+        own_(lends || typed_ ? 0 : bytes),
+        memory_(typed_ ? typed_->array() : std::span(own_)) {}
   ~Publisher() {
     if (lent_ != nullptr) dds_return_loan(writer_.get(), &lent_, 1);
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
     if (bytes != bytes_) return {};
-    if (!lends_) return own_;
+    if (!lends_) return memory_;
     if (lent_ == nullptr) {
       if (const dds_return_t code = request_loan(writer_.get(), &lent_); code != DDS_RETCODE_OK) {
         lent_ = nullptr;
@@ -39,6 +46,7 @@ class Publisher : kit::Pinned {
   }
 
   [[nodiscard]] Published publish() noexcept {
+    if (typed_) return writer_.write(typed_->to_send());
     // dds_write takes a loan back whether or not it succeeds.
     return writer_.write(lends_ ? std::exchange(lent_, nullptr) : own_.data());
   }
@@ -50,7 +58,9 @@ class Publisher : kit::Pinned {
   Writer writer_;
   std::size_t bytes_;
   bool lends_;
+  std::unique_ptr<kit::TypedMessage> typed_;  // null of octets
   std::vector<std::byte> own_;
+  std::span<std::byte> memory_;
   void* lent_ = nullptr;
 };
 

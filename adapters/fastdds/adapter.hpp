@@ -1,6 +1,7 @@
 // eProsima Fast DDS behind the contract of core/adapter.hpp. README.md says how each setting maps to Fast DDS's own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fastdds/dds/domain/DomainParticipant.hpp>
@@ -47,11 +49,20 @@ class FastDds {
         {.name = "udp", .carrier = "udp", .loan = {false, true}},
         {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}},
         {.name = as_it_comes, .carrier = "any", .segments = {files, "fast_datasharing_*"}, .loan = {false, true}}};
+    for (Transport& each : description.transports) each.types = kit::all_types;
     description.native = kit::native_table<Native>();
     return description;
   }
 
-  static void check(const Settings& settings) { Options{settings}; }
+  static void check(const Settings& settings) {
+    Options{settings};
+    const bool typed =
+        settings.type != MessageType::octets ||
+        std::ranges::any_of(settings.topics, [](const TopicRequest& each) { return each.type != MessageType::octets; });
+    if (!settings.loan || !typed) return;
+    throw AdapterError("fastdds: only plain types can be loaned, and those with texts and sequences are not",
+                       "take loan false, or type octets");
+  }
 
   explicit FastDds(const Settings& settings) : options_(settings) {
     isolate();
@@ -60,9 +71,11 @@ class FastDds {
     participant_.reset(created(
         factory().create_participant(static_cast<std::uint32_t>(settings.domain), participant_qos(options_, place)),
         "the participant of domain " + std::to_string(settings.domain)));
-    std::set<std::size_t> sizes;
-    for (const Topic& topic : settings.endpoints) sizes.insert(topic.message_bytes);
-    for (const std::size_t bytes : sizes) dds::TypeSupport(new BytesType(bytes)).register_type(participant_.get());
+    std::set<std::pair<MessageType, std::size_t>> types;
+    for (const Topic& topic : settings.endpoints) types.emplace(topic.type, topic.message_bytes);
+    for (const auto& [type, bytes] : types) {
+      dds::TypeSupport(new BytesType(type, bytes)).register_type(participant_.get());
+    }
     publisher_ = created(participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT), "the publisher");
     subscriber_ = created(participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT), "the subscriber");
     if (place) place->open();
@@ -106,9 +119,9 @@ class FastDds {
   dds::Topic& topic_of(const Topic& asked) {
     dds::Topic*& topic = topics_[asked.name];
     if (topic == nullptr) {
-      topic = created(
-          participant_->create_topic(asked.name, BytesType::name_of(asked.message_bytes), dds::TOPIC_QOS_DEFAULT),
-          "the topic " + asked.name);
+      topic = created(participant_->create_topic(asked.name, BytesType::name_of(asked.type, asked.message_bytes),
+                                                 dds::TOPIC_QOS_DEFAULT),
+                      "the topic " + asked.name);
     }
     return *topic;
   }

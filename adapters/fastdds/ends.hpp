@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,7 +44,10 @@ class Publisher : kit::Pinned {
         loan_(options.settings.loan),
         waits_(topic.reliability == Reliability::reliable && !topic.depth),
         timeout_(options.settings.write_timeout),
-        buffer_(loan_ ? 0 : bytes_) {}
+        typed_(kit::make_coded<kit::CdrCoding>(topic.type, bytes_)),
+        buffer_(loan_ || typed_ ? 0 : bytes_),
+        memory_(typed_ ? typed_->array() : std::span(buffer_)),
+        sample_(typed_ ? static_cast<void*>(typed_.get()) : buffer_.data()) {}
 
   ~Publisher() {
     if (loaned_ != nullptr) writer_->discard_loan(loaned_);
@@ -54,7 +58,7 @@ class Publisher : kit::Pinned {
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
-    if (!loan_) return buffer_;
+    if (!loan_) return memory_;
     if (loaned_ == nullptr) {
       const int code = number_of(writer_->loan_sample(loaned_));
       if (code != code_ok) [[unlikely]] {
@@ -67,7 +71,7 @@ class Publisher : kit::Pinned {
   }
 
   [[nodiscard]] Published publish() noexcept {
-    void* const sample = loan_ ? loaned_ : buffer_.data();
+    void* const sample = loan_ ? loaned_ : sample_;
     std::optional<kit::Deadline> deadline;
     if (waits_) deadline.emplace(timeout_);
     for (;;) {
@@ -98,7 +102,10 @@ class Publisher : kit::Pinned {
   const bool loan_;
   const bool waits_;  ///< for acknowledgements when the history is full
   const std::chrono::nanoseconds timeout_;
+  const std::unique_ptr<kit::CodedMessage> typed_;  ///< null of octets
   std::vector<std::byte> buffer_;
+  const std::span<std::byte> memory_;
+  void* const sample_;
   void* loaned_ = nullptr;
   LastFailure failure_;
 };
@@ -112,6 +119,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
              std::chrono::milliseconds& linger)
       : parent_(parent),
         linger_(linger),
+        typed_(topic.type != MessageType::octets),
         bytes_(topic.message_bytes),
         samples_per_read_(options.samples_per_read),
         overwritten_((options.over("data-sharing") || options.as_it_is) && topic.depth) {
@@ -187,11 +195,17 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
     for (dds::LoanableCollection::size_type i = 0; i < count; ++i) {
       if (!infos_[i].valid_data) continue;
       if (overwritten_ && !reader_->is_sample_valid(&samples_[i], &infos_[i])) continue;
-      visitor(std::span<const std::byte>(&samples_[i], bytes_));
+      visitor(typed_ ? received(&samples_[i]) : std::span<const std::byte>(&samples_[i], bytes_));
       ++visited;
     }
     reader_->return_loan(samples_, infos_);
     return count == samples_per_read_;
+  }
+
+  [[nodiscard]] std::span<const std::byte> received(void* sample) noexcept {
+    const std::span<const std::byte> array = static_cast<kit::CodedMessage*>(sample)->received();
+    if (array.size() != bytes_) failure_.note("a message arrived with another constant content", code_error);
+    return array;
   }
 
   /// On the thread that delivers, which holds the reader's mutex: no two calls at a time, and nothing arrives during one.
@@ -205,6 +219,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
 
   dds::Subscriber& parent_;
   std::chrono::milliseconds& linger_;
+  const bool typed_;
   const std::size_t bytes_;
   const dds::LoanableCollection::size_type samples_per_read_;
   const bool overwritten_;  ///< the writer may reuse a message's memory under the reader

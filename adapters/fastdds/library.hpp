@@ -34,6 +34,7 @@
 #include <fastdds/utils/IPLocator.hpp>
 #endif
 
+#include <middlemark/kit/cdr.hpp>
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/settings.hpp>
 
@@ -92,64 +93,72 @@ inline void deliver_within_the_process(bool allowed) {
 
 #endif
 
-/// The type of every message: a fixed array of bytes whose size is known when the trial starts. Plain and bounded, which is what
-/// Fast DDS asks of a type before it lends its memory or shares it between processes; no code generator is needed. Messages are only
-/// ever taken on loan, for which a plain type is not deserialized.
+/// The type of the messages of a topic, whose size is known when the trial starts. Octets are a fixed array of bytes: plain and bounded,
+/// which is what Fast DDS asks of a type before it lends its memory or shares it between processes; no code generator is needed. Messages
+/// are only ever taken on loan, for which a plain type is not deserialized. A sample of another type is a kit::CodedMessage, serialized
+/// field by field as the code is that fastddsgen writes.
 class BytesType final : public dds::TopicDataType {
  public:
   using Payload = renamed::SerializedPayload_t;
   using Representation = dds::DataRepresentationId_t;
 
-  explicit BytesType(std::size_t bytes)
-      : bytes_(bytes), serialized_(static_cast<std::uint32_t>(bytes + sizeof header)) {
+  BytesType(MessageType type, std::size_t bytes)
+      : type_(type),
+        bytes_(bytes),
+        serialized_(static_cast<std::uint32_t>(plain() ? bytes + sizeof header
+                                                       : kit::coded_bytes<kit::CdrCoding>(type, bytes))) {
 #if MIDDLEMARK_FASTDDS_MAJOR == 2
     m_typeSize = serialized_;
-    setName(name_of(bytes).c_str());
+    setName(name_of(type, bytes).c_str());
     auto_fill_type_object(false);
     auto_fill_type_information(false);
 #else
     max_serialized_type_size = serialized_;
-    set_name(name_of(bytes));
+    set_name(name_of(type, bytes));
 #endif
   }
 
   /// Two sizes are two types, so that endpoints of different sizes never match.
-  [[nodiscard]] static std::string name_of(std::size_t bytes) { return "middlemark::Bytes" + std::to_string(bytes); }
+  [[nodiscard]] static std::string name_of(MessageType type, std::size_t bytes) {
+    const std::string kind = type == MessageType::octets ? "Bytes" : std::string(word(type));
+    return "middlemark::" + kind + std::to_string(bytes);
+  }
 
 #if MIDDLEMARK_FASTDDS_MAJOR == 2
   bool serialize(void* sample, Payload* payload) override { return encode(sample, *payload); }
-  bool deserialize(Payload* /*payload*/, void* /*sample*/) override { return false; }
+  bool deserialize(Payload* payload, void* sample) override { return decode(*payload, sample); }
   std::function<std::uint32_t()> getSerializedSizeProvider(void* /*sample*/) override {
     return [size = serialized_] { return size; };
   }
-  void* createData() override { return new std::byte[bytes_]{}; }
-  void deleteData(void* sample) override { delete[] static_cast<std::byte*>(sample); }
+  void* createData() override { return make(); }
+  void deleteData(void* sample) override { unmake(sample); }
   bool getKey(void* /*sample*/, renamed::InstanceHandle_t* /*key*/, bool /*md5*/) override { return false; }
-  bool is_plain() const override { return true; }
+  bool is_plain() const override { return plain(); }
 
   // Not marked as overriding: those with a representation came in 2.12, with Fast CDR 2, and since then they are called.
   virtual bool serialize(void* sample, Payload* payload, Representation /*as*/) { return encode(sample, *payload); }
   virtual std::function<std::uint32_t()> getSerializedSizeProvider(void* sample, Representation /*as*/) {
     return getSerializedSizeProvider(sample);
   }
-  virtual bool is_plain(Representation /*as*/) const { return true; }
+  virtual bool is_plain(Representation /*as*/) const { return plain(); }
 #else
   bool serialize(const void* sample, Payload& payload, Representation /*as*/) override {
     return encode(sample, payload);
   }
-  bool deserialize(Payload& /*payload*/, void* /*sample*/) override { return false; }
+  bool deserialize(Payload& payload, void* sample) override { return decode(payload, sample); }
   std::uint32_t calculate_serialized_size(const void* /*sample*/, Representation /*as*/) override {
     return serialized_;
   }
-  void* create_data() override { return new std::byte[bytes_]{}; }
-  void delete_data(void* sample) override { delete[] static_cast<std::byte*>(sample); }
+  void* create_data() override { return make(); }
+  void delete_data(void* sample) override { unmake(sample); }
   bool compute_key(Payload& /*payload*/, renamed::InstanceHandle_t& /*key*/, bool /*md5*/) override { return false; }
   bool compute_key(const void* /*sample*/, renamed::InstanceHandle_t& /*key*/, bool /*md5*/) override { return false; }
-  bool is_plain(Representation /*as*/) const override { return true; }
+  bool is_plain(Representation /*as*/) const override { return plain(); }
 #endif
 
   bool is_bounded() const override { return true; }
   bool construct_sample(void* memory) const override {
+    if (!plain()) return false;
     std::memset(memory, 0, bytes_);
     return true;
   }
@@ -157,8 +166,30 @@ class BytesType final : public dds::TopicDataType {
  private:
   static constexpr std::uint8_t header[Payload::representation_header_size] = {0, CDR_LE, 0, 0};  ///< of every sample
 
+  [[nodiscard]] bool plain() const noexcept { return type_ == MessageType::octets; }
+
+  [[nodiscard]] void* make() const {
+    if (plain()) return new std::byte[bytes_]{};
+    return kit::make_coded<kit::CdrCoding>(type_, bytes_).release();
+  }
+  void unmake(void* sample) const {
+    if (plain()) {
+      delete[] static_cast<std::byte*>(sample);
+    } else {
+      delete static_cast<kit::CodedMessage*>(sample);
+    }
+  }
+
   [[nodiscard]] bool encode(const void* sample, Payload& payload) const {
     if (payload.max_size < serialized_) return false;
+    if (!plain()) {
+      auto* const message = static_cast<kit::CodedMessage*>(const_cast<void*>(sample));
+      payload.encapsulation = CDR_LE;
+      payload.length =
+          static_cast<std::uint32_t>(message->encode({reinterpret_cast<std::byte*>(payload.data), payload.max_size}));
+      payload.pos = payload.length;
+      return payload.length == serialized_;
+    }
     std::memcpy(payload.data, header, sizeof header);
     payload.encapsulation = CDR_LE;
     std::memcpy(payload.data + sizeof header, sample, bytes_);
@@ -167,12 +198,22 @@ class BytesType final : public dds::TopicDataType {
     return true;
   }
 
+  /// What is wrong is visited, and counted: Fast DDS would drop it without a word.
+  [[nodiscard]] bool decode(const Payload& payload, void* sample) const {
+    if (plain()) return false;
+    static_cast<void>(static_cast<kit::CodedMessage*>(sample)->decode(
+        {reinterpret_cast<const std::byte*>(payload.data), payload.length}));
+    return true;
+  }
+
+  MessageType type_;
   std::size_t bytes_;
   std::uint32_t serialized_;
 };
 
 // The numbers mean the same in all versions.
 inline constexpr int code_ok = 0;
+inline constexpr int code_error = 1;
 inline constexpr int code_timeout = 10;
 inline constexpr int code_no_data = 11;
 

@@ -22,11 +22,16 @@ class Ros1 {
   [[nodiscard]] static Description describe() {
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&ros::isInitialized));
     const auto network = [](const char* name, const char* carrier, const char* reliability) {
-      return Transport{
-          .name = name, .carrier = carrier, .processes = {2}, .reliability = {reliability}, .companions = true};
+      return Transport{.name = name,
+                       .carrier = carrier,
+                       .processes = {2},
+                       .reliability = {reliability},
+                       .companions = true,
+                       .types = ros1::types};
     };
     Transport shared = network(ros1::intraprocess, "process-memory", "reliable");
     shared.processes = {1};
+    shared.types = {MessageType::octets};  // nothing is serialized there
     shared.loan = {true};
     Transport nodelet = shared;
     nodelet.name = ros1::nodelet;
@@ -45,7 +50,12 @@ class Ros1 {
             .native = kit::native_table<ros1::Native>()};
   }
 
-  static void check(const Settings& settings) { ros1::Options{settings}; }
+  static void check(const Settings& settings) {
+    ros1::Options{settings};
+    if (settings.pattern == Pattern::request_reply && settings.type != MessageType::octets) {
+      throw AdapterError("ros1: a service carries octets only", "take type octets, or pattern ping-pong");
+    }
+  }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
     return {ros1::rosmaster(settings)};
   }

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -32,22 +33,27 @@
 #include "message.hpp"
 #include "node.hpp"
 #include "options.hpp"
+#include "typed.hpp"
 
 namespace middlemark::ros1 {
 
 class TopicPublisher : public kit::Attempts {
  public:
   TopicPublisher(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
-      : message_(options.shares() ? 0 : topic.message_bytes),
+      : typed_(make_outgoing(topic.type, topic.message_bytes)),
+        message_(options.shares() ? 0 : topic.message_bytes),
         most_in_flight_(options.bytes_in_flight(topic)),
         timeout_(settings.write_timeout),
         here_(topic.subscribers_here) {
     if (options.shares()) pool_.emplace(topic.message_bytes, options.shared_messages(topic));
-    publisher_ = node.advertise<Bytes>(global(topic.name), options.publisher_queue(topic));
+    const std::uint32_t queue = options.publisher_queue(topic);
+    publisher_ =
+        typed_ ? typed_->advertise(node, global(topic.name), queue) : node.advertise<Bytes>(global(topic.name), queue);
     if (!publisher_) throw AdapterError("ros1: the topic " + topic.name + " cannot be advertised");
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
+    if (typed_) return typed_->array();
     return pool_ ? pool_->in_hand()->span() : message_.span();
   }
 
@@ -57,6 +63,7 @@ class TopicPublisher : public kit::Attempts {
     const bool done = attempt("ros::Publisher::publish", [&] {
       outcome = room() ? Published::ok : Published::timed_out;
       if (outcome == Published::timed_out) return;
+      if (typed_) return typed_->publish(publisher_);
       if (!pool_) return publisher_.publish(message_);
       publisher_.publish(pool_->in_hand());
       pool_->handed_over();
@@ -77,6 +84,7 @@ class TopicPublisher : public kit::Attempts {
                            timeout_);
   }
 
+  std::unique_ptr<TypedOutgoing> typed_;  // null of octets
   Bytes message_;
   std::optional<MessagePool> pool_;
   std::size_t most_in_flight_;
@@ -172,8 +180,13 @@ class TopicSubscriber : public Inbox {
   TopicSubscriber(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
       : Inbox(settings.reception, options.transport != nodelet), here_(topic.publishers_here) {
     ros::SubscribeOptions asked;
-    asked.init<Bytes>(global(topic.name), options.subscriber_queue(topic),
-                      [this](const BytesConstPtr& message) { deliver(message->span()); });
+    if (topic.type == MessageType::octets) {
+      asked.init<Bytes>(global(topic.name), options.subscriber_queue(topic),
+                        [this](const BytesConstPtr& message) { deliver(message->span()); });
+    } else {
+      subscribe(asked, global(topic.name), options.subscriber_queue(topic), topic.type, topic.message_bytes,
+                [this](std::span<const std::byte> array) { deliver(array); });
+    }
     if (options.transport == udpros) {
       asked.transport_hints.unreliable();
       if (options.udp_datagram_bytes) asked.transport_hints.maxDatagramSize(*options.udp_datagram_bytes);

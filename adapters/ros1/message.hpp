@@ -123,23 +123,35 @@ struct Serializer<middlemark::ros1::Bytes> {
   }
 };
 
+}  // namespace ros::serialization
+
+namespace middlemark::ros1 {
+
 /// As roscpp does it for every type, in a buffer that is counted until roscpp lets go of it.
-template <>
-inline SerializedMessage serializeMessage(const middlemark::ros1::Bytes& message) {
-  const std::uint32_t content = serializationLength(message);
+template <class Message>
+ros::SerializedMessage counted(const Message& message) {
+  const std::uint32_t content = ros::serialization::serializationLength(message);
   const std::size_t whole = sizeof content + content;
-  using middlemark::ros1::bytes_waiting;
   const boost::shared_array<std::uint8_t> buffer(new std::uint8_t[whole], [whole](const std::uint8_t* sent) noexcept {
     bytes_waiting.fetch_sub(whole, std::memory_order_relaxed);
     delete[] sent;
   });
   bytes_waiting.fetch_add(whole, std::memory_order_relaxed);
-  SerializedMessage serialized(buffer, whole);
-  OStream stream(buffer.get(), static_cast<std::uint32_t>(whole));
+  ros::SerializedMessage serialized(buffer, whole);
+  ros::serialization::OStream stream(buffer.get(), static_cast<std::uint32_t>(whole));
   stream.next(content);
   serialized.message_start = stream.getData();
-  serialize(stream, message);
+  ros::serialization::serialize(stream, message);
   return serialized;
+}
+
+}  // namespace middlemark::ros1
+
+namespace ros::serialization {
+
+template <>
+inline SerializedMessage serializeMessage(const middlemark::ros1::Bytes& message) {
+  return middlemark::ros1::counted(message);
 }
 
 }  // namespace ros::serialization

@@ -20,40 +20,41 @@ namespace middlemark {
 /// Ping → every pong.
 [[nodiscard]] inline Topic ping_topic(const Settings& settings) {
   return as_listed(settings, {settings.scope + "_ping", settings.message_bytes, 1, settings.subscribers, settings.depth,
-                              settings.reliability});
+                              settings.reliability, settings.type});
 }
 
 /// Each of the `echoing` pongs → ping.
 [[nodiscard]] inline Topic pong_topic(const Settings& settings, unsigned echoing) {
-  return as_listed(
-      settings, {settings.scope + "_pong", settings.message_bytes, echoing, 1, settings.depth, settings.reliability});
+  return as_listed(settings, {settings.scope + "_pong", settings.message_bytes, echoing, 1, settings.depth,
+                              settings.reliability, settings.type});
 }
 
 /// Every client → the server.
 [[nodiscard]] inline Topic request_topic(const Settings& settings) {
   return as_listed(settings, {settings.scope + "_request", settings.message_bytes, settings.publishers, 1,
-                              settings.depth, settings.reliability});
+                              settings.depth, settings.reliability, settings.type});
 }
 
 /// The server → one client. On a topic that all clients share, replies would push each other out of a shallow history, and a
 /// client that has ended would hold up the others'.
 [[nodiscard]] inline Topic reply_topic(const Settings& settings, unsigned client) {
   return as_listed(settings, {settings.scope + "_reply" + std::to_string(client), settings.message_bytes, 1, 1,
-                              settings.depth, settings.reliability});
+                              settings.depth, settings.reliability, settings.type});
 }
 
 /// Both ways, where the middleware has request and reply of its own.
 [[nodiscard]] inline Topic service_topic(const Settings& settings) {
   return as_listed(settings, {settings.scope + "_service", settings.message_bytes, settings.publishers, 1,
-                              settings.depth, settings.reliability, true});
+                              settings.depth, settings.reliability, settings.type, true});
 }
 
 /// One topic of a stream.
 [[nodiscard]] inline Topic stream_topic(const Settings& settings, unsigned topic) {
   const TopicRequest& asked = settings.topics[topic];
-  return as_listed(settings, {settings.scope + "_stream" + std::to_string(topic), asked.message_bytes,
-                              static_cast<unsigned>(asked.publishers.size()),
-                              static_cast<unsigned>(asked.subscribers.size()), asked.depth, asked.reliability});
+  return as_listed(settings,
+                   {settings.scope + "_stream" + std::to_string(topic), asked.message_bytes,
+                    static_cast<unsigned>(asked.publishers.size()), static_cast<unsigned>(asked.subscribers.size()),
+                    asked.depth, asked.reliability, asked.type});
 }
 
 /// The place of a role among its like on their topic, by its index among all of the trial.

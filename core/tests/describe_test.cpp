@@ -42,6 +42,7 @@ Description elaborate() {
   one.max_bytes = (std::size_t{1} << 40) + 1;
   one.max_bytes_advice = "a larger segment";
   one.best_effort_carrier = "udp";
+  one.types = {MessageType::octets, MessageType::point_cloud};
   one.max_depth = 4'000'000'000U;
   one.keep_all = false;
   one.companions = true;
@@ -100,7 +101,8 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_EQ(json.at("companions"), true);
   EXPECT_EQ(json.at("alone"), true);
   EXPECT_EQ(json.at("best_effort_carrier"), "udp");
-  EXPECT_EQ(json.size(), 14U) << "a field this test does not know";
+  EXPECT_EQ(json.at("types"), Json::array({"octets", "point-cloud"}));
+  EXPECT_EQ(json.size(), 15U) << "a field this test does not know";
 }
 
 TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_default) {
@@ -114,6 +116,7 @@ TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_def
   EXPECT_EQ(json.at("keep_all"), true);
   EXPECT_EQ(json.at("companions"), false);
   EXPECT_EQ(json.at("alone"), false);
+  EXPECT_EQ(json.at("types"), Json::array({"octets"}));
 }
 
 TEST(Describe, an_adapter_without_transports_has_an_empty_list) {

@@ -53,6 +53,7 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "scale": lambda cell: f"scale {cell.scale:g}" if cell.workload else "",
     "copies": lambda cell: f"{cell.copies} copies" if cell.workload and cell.copies > 1 else "",
     "awake": lambda cell: FACTORS["awake"].show(cell.awake),
+    "type": lambda cell: cell.type,
     "reliability": lambda cell: cell.reliability,
     "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",
     "loan": lambda cell: FACTORS["loan"].show(cell.loan),
@@ -94,7 +95,10 @@ WORDS = {
 ``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
 """
 
-UNTOLD = ("", "may halt", "no mlock", "own defaults")
+WITHOUT_SAYING = {"type": "octets"}
+"""Levels that are usual however few rows have them: another is told in every label, also where all rows have it."""
+
+UNTOLD = ("", "may halt", "no mlock", "own defaults", *WITHOUT_SAYING.values())
 """Levels that nobody asked for: telling them everywhere would hide those that were."""
 
 
@@ -116,10 +120,10 @@ def varying(results: Sequence[CellResult]) -> frozenset[str]:
 
 def usual(results: Sequence[CellResult], factors: frozenset[str]) -> dict[str, str]:
     """Return the commonest level, in words, of each of those factors (of equally common ones the first met)."""
-    return {
+    return WITHOUT_SAYING | {
         factor: Counter(tell(each.cell) for each in meeting(results)).most_common(1)[0][0]
         for factor, tell in WORDS.items()
-        if factor in factors and results
+        if factor in factors and factor not in WITHOUT_SAYING and results
     }
 
 

@@ -3,10 +3,11 @@
 from typing import Any
 
 import msgspec
+from msgspec import convert
 
 from middlemark.model.cell import FACTORS, Cell, level_of
 from middlemark.model.plan import Limits
-from middlemark.model.protocol import Settings, TopicRequest
+from middlemark.model.protocol import MessageType, Settings, TopicRequest
 from middlemark.model.workload import Workload
 
 REPLY_TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
@@ -58,6 +59,7 @@ def _topics(cell: Cell) -> tuple[TopicRequest, ...]:
             subscribers=tuple(range(topic, cell.subscribers, cell.topics)),
             reliability=cell.reliability,
             depth=cell.depth,
+            type=cell.type,
         )
         for topic in range(cell.topics if cell.pattern == "stream" else 0)
     )
@@ -74,6 +76,7 @@ def _topics_of(graph: Workload) -> tuple[TopicRequest, ...]:
             subscribers=tuple(receiving[number]),
             reliability=each.reliability,
             depth=each.depth,
+            type=convert(each.type, MessageType),
         )
         for number, each in enumerate(graph.topics)
     )

@@ -25,7 +25,8 @@ from middlemark.model.levels import (
     whole,
     words,
 )
-from middlemark.model.protocol import Arrivals, Pattern, Payload, Reception, Reliability
+from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability
+from middlemark.model.spelling import listing
 from middlemark.model.units import format_size
 from middlemark.model.workload import Workload, honoured
 
@@ -107,6 +108,17 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             told_by="size",
         ),
     ]
+    type: Annotated[
+        MessageType,
+        Factor(
+            kind=words("type of message", *get_args(MessageType)),
+            default=("octets",),
+            metavar="octets|image|point-cloud|imu|tf,…",
+            help="Bytes alone, or a message of ROS's that is serialised; size is then that of its main array.",
+            of="middleware",
+            honour=one_of("types", lambda level, known: f"it carries {listing(known)}, not {level}"),
+        ),
+    ] = "octets"
     receive: Annotated[
         Reception,
         Factor(
@@ -425,13 +437,17 @@ def carrying(cell: Cell, workload: Workload, transport: Transport) -> Cell:
         rate=statistics.fmean(graph.rates_hz),
         depth=None if None in depths else max(each or 0 for each in depths),
         reliability="reliable" if reliable else "best-effort",
+        type="octets",
     )
 
 
 FACTORS: Mapping[str, Factor] = declared(Cell, Factor)
 """By name. They make a cell what it is, with the middleware's own settings and its label."""
 
-OF_WORKLOAD = ("pattern", "size", "publishers", "subscribers", "topics", "rate", "arrivals", "depth", "reliability")
+OF_WORKLOAD = (
+    *("pattern", "size", "type", "publishers", "subscribers", "topics"),
+    *("rate", "arrivals", "depth", "reliability"),
+)
 """Factors whose levels follow from a workload, where there is one."""
 
 FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from middlemark.model.protocol import Reception, Reliability
+from middlemark.model.protocol import MessageType, Reception, Reliability
 
 AS_IT_COMES = "default"
 """The transport that is the middleware as a user gets it who configures nothing; measured only where it is named."""
@@ -36,6 +36,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """Nobody else takes part: a ping without pongs, which takes back what it has published."""
     best_effort_carrier: str = ""
     """What must be seen to move best effort, where that is not ``carrier``; a native service is not meant."""
+    types: Annotated[tuple[MessageType, ...], SOME] = ("octets",)
+    """Types of messages that it carries, octets first."""
 
 
 class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):

@@ -33,6 +33,8 @@ Pattern = Literal["ping-pong", "stream", "request-reply"]
 Reliability = Literal["reliable", "best-effort"]
 Reception = Literal["poll", "block", "listen"]
 Payload = Literal["filled", "untouched"]
+MessageType = Literal["octets", "image", "point-cloud", "imu", "tf"]
+"""What a message is: its bytes alone, or one of ROS's common messages, which is serialised and deserialised."""
 LoadKind = Literal["max", "rate", "burst"]
 Arrivals = Literal["periodic", "poisson"]
 Policy = Literal["other", "fifo", "rr"]
@@ -68,6 +70,8 @@ class TopicRequest(Message, frozen=True, kw_only=True):
     reliability: Reliability
     depth: Annotated[Depth | None, Meta(examples=[1])]
     """Keep-last history depth in messages; null is keep-all."""
+    type: MessageType = "octets"
+    """``message_bytes`` are then those of its main array."""
 
 
 class Settings(Message, frozen=True, kw_only=True):
@@ -88,6 +92,8 @@ class Settings(Message, frozen=True, kw_only=True):
     """All roles of the trial live in this process."""
     message_bytes: Annotated[int, Meta(ge=16, examples=[16], extra={"cpp": "std::size_t"})]
     """Size of every message, the core's header included. Of a stream whose topics differ the largest of them."""
+    type: MessageType = "octets"
+    """Of every message; of a stream whose topics differ each has its own."""
     publishers: Annotated[int, Meta(ge=1, le=1 << 16, examples=[1], extra={"cpp": "unsigned"})]
     """Publishers of a stream, clients of request/reply; 1 under ping-pong. More would not fit the header."""
     subscribers: Annotated[Index, Meta(examples=[1])]

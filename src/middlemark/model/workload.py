@@ -7,11 +7,12 @@ import msgspec
 from msgspec import Meta
 
 from middlemark.model.description import Transport
-from middlemark.model.protocol import Arrivals, Reliability
+from middlemark.model.protocol import Arrivals, MessageType, Reliability
+from middlemark.model.types import misfit
 
 ALLOWED = 0.001
 """The share of an edge's messages that may be lost or late, where nothing is said."""
-OCTETS = "octets"
+OCTETS: MessageType = "octets"
 DEEP = 1000
 """Of a history that is to keep all on a transport that keeps some, however many."""
 
@@ -27,7 +28,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     size: Annotated[int, Meta(ge=16)]
     """Bytes of a message, the core's header of 16 included."""
     type: str = OCTETS
-    """What the messages are called where they come from."""
+    """One of ``MessageType``, or what the messages are called where they come from, and then they are octets."""
     rate_hz: Annotated[float, Meta(gt=0)] | None = None
     arrivals: Arrivals = "periodic"
     after: str | None = None
@@ -49,7 +50,15 @@ def honoured(topic: Topic, transport: Transport) -> Topic:
         depth = transport.max_depth or DEEP
     if depth is not None and transport.max_depth is not None:
         depth = min(depth, transport.max_depth)
-    return msgspec.structs.replace(topic, reliability=reliability, depth=depth)
+    return msgspec.structs.replace(topic, reliability=reliability, depth=depth, type=carried(topic, transport))
+
+
+def carried(topic: Topic, transport: Transport) -> MessageType:
+    """Return as which type of message that transport carries the topic's: octets where it cannot carry its own."""
+    for known in transport.types:
+        if known == topic.type and misfit(topic.type, topic.size) is None:
+            return known
+    return OCTETS
 
 
 class Process(msgspec.Struct, frozen=True):

@@ -21,7 +21,8 @@ from middlemark.model.levels import Level
 from middlemark.model.load import LOAD, LoadLevels
 from middlemark.model.plan import Note
 from middlemark.model.spelling import listing
-from middlemark.model.workload import OCTETS, Workload, honoured
+from middlemark.model.types import misfit
+from middlemark.model.workload import Workload, honoured
 from middlemark.plan.combinations import expand_loads
 from middlemark.plan.floors import copying_alone
 from middlemark.plan.native import check_native, native_of
@@ -87,6 +88,8 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     notes += loads.notes
     problems += loads.problems
 
+    if sweep.workload is None:
+        _check_sizes(sweep, asked, notes, problems)
     lacks: list[Lack] = []
     of_topics = () if sweep.workload is None else OF_WORKLOAD  # told topic by topic
     settled = [(target, _settle(target, asked, lacks, notes, of_topics)) for target in targets]
@@ -131,6 +134,26 @@ def _narrow(levels: Levels, context: Context) -> Levels:
         return levels
     kept = tuple(level for level in levels.values if context.wants(levels.factor, level))
     return Levels(levels.factor, kept, levels.place, levels.named)
+
+
+def _check_sizes(sweep: Sweep, asked: dict[str, Levels], notes: list[Note], problems: list[Problem]) -> None:
+    """Leave out, and tell, the sizes that a type does not have; refuse a type or a size that is left with nothing."""
+    types, sizes = asked["type"], asked["size"]
+    misfits = {
+        (of, size): why
+        for of, size in itertools.product(types.values, sizes.values)
+        if (why := misfit(str(of), int(str(size))))
+    }
+    lost = [
+        *(of for of in types.values if all((of, size) in misfits for size in sizes.values)),
+        *(size for size in sizes.values if all((of, size) in misfits for of in types.values)),
+    ]
+    for (of, size), why in misfits.items():
+        text = f"type {of} of size {show_level('size', size)}"
+        if (of in lost or size in lost) and not sweep.skip_unsupported:
+            problems.append(Problem(types.place, f"{text}: {why}"))
+        else:
+            notes.append(Note(types.place, f"{text} left out ({why})"))
 
 
 def _settle(
@@ -328,6 +351,8 @@ def _cells(
                 placing = placings.get((values["receive"], values["pin"], *(load[each] for each in _CROWD)))
                 if placing is None:
                     continue
+                if misfit(str(values["type"]), int(str(values["size"]))):
+                    continue
                 values["pin"] = placing.pin
                 if not asked["depth"].named:
                     values["depth"] = _own_depth(target, load, asked["depth"].place, notes)
@@ -348,9 +373,10 @@ def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: 
     for level, names in changed.items():
         if cells and not target.adapter.floor:
             notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, as it has it"))
-    types = {each.type for each in workload.topics} - {OCTETS}
+    types = {each.type for each in workload.topics if honoured(each, target.transport).type != each.type}
     if types and cells and not target.adapter.floor:
-        notes.append(Note(place, f"messages of type {listing(sorted(types))} are carried as octets of their size"))
+        text = f"{target.name}: messages of type {listing(sorted(types))} are carried as octets of their size"
+        notes.append(Note(place, text))
     return [*dict.fromkeys(carrying(each, workload, target.transport) for each in cells)]
 
 

@@ -3,7 +3,8 @@
 Each cell of a middleware has one on every transport of every floor that can honour its factors, and the copying of
 its size on its first processor by one process alone. A floor follows as well as it can: where it has no thread to
 listen on it blocks, where it cannot lend it copies, and its reliability is its own; its history is as deep as its
-buffers are. What differs only in these is one floor, shared by all the cells that it stands beside.
+buffers are, and it carries octets. What differs only in these is one floor, shared by all the cells that it stands
+beside.
 
 A rate that is searched for is measured a dozen times: there only the floor of the cell's own carrier stands beside it.
 """
@@ -129,6 +130,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
         loan=loan,
         reliability=reliability,
         depth=None if depth is None else int(str(depth)),
+        type="octets",
         native=(),
     )
     return floor if cell.workload is None else carrying(floor, cell.workload, transport)

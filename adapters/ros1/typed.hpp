@@ -1,0 +1,137 @@
+// The typed messages of the distribution's sensor_msgs and tf2_msgs, which roscpp serializes. Only where MIDDLEMARK_ROS1_MESSAGES is
+// defined: their headers were found.
+#pragma once
+
+#include <ros/node_handle.h>
+#include <ros/publisher.h>
+#include <ros/subscribe_options.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <middlemark/kit/messages.hpp>
+
+#include "message.hpp"
+
+#ifdef MIDDLEMARK_ROS1_MESSAGES
+#include <sensor_msgs/Image.h>
+#include <sensor_msgs/Imu.h>
+#include <sensor_msgs/PointCloud2.h>
+#include <tf2_msgs/TFMessage.h>
+#endif
+
+namespace middlemark::ros1 {
+
+/// A message of a publisher's, with the roscpp that its struct asks for.
+class TypedOutgoing : kit::Pinned {
+ public:
+  virtual ~TypedOutgoing() = default;
+  [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
+  [[nodiscard]] virtual ros::Publisher advertise(ros::NodeHandle& node, const std::string& topic,
+                                                 std::uint32_t queue) = 0;
+  virtual void publish(const ros::Publisher& publisher) = 0;
+};
+
+/// Is given the main array of each message; less of it where the message is not as it was sent.
+using TypedSink = std::function<void(std::span<const std::byte>)>;
+
+#ifdef MIDDLEMARK_ROS1_MESSAGES
+
+/// The generated headers ask their allocator for `rebind`, which std::allocator has no more in C++20.
+template <class T>
+struct Allocator : std::allocator<T> {
+  Allocator() = default;
+  template <class U>
+  Allocator(const Allocator<U>& /*other*/) noexcept {}
+  template <class U>
+  struct rebind {
+    using other = Allocator<U>;
+  };
+};
+
+struct RosTypes : kit::StandardFields {
+  using Image = sensor_msgs::Image_<Allocator<void>>;
+  using PointCloud = sensor_msgs::PointCloud2_<Allocator<void>>;
+  using Imu = sensor_msgs::Imu_<Allocator<void>>;
+  using Tf = tf2_msgs::TFMessage_<Allocator<void>>;
+};
+
+}  // namespace middlemark::ros1
+
+namespace ros::serialization {
+
+template <>
+inline SerializedMessage serializeMessage(const middlemark::ros1::RosTypes::Image& message) {
+  return middlemark::ros1::counted(message);
+}
+template <>
+inline SerializedMessage serializeMessage(const middlemark::ros1::RosTypes::PointCloud& message) {
+  return middlemark::ros1::counted(message);
+}
+template <>
+inline SerializedMessage serializeMessage(const middlemark::ros1::RosTypes::Imu& message) {
+  return middlemark::ros1::counted(message);
+}
+template <>
+inline SerializedMessage serializeMessage(const middlemark::ros1::RosTypes::Tf& message) {
+  return middlemark::ros1::counted(message);
+}
+
+}  // namespace ros::serialization
+
+namespace middlemark::ros1 {
+
+inline const std::vector<MessageType> types = kit::all_types;
+
+template <template <class> class Shape>
+class TypedOutgoingOf final : public TypedOutgoing {
+ public:
+  explicit TypedOutgoingOf(std::size_t bytes) : message_(bytes) {}
+  [[nodiscard]] std::span<std::byte> array() noexcept override { return message_.array(); }
+  [[nodiscard]] ros::Publisher advertise(ros::NodeHandle& node, const std::string& topic,
+                                         std::uint32_t queue) override {
+    return node.advertise<typename Shape<RosTypes>::Struct>(topic, queue);
+  }
+  void publish(const ros::Publisher& publisher) override {
+    static_cast<void>(message_.to_send());
+    publisher.publish(message_.message());
+  }
+
+ private:
+  kit::MessageOf<Shape, RosTypes> message_;
+};
+
+[[nodiscard]] inline std::unique_ptr<TypedOutgoing> make_outgoing(MessageType type, std::size_t bytes) {
+  if (type == MessageType::octets) return nullptr;
+  return kit::with_shape(type, [bytes]<template <class> class Shape>() -> std::unique_ptr<TypedOutgoing> {
+    return std::make_unique<TypedOutgoingOf<Shape>>(bytes);
+  });
+}
+
+inline void subscribe(ros::SubscribeOptions& asked, const std::string& name, std::uint32_t queue, MessageType type,
+                      std::size_t bytes, TypedSink sink) {
+  kit::with_shape(type, [&]<template <class> class Shape>() {
+    using Struct = typename Shape<RosTypes>::Struct;
+    const auto known = std::make_shared<kit::MessageOf<Shape, RosTypes>>(bytes);
+    asked.init<Struct>(name, queue,
+                       [known, sink](const boost::shared_ptr<const Struct>& message) { sink(known->seen(*message)); });
+  });
+}
+
+#else
+
+inline const std::vector<MessageType> types{MessageType::octets};
+
+[[nodiscard]] inline std::unique_ptr<TypedOutgoing> make_outgoing(MessageType /*type*/, std::size_t /*bytes*/) {
+  return nullptr;
+}
+inline void subscribe(ros::SubscribeOptions& /*asked*/, const std::string& /*name*/, std::uint32_t /*queue*/,
+                      MessageType /*type*/, std::size_t /*bytes*/, const TypedSink& /*sink*/) {}
+
+#endif
+
+}  // namespace middlemark::ros1

@@ -1,0 +1,12 @@
+# middlemark_bytes_and_cdr(<target>)
+#
+# Lets an adapter that carries bytes carry typed messages too, as bytes + CDR (core/kit/cdr.hpp), where Fast CDR is installed.
+function(middlemark_bytes_and_cdr target)
+  find_package(fastcdr QUIET)
+  if(NOT fastcdr_FOUND)
+    return()
+  endif()
+  string(REGEX MATCH "^[0-9]+" major "${fastcdr_VERSION}")
+  target_compile_definitions(${target} PRIVATE MIDDLEMARK_FASTCDR=${major})
+  target_link_libraries(${target} PRIVATE fastcdr)
+endfunction()

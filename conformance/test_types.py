@@ -1,0 +1,69 @@
+"""Typed messages, over each transport that carries them: content whole in every pattern, and loss counted."""
+
+import pytest
+from contender import Contender, contenders
+from course import Course
+
+from middlemark.model.cell import Cell, carrying
+from middlemark.model.plan import Limits
+from middlemark.model.workload import OCTETS, Topic, Workload
+
+SIZES = {"image": 20_001, "point-cloud": 20_000, "imu": 296, "tf": 1008}
+TYPED = [(who, of) for who in contenders() for of in who.transport.types if of != OCTETS]
+CASES = pytest.mark.parametrize(("who", "of"), TYPED, ids=[f"{who.name}-{of}" for who, of in TYPED])
+SENSORS = Workload(
+    name="sensors",
+    topics=tuple(
+        Topic(name=of, source="robot", to=("reader",), size=size, type=of, rate_hz=40.0, depth=None)
+        for of, size in SIZES.items()
+    ),
+)
+
+
+def typed(who: Contender, of: str, **factors: object) -> Cell:
+    return who.cell(type=of, size=SIZES[of], **factors)
+
+
+@CASES
+def test_round_trips_come_back_whole(who: Contender, of: str, course: Course) -> None:
+    outcome = course.measure(who, typed(who, of), Limits(samples=100, warmup_s=0.1, reply_timeout_s=10.0)).outcome
+    assert outcome.failed is None, outcome.failed
+    counts = outcome.counts
+    assert counts is not None
+    assert (counts.received, counts.lost, counts.damaged, counts.publish_failed) == (100, 0, 0, 0)
+
+
+@CASES
+def test_a_stream_arrives_whole_and_its_loss_is_counted(who: Contender, of: str, course: Course) -> None:
+    depth = None if who.transport.keep_all else 16
+    cell = typed(who, of, pattern="stream", depth=depth)
+    outcome = course.measure(who, cell, Limits(duration_s=0.25, warmup_s=0.1)).outcome
+    assert outcome.failed is None, outcome.failed
+    [sent], [arrived] = outcome.publishers, outcome.subscribers
+    assert sent.sent > 0
+    assert (arrived.damaged, arrived.duplicated) == (0, 0)
+    assert arrived.received + arrived.lost == sent.sent
+
+
+@CASES
+def test_requests_and_replies_are_typed_or_refused_with_a_reason(who: Contender, of: str, course: Course) -> None:
+    cell = typed(who, of, pattern="request-reply")
+    outcome = course.measure(who, cell, Limits(samples=50, warmup_s=0.1, reply_timeout_s=10.0)).outcome
+    if outcome.failed is not None:
+        assert outcome.failed.code == "refused"
+        assert "octets" in outcome.failed.text
+        return
+    counts = outcome.counts
+    assert counts is not None
+    assert (counts.received, counts.lost, counts.damaged) == (50, 0, 0)
+
+
+@pytest.mark.parametrize("who", dict.fromkeys(who.name for who, _ in TYPED), ids=str)
+def test_topics_of_one_workload_have_types_of_their_own(who: str, course: Course) -> None:
+    [contender] = (each for each in contenders() if each.name == who)
+    cell = carrying(contender.cell(), SENSORS, contender.transport)
+    outcome = course.measure(contender, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
+    assert outcome.failed is None, outcome.failed
+    for each in outcome.subscribers:
+        assert each.received > 0
+        assert (each.damaged, each.duplicated) == (0, 0)

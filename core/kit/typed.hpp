@@ -1,0 +1,301 @@
+// Typed messages over a middleware that carries bytes: the message is serialised into the middleware's memory at publish() and
+// deserialised before the visit. Typed<A, Coding> is the adapter A with that in front; octets go through it as they are.
+//
+// `Coding` says how, with what messages.hpp asks of `Types` and
+//   name                                       of the serialiser, as reports say it
+//   encode(message, memory) -> std::size_t     bytes written; 0: they do not fit
+//   decode(message, bytes) -> bool
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/messages.hpp>
+#include <middlemark/kit/pinned.hpp>
+
+namespace middlemark::kit {
+
+/// A message and its bytes.
+class CodedMessage : Pinned {
+ public:
+  virtual ~CodedMessage() = default;
+  [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
+  /// Bytes written; 0: they do not fit.
+  [[nodiscard]] virtual std::size_t encode(std::span<std::byte> memory) noexcept = 0;
+  /// What is visited of the message that these bytes are: too little where it is not as it was sent.
+  [[nodiscard]] virtual std::span<const std::byte> decode(std::span<const std::byte> bytes) noexcept = 0;
+  /// The same of the message decoded last.
+  [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
+};
+
+template <template <class> class Shape, class Coding>
+class CodedMessageOf final : public CodedMessage {
+ public:
+  explicit CodedMessageOf(std::size_t bytes) : message_(bytes) {}
+
+  [[nodiscard]] std::span<std::byte> array() noexcept override { return message_.array(); }
+  [[nodiscard]] std::size_t encode(std::span<std::byte> memory) noexcept override {
+    static_cast<void>(message_.to_send());
+    return Coding::encode(message_.message(), memory);
+  }
+  [[nodiscard]] std::span<const std::byte> decode(std::span<const std::byte> bytes) noexcept override {
+    whole_ = Coding::decode(message_.message(), bytes);
+    return received();
+  }
+  [[nodiscard]] std::span<const std::byte> received() noexcept override {
+    return whole_ ? message_.received() : std::span<const std::byte>();
+  }
+
+ private:
+  MessageOf<Shape, Coding> message_;
+  bool whole_ = true;
+};
+
+/// Null of octets.
+template <class Coding>
+[[nodiscard]] std::unique_ptr<CodedMessage> make_coded(MessageType type, std::size_t bytes) {
+  if (type == MessageType::octets) return nullptr;
+  return with_shape(type, [bytes]<template <class> class Shape>() -> std::unique_ptr<CodedMessage> {
+    return std::make_unique<CodedMessageOf<Shape, Coding>>(bytes);
+  });
+}
+
+/// What a message of that type comes to when it is serialised, always.
+template <class Coding>
+[[nodiscard]] std::size_t coded_bytes(MessageType type, std::size_t bytes) {
+  const auto message = make_coded<Coding>(type, bytes);
+  if (!message) return bytes;
+  for (std::size_t room = bytes + 1024;; room *= 2) {
+    std::vector<std::byte> memory(room);
+    if (const std::size_t coded = message->encode(memory); coded > 0) return coded;
+  }
+}
+
+namespace typed {
+
+/// The optional hooks, where the end inside has them.
+template <class Self, class End>
+struct Counting {};
+template <class Self, class End>
+  requires CountsPublishers<End>
+struct Counting<Self, End> {
+  [[nodiscard]] std::size_t publishers_found() { return static_cast<Self*>(this)->inner().publishers_found(); }
+};
+
+template <class Self, class End>
+struct Stamped {};
+template <class Self, class End>
+  requires HasArrivalStamp<End>
+struct Stamped<Self, End> {
+  [[nodiscard]] std::uint64_t arrived_ns() const noexcept {
+    return static_cast<const Self*>(this)->inner().arrived_ns();
+  }
+};
+
+template <class Self, class End>
+struct Listening {};
+template <class Self, class End>
+  requires Listens<End>
+struct Listening<Self, End> {
+  void listen(Listener listener) { static_cast<Self*>(this)->hear(listener); }
+  void silence() { static_cast<Self*>(this)->inner().silence(); }
+};
+
+/// A publisher, a subscriber, or both.
+template <class Inner>
+class End : public Counting<End<Inner>, Inner>,
+            public Stamped<End<Inner>, Inner>,
+            public Listening<End<Inner>, Inner>,
+            Pinned {
+ public:
+  /// `make` returns the end inside. `sent` and `seen`: null of octets.
+  template <class Make>
+  End(Make&& make, std::size_t coded_bytes, std::unique_ptr<CodedMessage> sent, std::unique_ptr<CodedMessage> seen)
+      : sent_(std::move(sent)), seen_(std::move(seen)), coded_bytes_(coded_bytes), inner_(make()) {}
+
+  [[nodiscard]] Inner& inner() noexcept { return inner_; }
+  [[nodiscard]] const Inner& inner() const noexcept { return inner_; }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept
+    requires Publisher<Inner>
+  {
+    return sent_ ? sent_->array() : inner_.loan(bytes);
+  }
+  [[nodiscard]] Published publish() noexcept
+    requires Publisher<Inner>
+  {
+    if (sent_) {
+      const std::span<std::byte> memory = inner_.loan(coded_bytes_);
+      if (sent_->encode(memory) != memory.size()) return Published::failed;  // none was lent
+    }
+    return inner_.publish();
+  }
+  [[nodiscard]] std::size_t matched()
+    requires Publisher<Inner>
+  {
+    return inner_.matched();
+  }
+
+  template <class Visitor>
+    requires Subscriber<Inner>
+  std::size_t take(Visitor& visitor) noexcept {
+    if (!seen_) return inner_.take(visitor);
+    auto decoding = [this, &visitor](std::span<const std::byte> bytes) noexcept { visitor(decoded(bytes)); };
+    return inner_.take(decoding);
+  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept
+    requires Subscriber<Inner>
+  {
+    return inner_.wait(timeout);
+  }
+  void hear(Listener listener)
+    requires Listens<Inner>
+  {
+    listener_ = listener;
+    if (seen_) {
+      inner_.listen(Listener(hearing_));
+    } else {
+      inner_.listen(listener);
+    }
+  }
+
+  [[nodiscard]] std::string last_error() const {
+    if (damaged_) return "a message arrived with another constant content than it was sent with";
+    if constexpr (HasLastError<Inner>) return inner_.last_error();
+    return {};
+  }
+
+ private:
+  struct Hearing {
+    End& end;
+    void operator()(std::span<const std::byte> bytes) noexcept { end.listener_(end.decoded(bytes)); }
+  };
+
+  [[nodiscard]] std::span<const std::byte> decoded(std::span<const std::byte> bytes) noexcept {
+    const std::span<const std::byte> seen = seen_->decode(bytes);
+    damaged_ |= seen.size() != seen_->array().size();
+    return seen;
+  }
+
+  const std::unique_ptr<CodedMessage> sent_;
+  const std::unique_ptr<CodedMessage> seen_;
+  const std::size_t coded_bytes_;
+  bool damaged_ = false;
+  Listener listener_;
+  Hearing hearing_{*this};
+  Inner inner_;  // last: it may call back until it is gone
+};
+
+template <class Self, class A>
+struct Companied {};
+template <class Self, class A>
+  requires HasCompanions<A>
+struct Companied<Self, A> {
+  [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
+    return A::companions(Self::coded(settings));
+  }
+};
+
+template <class Self, class A>
+struct Serving {};
+template <class Self, class A>
+  requires HasRequestReply<A>
+struct Serving<Self, A> {
+  [[nodiscard]] auto client(const Topic& service, unsigned index) {
+    Self& self = *static_cast<Self*>(this);
+    return self.end([&](const Topic& coded) { return self.inner().client(coded, index); }, service);
+  }
+  [[nodiscard]] auto server(const Topic& service, unsigned index) {
+    Self& self = *static_cast<Self*>(this);
+    return self.end([&](const Topic& coded) { return self.inner().server(coded, index); }, service);
+  }
+};
+
+}  // namespace typed
+
+template <class A, class Coding>
+class Typed : public typed::Companied<Typed<A, Coding>, A>, public typed::Serving<Typed<A, Coding>, A>, Pinned {
+ public:
+  explicit Typed(const Settings& settings) : settings_(settings), inner_(coded(settings)) {}
+
+  [[nodiscard]] static Description describe() {
+    Description about = A::describe();
+    for (Transport& each : about.transports) each.types = all_types;
+    return about;
+  }
+
+  static void check(const Settings& settings) {
+    const Settings inside = coded(settings);
+    for (const Transport& each : A::describe().transports) {
+      if (each.name != settings.transport || inside.message_bytes <= each.max_bytes) continue;
+      throw AdapterError(each.name + ": serialised, these messages have " + std::to_string(inside.message_bytes) +
+                             " bytes (at most " + std::to_string(each.max_bytes) + ")",
+                         each.max_bytes_advice);
+    }
+    if constexpr (HasCheck<A>) A::check(inside);
+  }
+
+  [[nodiscard]] auto publisher(const Topic& topic, unsigned index) {
+    return end([&](const Topic& inside) { return inner_.publisher(inside, index); }, topic);
+  }
+  [[nodiscard]] auto subscriber(const Topic& topic, unsigned index) {
+    return end([&](const Topic& inside) { return inner_.subscriber(inside, index); }, topic);
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> all;
+    if constexpr (HasNotes<A>) all = inner_.notes();
+    for (const Topic& each : settings_.endpoints) {
+      if (each.type == MessageType::octets) continue;
+      all.push_back(std::string(Coding::name) +
+                    ": it carries bytes, so the publisher serialises typed messages itself, " +
+                    "and the subscriber deserialises them");
+      break;
+    }
+    return all;
+  }
+
+  /// As the middleware is told: octets, so many as the messages come to when they are serialised.
+  [[nodiscard]] static Settings coded(const Settings& settings) {
+    Settings inside = settings;
+    inside.message_bytes = coded_bytes<Coding>(settings.type, settings.message_bytes);
+    inside.type = MessageType::octets;
+    if (!settings.topics.empty()) inside.message_bytes = 0;
+    for (TopicRequest& each : inside.topics) {
+      each.message_bytes = coded_bytes<Coding>(std::exchange(each.type, MessageType::octets), each.message_bytes);
+      inside.message_bytes = std::max(inside.message_bytes, each.message_bytes);
+    }
+    for (Topic& each : inside.endpoints) each = coded(each);
+    return inside;
+  }
+
+  [[nodiscard]] A& inner() noexcept { return inner_; }
+
+  /// `make` makes the end inside, of a topic of octets.
+  template <class Make>
+  [[nodiscard]] auto end(Make&& make, const Topic& topic) {
+    const Topic inside = coded(topic);
+    const auto made = [&] { return make(inside); };
+    return typed::End<decltype(made())>(made, inside.message_bytes, make_coded<Coding>(topic.type, topic.message_bytes),
+                                        make_coded<Coding>(topic.type, topic.message_bytes));
+  }
+
+ private:
+  [[nodiscard]] static Topic coded(const Topic& topic) {
+    Topic inside = topic;
+    inside.message_bytes = coded_bytes<Coding>(topic.type, topic.message_bytes);
+    inside.type = MessageType::octets;
+    return inside;
+  }
+
+  const Settings settings_;
+  A inner_;
+};
+
+}  // namespace middlemark::kit
