@@ -61,7 +61,7 @@ class CycloneDds {
   }
 
   static void check(const Settings& settings) {
-    cyclonedds::Native{settings};
+    cyclonedds::UserFile{cyclonedds::Native{settings}.config};
     for (const Topic& topic : settings.endpoints) {
       if (settings.transport != "shm" || topic.capacity().value_or(0) <= cyclonedds::iceoryx_most_depth) continue;
       throw AdapterError("cyclonedds: shm: " + topic.name + ": a depth of " + std::to_string(*topic.depth) + " for " +
@@ -95,9 +95,7 @@ class CycloneDds {
     return {std::move(reader), cyclonedds::Intake(topic.type, topic.message_bytes, access), settings_.reception};
   }
 
-  [[nodiscard]] std::vector<std::string> notes() const {
-    return cyclonedds::notes(settings_, native_, domain_.warnings());
-  }
+  [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:
   [[nodiscard]] bool shares_memory() const noexcept { return settings_.transport == "shm"; }

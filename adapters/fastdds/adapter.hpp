@@ -66,11 +66,13 @@ class FastDds {
 
   explicit FastDds(const Settings& settings) : options_(settings) {
     isolate();
+    load_profiles();
     std::optional<TcpPlace> place;
     if (settings.transport == "tcp") place.emplace(settings);
-    participant_.reset(created(
-        factory().create_participant(static_cast<std::uint32_t>(settings.domain), participant_qos(options_, place)),
-        "the participant of domain " + std::to_string(settings.domain)));
+    participant_.reset(
+        created(factory().create_participant(static_cast<std::uint32_t>(settings.domain),
+                                             participant_qos(factory().get_default_participant_qos(), options_, place)),
+                "the participant of domain " + std::to_string(settings.domain)));
     std::set<std::pair<MessageType, std::size_t>> types;
     for (const Topic& topic : settings.endpoints) types.emplace(topic.type, topic.message_bytes);
     for (const auto& [type, bytes] : types) {
@@ -114,6 +116,15 @@ class FastDds {
     deliver_within_the_process(options_.over("intraprocess") || options_.as_it_is || options_.composed);
     dds::Log::SetVerbosity(dds::Log::Kind::Error);
     dds::Log::RegisterConsumer(std::make_unique<Logged>());
+  }
+
+  /// The user's own, whose library settings have the last word.
+  void load_profiles() const {
+    if (options_.config.empty()) return;
+    if (!succeeded(factory().load_XML_profiles_file(options_.config)) || !succeeded(factory().load_profiles())) {
+      throw AdapterError("fastdds: config: " + options_.config + ": " + Logged::errors(),
+                         "is it Fast DDS's XML of profiles?");
+    }
   }
 
   dds::Topic& topic_of(const Topic& asked) {

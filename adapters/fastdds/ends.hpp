@@ -38,7 +38,8 @@ class Publisher : kit::Pinned {
  public:
   Publisher(dds::Publisher& parent, dds::Topic& type, const Topic& topic, const Options& options)
       : parent_(parent),
-        writer_(created(parent.create_datawriter(&type, writer_qos(options, topic), nullptr, dds::StatusMask::none()),
+        writer_(created(parent.create_datawriter(&type, writer_qos(parent.get_default_datawriter_qos(), options, topic),
+                                                 nullptr, dds::StatusMask::none()),
                         "the writer of " + topic.name)),
         bytes_(topic.message_bytes),
         loan_(options.settings.loan),
@@ -125,7 +126,8 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
         overwritten_((options.over("data-sharing") || options.as_it_is) && topic.depth) {
     const bool listening = options.settings.reception == Reception::listen;
     const dds::StatusMask seen = listening ? dds::StatusMask::data_available() : dds::StatusMask::none();
-    reader_ = created(parent.create_datareader(&type, reader_qos(options, topic), listening ? this : nullptr, seen),
+    reader_ = created(parent.create_datareader(&type, reader_qos(parent.get_default_datareader_qos(), options, topic),
+                                               listening ? this : nullptr, seen),
                       "the reader of " + topic.name);
     if (options.settings.reception == Reception::block) {
       condition_ =

@@ -85,6 +85,8 @@ struct Native : kit::NativeKeys {
       {.help = "buffers a participant makes to build packets in; 0: as many as it has threads", .most = 10'000});
   bool send_buffers_dynamic = key("send_buffers_dynamic", false,
       {.help = "more send buffers are made when all are in use; else publish waits"});
+  std::string config = key("config", std::string(),
+      {.help = "profiles of your own in XML, of which the default ones count: see --config", .type = NativeType::file});
   std::map<std::string, std::string> properties = keys("property.*",
       {.help = "a property of the participant and of every writer and reader; Fast DDS does not say whether it knows it"});
 };
@@ -145,6 +147,10 @@ struct Options : Native {
 
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all;
+    if (!config.empty()) {
+      all.emplace_back("config: laid over its default profiles are the domain, the interface of its transports" +
+                       std::string(as_it_is ? "" : ", the transport") + " and the qualities of service of the suite");
+    }
     if (composed && !over("intraprocess") && !as_it_is)
       all.push_back("between nodes of one process: intraprocess delivery, as Fast DDS comes");
     const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");

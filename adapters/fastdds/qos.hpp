@@ -32,8 +32,7 @@ inline constexpr const char* flow_controller = "middlemark";
 
 /// What writers and readers have in common; `messages` is what the history of this end holds.
 template <class Qos>
-[[nodiscard]] Qos endpoint_qos(const Options& options, const Topic& topic, std::uint64_t messages) {
-  Qos qos;
+[[nodiscard]] Qos endpoint_qos(Qos qos, const Options& options, const Topic& topic, std::uint64_t messages) {
   qos.reliability().kind =
       topic.reliability == Reliability::reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
   qos.reliability().max_blocking_time = duration(options.settings.write_timeout);
@@ -45,8 +44,10 @@ template <class Qos>
   qos.resource_limits().max_samples = most;
   qos.resource_limits().max_samples_per_instance = most;
   qos.resource_limits().allocated_samples = std::min(static_cast<std::int32_t>(*options.allocated_samples), most);
-  qos.resource_limits().extra_samples = static_cast<std::int32_t>(*options.extra_samples);
-  qos.endpoint().history_memory_policy = static_cast<renamed::MemoryManagementPolicy_t>(options.history_memory);
+  if (options.config.empty()) {
+    qos.resource_limits().extra_samples = static_cast<std::int32_t>(*options.extra_samples);
+    qos.endpoint().history_memory_policy = static_cast<renamed::MemoryManagementPolicy_t>(options.history_memory);
+  }
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   if (options.over("data-sharing")) {
     qos.data_sharing().on("");  // ON, not AUTO: what cannot be shared must fail and not go another way
@@ -56,8 +57,11 @@ template <class Qos>
   return qos;
 }
 
-[[nodiscard]] inline dds::DataWriterQos writer_qos(const Options& options, const Topic& topic) {
-  auto qos = endpoint_qos<dds::DataWriterQos>(options, topic, topic.depth.value_or(options.writer_samples));
+/// `own`: what the library, or the user's profile, has.
+[[nodiscard]] inline dds::DataWriterQos writer_qos(const dds::DataWriterQos& own, const Options& options,
+                                                   const Topic& topic) {
+  auto qos = endpoint_qos(own, options, topic, topic.depth.value_or(options.writer_samples));
+  if (!options.config.empty()) return qos;
   qos.publish_mode().kind = options.asynchronous ? dds::ASYNCHRONOUS_PUBLISH_MODE : dds::SYNCHRONOUS_PUBLISH_MODE;
   if (options.flow_controlled()) qos.publish_mode().flow_controller_name = flow_controller;
   auto& reliable = qos.reliable_writer_qos();
@@ -74,8 +78,10 @@ template <class Qos>
   return qos;
 }
 
-[[nodiscard]] inline dds::DataReaderQos reader_qos(const Options& options, const Topic& topic) {
-  auto qos = endpoint_qos<dds::DataReaderQos>(options, topic, topic.capacity().value_or(options.reader_samples));
+[[nodiscard]] inline dds::DataReaderQos reader_qos(const dds::DataReaderQos& own, const Options& options,
+                                                   const Topic& topic) {
+  auto qos = endpoint_qos(own, options, topic, topic.capacity().value_or(options.reader_samples));
+  if (!options.config.empty()) return qos;
   auto& reliable = qos.reliable_reader_qos();
   reliable.times.*heartbeat_response_delay = milliseconds(options.heartbeat_response_delay_ms);
   (reliable.*disable_positive_acks).enabled = options.positive_acks_off_ms > 0;
@@ -103,13 +109,14 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
 }
 
 /// The transports of the trial and nothing else, on one interface. `place`: over TCP.
-[[nodiscard]] inline dds::DomainParticipantQos participant_qos(const Options& options,
+[[nodiscard]] inline dds::DomainParticipantQos participant_qos(dds::DomainParticipantQos qos, const Options& options,
                                                                const std::optional<TcpPlace>& place) {
-  dds::DomainParticipantQos qos;
   qos.name(options.settings.scope.c_str());
-  qos.transport().use_builtin_transports = false;
-  qos.allocation().send_buffers.preallocated_number = options.send_buffers;
-  qos.allocation().send_buffers.dynamic = options.send_buffers_dynamic;
+  const bool builtin = std::exchange(qos.transport().use_builtin_transports, false);
+  if (options.config.empty()) {
+    qos.allocation().send_buffers.preallocated_number = options.send_buffers;
+    qos.allocation().send_buffers.dynamic = options.send_buffers_dynamic;
+  }
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   if (options.flow_controlled()) {
     auto controller = std::make_shared<rtps::FlowControllerDescriptor>();
@@ -120,13 +127,18 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
     qos.flow_controllers().push_back(std::move(controller));
   }
   auto& transports = qos.transport().user_transports;
-  if (options.as_it_is) {  // the two that are built in, of which that of UDP goes out on every interface
-    auto udp = std::make_shared<rtps::UDPv4TransportDescriptor>();
-    udp->interfaceWhiteList.push_back(kit::ipv4_text(options.settings.interface));
-    transports.push_back(std::move(udp));
-    transports.push_back(std::make_shared<rtps::SharedMemTransportDescriptor>());
+  if (options.as_it_is) {
+    if (builtin) {
+      transports.push_back(std::make_shared<rtps::UDPv4TransportDescriptor>());
+      transports.push_back(std::make_shared<rtps::SharedMemTransportDescriptor>());
+    }
+    for (auto& each : transports) {  // by itself one goes out on every interface
+      auto* const sockets = dynamic_cast<rtps::SocketTransportDescriptor*>(each.get());
+      if (sockets != nullptr) sockets->interfaceWhiteList = {kit::ipv4_text(options.settings.interface)};
+    }
     return qos;
   }
+  transports.clear();
   if (options.over("shm") || options.over("data-sharing")) {
     auto transport = std::make_shared<rtps::SharedMemTransportDescriptor>();
     transport->segment_size(options.segment);

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -43,6 +44,23 @@ struct BrokerAddress {
   }
 };
 
+/// The user's own, without what a trial of its own needs: another listener would be another broker's.
+[[nodiscard]] inline std::string user_lines(const std::string& path) {
+  if (path.empty()) return "";
+  std::ifstream file(path);
+  if (!file) throw AdapterError("mqtt: config: " + path + " cannot be read");
+  std::string kept;
+  for (std::string line; std::getline(file, line);) {
+    std::string word;
+    std::istringstream(line) >> word;
+    const bool ours = word == "listener" || word == "port" || word == "bind_address" || word == "user" ||
+                      word == "pid_file" || word == "allow_anonymous" || word.starts_with("log_") ||
+                      word.starts_with("persistence");
+    if (!ours) kept += line + '\n';
+  }
+  return kept;
+}
+
 /// Writes the configuration and says how to start the broker with it.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
   const Options options(settings);
@@ -53,12 +71,13 @@ struct BrokerAddress {
           : BrokerAddress{kit::unix_path(settings, "broker"), 0};
   std::ostringstream text;
   text << "listener " << address.port << ' ' << address.host << '\n';
+  text << user_lines(options.config);
   // Started by root it would become the user mosquitto, who may not enter the trial's folder.
   if (geteuid() == 0) text << "user root\n";
   text << "allow_anonymous true\n"
           "log_dest stderr\n"
-          "log_type error\nlog_type warning\nlog_type notice\nlog_type information\n"
-       << "max_inflight_messages " << options.max_inflight << '\n';
+          "log_type error\nlog_type warning\nlog_type notice\nlog_type information\n";
+  if (options.config.empty()) text << "max_inflight_messages " << options.max_inflight << '\n';
   if (options.messages != 0 || !options.as_it_is) text << "max_queued_messages " << options.messages << '\n';
   if (!options.as_it_is) {
     text << "persistence false\n"

@@ -14,6 +14,8 @@ namespace middlemark::mqtt {
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
+  std::string config =
+      key("config", std::string(), {.help = "a mosquitto.conf of your own: see --config", .type = NativeType::file});
   int max_inflight =  // the broker's own default, and libmosquitto's
       key("max_inflight", 20,
           {.help = "messages of QoS 1 and 2 on their way without an answer, from a publisher and to each subscriber: "
@@ -53,6 +55,8 @@ struct Options : Native {
       throw AdapterError("mqtt: native.qos = " + std::to_string(*qos) + " is not what the trial's reliability asks for",
                          "0 is best-effort, 1 and 2 are reliable");
     }
+    if (!config.empty())
+      notes.emplace_back("config: laid over it are the listener, the log and the depth; clients stay as they are");
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // in the broker, of all subscribers together
     constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;
     std::uint64_t subscribers = 1;

@@ -54,7 +54,7 @@ class Ros2Wire {
             .native = kit::native_table<cyclonedds::NativeElements>()};
   }
 
-  static void check(const Settings& settings) { cyclonedds::Native{settings}; }
+  static void check(const Settings& settings) { cyclonedds::UserFile{cyclonedds::Native{settings}.config}; }
 
   [[nodiscard]] ros2_wire::Publisher publisher(const Topic& topic, unsigned /*index*/) {
     const dds_entity_t type = make_topic("rt/" + topic.name, ros2_wire::multi_array_type);
@@ -85,9 +85,7 @@ class Ros2Wire {
     return {std::move(reader), std::move(writer), native_, service.message_bytes, settings_.reception};
   }
 
-  [[nodiscard]] std::vector<std::string> notes() const {
-    return cyclonedds::notes(settings_, native_, domain_.warnings());
-  }
+  [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:
   /// The participant takes the topic with it.

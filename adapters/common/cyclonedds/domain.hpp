@@ -17,10 +17,12 @@ class Domain {
  public:
   Domain(const Settings& settings, const Native& native) {
     const auto id = static_cast<dds_domainid_t>(settings.domain);
-    const std::string configuration = domain_xml(settings, native);
+    const UserFile user(native.config);
+    const std::string configuration = domain_xml(settings, native, user);
     Overheard overheard;
     const dds_entity_t domain = dds_create_domain(id, configuration.c_str());
     warnings_ = overheard.lines();
+    if (!user.xml().empty()) note_ = user.note();
     if (domain < 0) {
       std::string reason;
       for (const std::string& line : warnings_) reason += (reason.empty() ? "" : "; ") + line;
@@ -31,6 +33,8 @@ class Domain {
     domain_ = Entity(domain, "dds_create_domain");
   }
 
+  /// What became of the user's own configuration; empty: there is none.
+  [[nodiscard]] const std::string& note() const noexcept { return note_; }
   /// What Cyclone DDS found doubtful in the configuration.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
@@ -44,6 +48,7 @@ class Domain {
 
   Entity domain_;
   std::vector<std::string> warnings_;
+  std::string note_;
 };
 
 }  // namespace middlemark::cyclonedds

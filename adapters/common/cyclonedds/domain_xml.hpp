@@ -12,6 +12,7 @@
 #include <middlemark/settings.hpp>
 
 #include "native.hpp"
+#include "user_file.hpp"
 #include "version.hpp"
 
 namespace middlemark::cyclonedds {
@@ -67,33 +68,38 @@ struct Element {
   return out + "</" + name + ">";
 }
 
-/// The native settings have the last word.
-[[nodiscard]] inline std::string configuration(Element domain, const Native& native) {
-  for (const auto& [path, value] : native.elements()) domain.set(path, value);
-  return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>";
-}
-
-/// What a trial's domain is configured with.
-[[nodiscard]] inline std::string domain_xml(const Settings& settings, const Native& native) {
+/// What a trial's domain is configured with. What the transport is tuned with stands before the user's own configuration, what factors
+/// and native settings ask for behind it: Cyclone DDS takes the last word.
+[[nodiscard]] inline std::string domain_xml(const Settings& settings, const Native& native, const UserFile& user) {
   if (!std::regex_match(settings.interface, std::regex("[A-Za-z0-9_.:@-]{1,15}"))) {
     throw AdapterError("Cyclone DDS: interface '" + settings.interface + "' is not a name of a network interface",
                        "'ip link' lists them");
   }
-  Element domain;
-  domain.set("@Id", "any");
-  domain.set("General/Interfaces/NetworkInterface/@name", settings.interface);
+  Element tuned;
+  Element asked;
+  Element& last = user.xml().empty() ? tuned : asked;
+  const bool as_it_is = settings.comes_as_it_is();
+  last.set("@Id", "any");
+  last.set("General/Interfaces/NetworkInterface/@name", settings.interface);
   // lo carries multicast although it lacks the flag; without it discovery would need a list of peers.
-  domain.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
-  if (settings.comes_as_it_is()) return configuration(domain, native);
-  // Cyclone's own 14720 B and 1344 B are meant for Ethernet without fragments; loopback carries 64 KiB in one datagram.
-  domain.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
-  domain.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");
-  // A message arrives faster than it is taken off the socket: room for two, as far as the kernel allows.
-  const std::uint64_t wanted = std::max<std::uint64_t>(std::uint64_t{16} << 20, 2 * settings.message_bytes);
-  const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
-  if (buffer > 0) domain.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
-  for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) domain.set(path, value);
-  return configuration(domain, native);
+  last.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
+  if (!as_it_is) {
+    tuned.set("@Id", "any");
+    // Cyclone's own 14720 B and 1344 B are meant for Ethernet without fragments; loopback carries 64 KiB in one datagram.
+    tuned.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
+    tuned.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");
+    // A message arrives faster than it is taken off the socket: room for two, as far as the kernel allows.
+    const std::uint64_t wanted = std::max<std::uint64_t>(std::uint64_t{16} << 20, 2 * settings.message_bytes);
+    const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
+    if (buffer > 0) tuned.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
+  }
+  if (!as_it_is || !user.xml().empty()) {
+    for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) last.set(path, value);
+  }
+  for (const auto& [path, value] : native.elements()) last.set(path, value);
+  const auto whole = [](const Element& domain) { return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>"; };
+  if (user.xml().empty()) return whole(tuned);
+  return (as_it_is ? "" : whole(tuned) + ",") + user.xml() + "," + whole(asked);
 }
 
 }  // namespace middlemark::cyclonedds

@@ -33,6 +33,7 @@ struct NativeElements : kit::NativeKeys {
   std::optional<std::chrono::nanoseconds> flush_after;  ///< nullopt: 1 ms
   std::chrono::nanoseconds latency_budget{0};
   std::int32_t transport_priority = 0;
+  std::optional<std::string> config;       ///< path of the user's own configuration
   std::map<std::string, std::string> any;  ///< by path, of what the table does not know
 
  protected:
@@ -156,6 +157,8 @@ inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial)
       key("latency_budget", latency_budget, {.help = "quality of service of both ends", .least = 0, .most = 100 * s});
   transport_priority = key("transport_priority", transport_priority,
                            {.help = "quality of service of both ends", .least = -1'000'000'000, .most = 1'000'000'000});
+  config = key<std::string>("config", {.help = "a configuration of your own, as CYCLONEDDS_URI names it: see --config",
+                                       .type = NativeType::file});
   any =
       keys("Domain/*",
            {.help = "any element of Cyclone DDS's configuration by its path, as Domain/Internal/MaxQueuedRexmitBytes, "

@@ -8,13 +8,14 @@
 
 #include <middlemark/settings.hpp>
 
+#include "domain.hpp"
 #include "history.hpp"
 #include "native.hpp"
 
 namespace middlemark::cyclonedds {
 
 [[nodiscard]] inline std::vector<std::string> notes(const Settings& settings, const Native& native,
-                                                    const std::vector<std::string>& warnings) {
+                                                    const Domain& domain) {
   std::vector<std::string> all;
   const std::uint64_t limit = kit::kernel_limit("net/core/rmem_max");
   if (settings.transport == "udp" && settings.message_bytes > limit) {
@@ -43,7 +44,8 @@ namespace middlemark::cyclonedds {
     }
   }
   all.insert(all.end(), histories.begin(), histories.end());
-  for (const std::string& warning : warnings) all.push_back("Cyclone DDS says: " + warning);
+  if (!domain.note().empty()) all.push_back(domain.note());
+  for (const std::string& warning : domain.warnings()) all.push_back("Cyclone DDS says: " + warning);
   return all;
 }
 

@@ -51,6 +51,8 @@ middlemark_adapter::native_settings! {
         shm_threshold: usize = 1 => [
             kind: NativeType::Bytes, least: Some(1), most: Some(1 << 40), transports: vec!["shm"],
         ],
+        /// a configuration of your own in JSON5 or YAML: see --config
+        "config" file: Option<String> = None => [kind: NativeType::File,],
         /// any path of zenoh's configuration, with '/' between its parts, as JSON5; it has the last word
         "config.*" config: Vec<(String, String)> = Vec::new() => [],
     }
@@ -118,6 +120,9 @@ impl Adapter for Zenoh {
 
     fn notes(&self) -> Vec<String> {
         let Session { settings, pool_bytes, .. } = *self.session;
+        if self.session.native.file.is_some() {
+            return vec!["config: laid over it are the mode (peer), multicast scouting (off), the endpoints and the transport".into()];
+        }
         if settings.transport == "udp" && settings.reliability == Reliability::Reliable {
             return vec!["zenoh's reliable UDP is QUIC without encryption".into()];
         }

@@ -94,7 +94,11 @@ fn without_place(error: &zenoh::Error) -> String {
 }
 
 fn configuration(settings: &Settings, native: &Native, pool_bytes: usize, meeting: Option<&Meeting>) -> Result<Config> {
-    let mut config = Config::default();
+    let mut config = match &native.file {
+        None => Config::default(),
+        Some(path) => Config::from_file(path)
+            .map_err(|error| Error::from(format!("zenoh: config: {path}: {}", without_place(&error))))?,
+    };
     let mut set = |path: &str, json5: &str| {
         let refused = |error| Error::from(format!("zenoh: config.{path}={json5}: {}", without_place(&error)));
         config.insert_json5(path, json5).map_err(refused)

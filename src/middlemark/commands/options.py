@@ -33,6 +33,12 @@ _PLAN_OPTIONS: tuple[Option, ...] = (
         help="A setting of the middleware's own; may be repeated.",
     ),
     click.option(
+        "--config",
+        metavar="ADAPTER=FILE",
+        multiple=True,
+        help="A configuration file of your own for that middleware; may be repeated.",
+    ),
+    click.option(
         "--only", metavar="KEY=VALUE", multiple=True, help="Measure only these configurations; may be repeated."
     ),
 )
@@ -78,7 +84,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def gather(**given: Any) -> Any:
-        typed = {name: given.pop(name) for name in (*(key.name for key in _KEYS), "seed", "native", "only")}
+        typed = {name: given.pop(name) for name in (*(key.name for key in _KEYS), "seed", "native", "only", "config")}
         return command(options=raw_options(**typed), **given)
 
     decorated: Callable[..., Any] = gather

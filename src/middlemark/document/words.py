@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from middlemark.model import load
 from middlemark.model.cell import FACTORS, Cell, show_level
 from middlemark.model.units import format_size
+from middlemark.model.user_file import user_file
 from middlemark.stats.result import CellResult
 
 
@@ -67,8 +68,18 @@ def _plainly(field: str) -> Callable[[Cell], str]:
     return lambda cell: f"{factor.name} {factor.kind.show(getattr(cell, field))}"
 
 
+def native_settings(cell: Cell) -> str:
+    """Return its native settings, a file of the user's by its name; empty: there are none."""
+    return " ".join(f"{key}={_shown(value)}" for key, value in cell.native)
+
+
 def _native(cell: Cell) -> str:
-    return " ".join(f"{key}={value}" for key, value in cell.native) or "own defaults"
+    return native_settings(cell) or "own defaults"
+
+
+def _shown(value: str) -> str:
+    file = user_file(value)
+    return file.shown if file else value
 
 
 def _where_known(factor: str, tell: Callable[[Cell], str]) -> Callable[[Cell], str]:

@@ -96,6 +96,7 @@ class Measurement:
             scope=setting.scope,
             scratch=setting.scratch,
             interface=setting.interface,
+            folder=setting.folder,
         )
         self.pattern: Pattern = self.tasks.pattern
         self.roles: Roles = self.tasks.roles

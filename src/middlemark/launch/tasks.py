@@ -64,6 +64,7 @@ def tasks_of(
     scope: str,
     scratch: str,
     interface: str,
+    folder: str = "",
 ) -> Tasks:
     """Return the tasks of a trial. ``samples_stem``: absolute; the names of the trial's samples files begin so."""
     pattern, graph = pattern_of(cell), graph_of(cell, transport)
@@ -91,7 +92,9 @@ def tasks_of(
         pattern=pattern,
         workers=workers,
         roles=roles,
-        settings=settings_of(cell, domain=domain, scope=scope, scratch=scratch, interface=interface, graph=graph),
+        settings=settings_of(
+            cell, domain=domain, scope=scope, scratch=scratch, interface=interface, folder=folder, graph=graph
+        ),
         graph=graph,
     )
 

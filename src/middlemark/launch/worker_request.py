@@ -1,5 +1,6 @@
 """A cell → what the workers are told: ``settings`` and ``roles`` of docs/protocol.md. Pure."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ from msgspec import convert
 from middlemark.model.cell import FACTORS, Cell, level_of
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import MessageType, Settings, TopicRequest
+from middlemark.model.user_file import user_file
 from middlemark.model.workload import Workload
 
 REPLY_TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
@@ -33,9 +35,19 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def settings_of(
-    cell: Cell, *, domain: int, scope: str, scratch: str, interface: str, graph: Workload | None = None
+    cell: Cell,
+    *,
+    domain: int,
+    scope: str,
+    scratch: str,
+    interface: str,
+    folder: str = "",
+    graph: Workload | None = None,
 ) -> Settings:
-    """Return what the workers of one trial of the cell are told; ``graph``: its workload, as its transport has it."""
+    """Return what the workers of one trial of the cell are told; ``graph``: its workload, as its transport has it.
+
+    ``folder``: the run's, where the copies of the user's own files are; empty: there is none yet.
+    """
     topics = _topics(cell) if graph is None else _topics_of(graph)
     workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
     told = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
@@ -47,8 +59,15 @@ def settings_of(
         scope=scope,
         scratch=scratch,
         interface=interface,
-        native=dict(cell.native),
+        native={key: _told(value, folder) for key, value in cell.native},
     )
+
+
+def _told(value: str, folder: str) -> str:
+    file = user_file(value)
+    if file is None:
+        return value
+    return str(Path(folder, file.kept)) if folder else file.path
 
 
 def _topics(cell: Cell) -> tuple[TopicRequest, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.model.description import Description
 from middlemark.model.spelling import did_you_mean, listing, nearest
+from middlemark.model.user_file import KEY, user_file
 from middlemark.plan.targets import Context
 from middlemark.problems import Problem
 from middlemark.suite.sweep import Suite, Sweep, TypedNative
@@ -14,7 +15,7 @@ def accepts(adapter: Description, key: str) -> bool:
 
     What stands in the ``*``'s place, and every value, is the adapter's own to check, when it opens.
     """
-    return "*" in adapter.native or _knows(adapter, key)
+    return ("*" in adapter.native and key != KEY) or _knows(adapter, key)
 
 
 def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
@@ -40,11 +41,9 @@ def check_native(sweep: Sweep, context: Context) -> list[Problem]:
                 hint = did_you_mean(native.adapter, [*here, *context.absent])
                 problems.append(Problem(native.place, f"no adapter is called '{native.adapter}'; {hint}"))
             continue
-        problems += [
-            Problem(f"{native.place}: {key}", _unknown(adapter, key))
-            for key, _ in native.settings
-            if not accepts(adapter, key)
-        ]
+        for key, value in native.settings:
+            if (wrong := _wrong(adapter, key, value, context)) is not None:
+                problems.append(Problem(native.place if key == KEY else f"{native.place}: {key}", wrong))
     return problems
 
 
@@ -60,8 +59,8 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
         if owner is not None:
             if owner in measured:
                 key = each.word[len(owner) + 1 :]
-                if not accepts(measured[owner], key):
-                    problems.append(Problem(each.place, _unknown(measured[owner], key)))
+                if (wrong := _wrong(measured[owner], key, each.value, context)) is not None:
+                    problems.append(Problem(each.place, wrong))
             elif owner not in asked:  # if it was asked for and is not here, that is said already
                 problems.append(Problem(each.place, f"{owner} is not measured; there is {listing(measured)}"))
         elif measured and not any(_keys(each, sweep, context) for sweep in sweeps):
@@ -98,6 +97,16 @@ def _owner(word: str, context: Context) -> str | None:
     """Return the adapter that ``word`` begins with; None: it is a bare key. Names may have dots: the longest wins."""
     names = [*(each.name for each in context.descriptions), *context.absent]
     return max((name for name in names if word.startswith(f"{name}.")), key=len, default=None)
+
+
+def _wrong(adapter: Description, key: str, value: str, context: Context) -> str | None:
+    """Return what stands against the setting; a path without its hash would be another file tomorrow."""
+    if key == KEY and accepts(adapter, key):
+        return None if user_file(value) else "a configuration file is given with --config ADAPTER=FILE, or in [config]"
+    if key == KEY:
+        takers = [each.name for each in context.descriptions if KEY in each.native]
+        return f"{adapter.name} takes no configuration file; {listing(takers) or 'nobody here'} can"
+    return None if accepts(adapter, key) else _unknown(adapter, key)
 
 
 def _unknown(adapter: Description, key: str) -> str:

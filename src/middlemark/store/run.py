@@ -12,8 +12,10 @@ from middlemark.files import open_regular
 from middlemark.model.outcome import Failure, TrialOutcome
 from middlemark.model.plan import Plan, Reached
 from middlemark.model.run import Run, RunFile
+from middlemark.model.user_file import user_files
 from middlemark.store.lock import Held, Lock
 from middlemark.store.reading import NOT_READ, StoreError, read_held_run, read_outcome, store_error
+from middlemark.store.user_files import keep
 
 
 class RunWriter:
@@ -101,6 +103,10 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
             raise StoreError(f"{root}: is not a folder") from None
         except OSError as error:
             raise store_error(folder, error) from None
+        try:
+            keep(user_files(cell.native for cell in file.plan.cells), folder)
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{folder}: a configuration file cannot be kept: {error}") from None
         return RunWriter(folder.absolute(), file, _locked(folder))
     raise StoreError(f"{root / base}: a thousand runs of this second exist already")
 

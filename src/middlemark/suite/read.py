@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -16,9 +16,10 @@ from middlemark.model.workload import Workload
 from middlemark.problems import Problem
 from middlemark.suite.sweep import KEYS, ONCE, Levels, Native, Suite, Sweep
 from middlemark.suite.table import Given, Table, read_seed, read_table
+from middlemark.suite.user_files import read_table_of_files
 from middlemark.suite.workload import read_workload
 
-TOP = ("name", "description", "seed", "defaults", "sweep", "workload")
+TOP = ("name", "description", "seed", "config", "defaults", "sweep", "workload")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DEFAULT_DURATION_S = 1.0
 _LARGEST_FILE = 4 << 20
@@ -85,6 +86,9 @@ def read_suite(
             problems.append(Problem(f"{place}: seed", str(error)))
 
     defaults, natives = _read_defaults(document.get("defaults", {}), f"{place}: defaults", folder, problems)
+    files, wrong = read_table_of_files(document.get("config", {}), f"{place}: config", folder)
+    problems += wrong
+    natives = _laid_over({each.adapter: each for each in files}, natives.values())
     workload = None
     if "workload" in document:
         workload, wrong = find_workload(document["workload"], suite_name(name), place, folder, text)
@@ -204,9 +208,9 @@ def _read_defaults(table: object, place: str, folder: Path, problems: list[Probl
     if not isinstance(table, dict):
         problems.append(Problem(place, f"{quoted(table)} is no table; write [defaults] and its keys below"))
         return {}, {}
-    given, wrong = read_table(table, place, folder, extra=("native",))
+    given, wrong = read_table(table, place, folder, extra=("native", "config"))
     problems += wrong
-    return given, _read_native(table.get("native", {}), f"{place}: native", problems)
+    return given, _natives_of(table, place, folder, problems)
 
 
 def _read_sweep(
@@ -227,16 +231,28 @@ def _read_sweep(
             Problem(f"{place}: name", f"{quoted(name)} is no name for a sweep; write a few words in quotes")
         )
         name = None
-    given, wrong = read_table(table, place, folder, extra=("name", "native"))
+    given, wrong = read_table(table, place, folder, extra=("name", "native", "config"))
     problems += wrong
-    natives = dict(defaults[1])
-    for adapter, native in _read_native(table.get("native", {}), f"{place}: native", problems).items():
-        below = natives.get(adapter)
-        settings = {**dict(below.settings if below else ()), **dict(native.settings)}
-        natives[adapter] = Native(adapter, tuple(sorted(settings.items())), native.place)
+    natives = _laid_over(defaults[1], _natives_of(table, place, folder, problems).values())
     sweep, wrong = make_sweep(place, overlay(defaults[0], given, options), natives, name, workload)
     problems += wrong
     return sweep
+
+
+def _natives_of(table: Table, place: str, folder: Path, problems: list[Problem]) -> Natives:
+    """Return the native settings of one table, the user's own configuration files among them."""
+    files, wrong = read_table_of_files(table.get("config", {}), f"{place}: config", folder)
+    problems += wrong
+    return _laid_over(_read_native(table.get("native", {}), f"{place}: native", problems), files)
+
+
+def _laid_over(natives: Natives, over: Iterable[Native]) -> Natives:
+    merged = dict(natives)
+    for native in over:
+        below = merged.get(native.adapter)
+        settings = {**dict(below.settings if below else ()), **dict(native.settings)}
+        merged[native.adapter] = Native(native.adapter, tuple(sorted(settings.items())), native.place)
+    return merged
 
 
 def _read_native(table: object, place: str, problems: list[Problem]) -> Natives:

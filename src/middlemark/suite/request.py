@@ -13,6 +13,7 @@ from middlemark.suite.overrides import COMMAND_LINE, read_native, read_only, rea
 from middlemark.suite.read import make_sweep, read_document, read_suite
 from middlemark.suite.sweep import RawOptions, Suite
 from middlemark.suite.table import Table
+from middlemark.suite.user_files import read_typed
 
 DEFAULT_SUITE = "first-look"
 
@@ -25,6 +26,9 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
     """
     given, seed, problems = read_options(options)
     typed_native, wrong = read_native(options.native)
+    problems += wrong
+    typed_files, wrong = read_typed(options.config)
+    typed_native += typed_files
     problems += wrong
     problems += read_only(options.only)[1]
     suites: list[Suite] = []

@@ -9,6 +9,7 @@ from middlemark.model.cell import FACTORS
 from middlemark.model.factors import Key, declared
 from middlemark.model.levels import FLAG, Level, seconds, whole
 from middlemark.model.plan import LIMITS, Limits
+from middlemark.model.user_file import KEY, user_file
 from middlemark.model.workload import Workload
 
 
@@ -41,7 +42,12 @@ class TypedNative(msgspec.Struct, frozen=True):
     @property
     def place(self) -> str:
         """Return where it was given."""
-        return f"--native {self.word}={self.value}"
+        file = user_file(self.value)
+        return (
+            f"--config {self.word.removesuffix(f'.{KEY}')}={file.path}"
+            if file
+            else f"--native {self.word}={self.value}"
+        )
 
 
 class Sweep(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,16 +117,27 @@ class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
     """``[ADAPTER.]KEY=VALUE``, each as typed."""
     only: tuple[str, ...] = ()
     """``KEY=VALUE``, each as typed."""
+    config: tuple[str, ...] = ()
+    """``ADAPTER=FILE``, each as typed."""
 
 
 def raw_options(
-    *, seed: str | None = None, native: tuple[str, ...] = (), only: tuple[str, ...] = (), **keys: str | bool | None
+    *,
+    seed: str | None = None,
+    native: tuple[str, ...] = (),
+    only: tuple[str, ...] = (),
+    config: tuple[str, ...] = (),
+    **keys: str | bool | None,
 ) -> RawOptions:
     """Return the options; a key that is None was not given. TypeError for a name that is no key."""
     if strangers := keys.keys() - KEYS.keys():
         raise TypeError(f"no key of a sweep: {strangers}")
     return RawOptions(
-        keys={name: typed for name, typed in keys.items() if typed is not None}, seed=seed, native=native, only=only
+        keys={name: typed for name, typed in keys.items() if typed is not None},
+        seed=seed,
+        native=native,
+        only=only,
+        config=config,
     )
 
 

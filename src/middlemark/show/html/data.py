@@ -23,7 +23,7 @@ from middlemark.document.runs import (
     state,
     told_of,
 )
-from middlemark.document.words import plain, warning_name
+from middlemark.document.words import native_settings, plain, warning_name
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.show.html.graphs import graphs
@@ -106,7 +106,7 @@ def levels_of(cell: Cell) -> Json:
     for each in FACTORS.values():
         level = getattr(cell, each.field)
         levels[each.field] = each.kind.show(level) if level is None or isinstance(level, tuple) else level
-    levels["native"] = plain(" ".join(f"{key}={value}" for key, value in cell.native)) or "defaults"
+    levels["native"] = plain(native_settings(cell)) or "defaults"
     levels["label"] = plain(cell.label or "")
     return levels | {factor: None if factor == "size" else "unknown" for factor in cell.unknown if factor in levels}
 
