@@ -6,14 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <cyclonedds/copies.hpp>
 #include <cyclonedds/entity.hpp>
-#include <cyclonedds/messages.hpp>
+#include <cyclonedds/typed_samples.hpp>
 #include <cyclonedds/version.hpp>
 
 #include "roudi.hpp"
@@ -39,7 +39,7 @@ class Intake {
         infos_(batch_) {
     if (type != MessageType::octets) {
       access_ = Access::typed;
-      for (void*& sample : samples_) sample = messages_.emplace_back(make_message(type, bytes))->to_fill();
+      typed_.emplace(type, bytes);
     }
     if (access_ != Access::copied) return;
     copies_.resize(bytes * batch_);
@@ -54,7 +54,7 @@ class Intake {
       case Access::copied:
         return copies(reader, visitor, visits);
       case Access::typed:
-        return typed(reader, visitor, visits, failure);
+        return typed_->take(reader, visitor, visits, failure);
       case Access::in_place:
         break;
     }
@@ -68,19 +68,6 @@ class Intake {
     for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
       if (!infos_[i].valid_data) continue;  // a writer left
       visitor(std::span(static_cast<const std::byte*>(samples_[i]), bytes_));
-      ++visits;
-    }
-    return taken;
-  }
-
-  template <class Visitor>
-  std::int32_t typed(dds_entity_t reader, Visitor& visitor, std::size_t& visits, LastFailure& failure) noexcept {
-    const std::int32_t taken = dds_take(reader, samples_.data(), infos_.data(), batch_, batch_);
-    for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
-      if (!infos_[i].valid_data) continue;
-      const std::span<const std::byte> array = messages_[i]->received();
-      if (array.size() != bytes_) failure.note("a message arrived with another constant content", DDS_RETCODE_ERROR);
-      visitor(array);
       ++visits;
     }
     return taken;
@@ -108,7 +95,7 @@ class Intake {
   Access access_;
   std::uint32_t batch_;
   std::vector<std::byte> copies_;
-  std::vector<std::unique_ptr<kit::TypedMessage>> messages_;
+  std::optional<TypedSamples> typed_;
   std::vector<void*> samples_;
   std::vector<ddsi_serdata*> references_;
   std::vector<dds_sample_info_t> infos_;

@@ -12,6 +12,7 @@
 #include <cyclonedds/domain.hpp>
 #include <cyclonedds/entity.hpp>
 #include <cyclonedds/history.hpp>
+#include <cyclonedds/messages.hpp>
 #include <cyclonedds/native.hpp>
 #include <cyclonedds/notes.hpp>
 #include <cyclonedds/subscriber.hpp>
@@ -46,25 +47,31 @@ class Ros2Wire {
             .version = library.version,
             .library = library.path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
-            .transports = {{.name = "udp", .carrier = "udp", .processes = {2}},
-                           {.name = "intraprocess", .carrier = "process-memory", .processes = {1}},
-                           {.name = as_it_comes, .carrier = "any"}},
+            .transports =
+                {{.name = "udp", .carrier = "udp", .processes = {2}, .types = cyclonedds::types},
+                 {.name = "intraprocess", .carrier = "process-memory", .processes = {1}, .types = cyclonedds::types},
+                 {.name = as_it_comes, .carrier = "any", .types = cyclonedds::types}},
             .request_reply = true,
             .own_threads = true,
             .native = kit::native_table<cyclonedds::NativeElements>()};
   }
 
-  static void check(const Settings& settings) { cyclonedds::UserFile{cyclonedds::Native{settings}.config}; }
+  static void check(const Settings& settings) {
+    cyclonedds::UserFile{cyclonedds::Native{settings}.config};
+    if (settings.pattern == Pattern::request_reply && settings.type != MessageType::octets) {
+      throw AdapterError("ros2-wire: a service carries octets only", "take type octets, or pattern ping-pong");
+    }
+  }
 
   [[nodiscard]] ros2_wire::Publisher publisher(const Topic& topic, unsigned /*index*/) {
-    const dds_entity_t type = make_topic("rt/" + topic.name, ros2_wire::multi_array_type);
-    return {make_writer(type, writer_qos(topic), topic.name), native_, topic.message_bytes};
+    const dds_entity_t type = make_topic("rt/" + topic.name, type_of(topic));
+    return {make_writer(type, writer_qos(topic), topic.name), native_, topic.type, topic.message_bytes};
   }
 
   [[nodiscard]] Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
-    const dds_entity_t type = make_topic("rt/" + topic.name, ros2_wire::multi_array_type);
+    const dds_entity_t type = make_topic("rt/" + topic.name, type_of(topic));
     return {make_reader(type, reader_qos(topic, topic.publishers), topic.name),
-            ros2_wire::MessageIntake(topic.message_bytes), settings_.reception};
+            ros2_wire::MessageIntake(topic.type, topic.message_bytes), settings_.reception};
   }
 
   [[nodiscard]] ros2_wire::Client client(const Topic& service, unsigned /*index*/) {
@@ -88,6 +95,9 @@ class Ros2Wire {
   [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:
+  [[nodiscard]] static const dds_topic_descriptor_t& type_of(const Topic& topic) {
+    return topic.type == MessageType::octets ? ros2_wire::multi_array_type : cyclonedds::type_of(topic.type);
+  }
   /// The participant takes the topic with it.
   [[nodiscard]] dds_entity_t make_topic(const std::string& name, const dds_topic_descriptor_t& type) const {
     return cyclonedds::checked(dds_create_topic(participant_.get(), &type, name.c_str(), nullptr, nullptr),

@@ -13,6 +13,7 @@
 
 #include <cyclonedds/copies.hpp>
 #include <cyclonedds/entity.hpp>
+#include <cyclonedds/typed_samples.hpp>
 
 #include "types.hpp"
 
@@ -61,12 +62,16 @@ class Samples {
 
 class MessageIntake {
  public:
-  explicit MessageIntake(std::size_t bytes) : samples_(bytes) {}
+  MessageIntake(MessageType type, std::size_t bytes) : samples_(type == MessageType::octets ? bytes : 1) {
+    if (type != MessageType::octets) typed_.emplace(type, bytes);
+  }
 
-  [[nodiscard]] std::uint32_t batch() const noexcept { return samples_.batch(); }
+  [[nodiscard]] std::uint32_t batch() const noexcept { return typed_ ? typed_->batch() : samples_.batch(); }
 
   template <class Visitor>
-  std::int32_t take(dds_entity_t reader, Visitor& visitor, std::size_t& visits, cyclonedds::LastFailure&) noexcept {
+  std::int32_t take(dds_entity_t reader, Visitor& visitor, std::size_t& visits,
+                    cyclonedds::LastFailure& failure) noexcept {
+    if (typed_) return typed_->take(reader, visitor, visits, failure);
     return samples_.take(reader, [&](const UInt8MultiArray& sample) noexcept {
       visitor(bytes_of(sample.data));
       ++visits;
@@ -75,6 +80,7 @@ class MessageIntake {
 
  private:
   Samples<UInt8MultiArray> samples_;
+  std::optional<cyclonedds::TypedSamples> typed_;
 };
 
 /// Of requests, or of the replies to `mine`: all clients of a service share the topic of its replies.

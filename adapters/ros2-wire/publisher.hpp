@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <cyclonedds/messages.hpp>
 #include <cyclonedds/native.hpp>
 #include <cyclonedds/writer.hpp>
 #include <middlemark/adapter.hpp>
@@ -28,17 +30,34 @@ class Outgoing {
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
     return bytes == memory_.size() ? std::span(memory_) : std::span<std::byte>();
   }
-  [[nodiscard]] Published publish() noexcept { return writer_.write(&sample); }
+  [[nodiscard]] Published publish() noexcept { return write(&sample); }
   [[nodiscard]] std::size_t matched() { return writer_.matched(); }
   [[nodiscard]] std::string last_error() const { return writer_.last_error(); }
 
   Sample sample;
+
+ protected:
+  [[nodiscard]] Published write(const void* any) noexcept { return writer_.write(any); }
 
  private:
   cyclonedds::Writer writer_;
   std::vector<std::byte> memory_;
 };
 
-using Publisher = Outgoing<UInt8MultiArray>;
+/// Of a topic, whose messages may be typed.
+class Publisher : public Outgoing<UInt8MultiArray> {
+ public:
+  Publisher(cyclonedds::Entity writer, const cyclonedds::Native& native, MessageType type, std::size_t bytes)
+      : Outgoing(std::move(writer), native, type == MessageType::octets ? bytes : 0),
+        typed_(cyclonedds::make_message(type, bytes)) {}
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    return typed_ ? typed_->array() : Outgoing::loan(bytes);
+  }
+  [[nodiscard]] Published publish() noexcept { return typed_ ? write(typed_->to_send()) : Outgoing::publish(); }
+
+ private:
+  std::unique_ptr<kit::TypedMessage> typed_;  // null of octets
+};
 
 }  // namespace middlemark::ros2_wire
