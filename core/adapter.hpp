@@ -61,7 +61,8 @@ struct AnyVisitor {
 /// loan(bytes)  gives memory of exactly `bytes` (== Topic::message_bytes) to write in: the middleware's own when
 ///              Settings::loan is set, else a buffer of the adapter's. The memory is the caller's until the next publish()
 ///              and keeps no promise about its content. Does not block. Empty when the middleware has none to lend: the core
-///              counts it as a failed publish. Calling it twice without a publish() gives the same memory again.
+///              counts it as a failed publish. Calling it twice without a publish() gives the same memory again. Of a
+///              topic whose type is not octets it is the message's main array; publish() serialises all of it.
 /// publish()    hands over what loan() gave. May block for back-pressure, at most Settings::write_timeout.
 /// matched()    subscribers of this topic that this publisher has found so far. Cold; called every few ms until all are there.
 template <class P>
@@ -76,6 +77,8 @@ concept Publisher = requires(P& publisher, std::size_t bytes) {
 /// take(visitor)  visits messages that have arrived, in the middleware's order, and never blocks: all of them, or so many
 ///                that a fast publisher cannot keep the call from returning (the role looks for its stop between calls);
 ///                after a wait(), at least what it announced. The memory is the adapter's and valid during the visit only.
+///                Of a type that is not octets the main array is visited, without its last byte where the rest of the
+///                message is not as it was sent (kit/messages.hpp): the core counts that as damaged.
 ///                The visitor may publish on another topic. Returns the number of visits. Only messages are visited: no
 ///                metadata, no disposals, nothing of this process's own topics.
 /// wait(timeout)  blocks the way the middleware wants it (waitset, condition, futex, socket) until something may be there or
