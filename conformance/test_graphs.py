@@ -1,12 +1,14 @@
 """A robot over each transport: topics that differ, a chain, a service, a process of two nodes. All of it arrives."""
 
+import msgspec
 import pytest
 from contender import Contender, contenders
 from course import Course
 
+from middlemark.launch import recorded
 from middlemark.model.cell import carrying
 from middlemark.model.plan import Limits
-from middlemark.model.workload import Process, Topic, Workload
+from middlemark.model.workload import Lognormal, Process, Topic, Workload
 from middlemark.stats.samples import load_kept
 from middlemark.stats.trials import trial_summary
 
@@ -30,22 +32,30 @@ ROBOT = Workload(
     ),
     shared=(Process("perception", ("camera", "detector")),),
 )
+CLOUD = Topic(
+    name="cloud", source="lidar", to=("planner",), size=100_000, sizes=Lognormal(8_000, 1.5), rate_hz=50.0, depth=None
+)
 CAPABLE = [each for each in contenders() if not each.scripted and not each.transport.alone]
 
 
 @pytest.mark.parametrize("who", CAPABLE, ids=lambda each: each.name)
 def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -> None:
-    cell = carrying(who.cell(), ROBOT, who.transport)
+    varies = who.transport.varying_sizes
+    robot = msgspec.structs.replace(ROBOT, topics=(*ROBOT.topics, CLOUD)) if varies else ROBOT
+    cell = carrying(who.cell(), robot, who.transport)
     measured = course.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2))
     outcome = measured.outcome
     assert outcome.failed is None, outcome.failed
     sent = {each.topic: each.sent for each in outcome.publishers}
     due = {each.topic: each.sent + (each.unsent or 0) + each.timed_out for each in outcome.publishers}
     assert [due[at] for at in (0, 1, 4)] == [30, 20, 10], "what has a rate is sent at it, or told as not sent"
-    received = {edge: each.received for edge, each in zip(ROBOT.edges, outcome.subscribers, strict=True)}
+    received = {edge: each.received for edge, each in zip(robot.edges, outcome.subscribers, strict=True)}
     assert sent[2] == received[0, "detector"], "one for each that arrived"
     assert sent[3] == received[2, "planner"]
     assert sent[5] == received[4, "recorder"]
+    for each in outcome.publishers:
+        sizes = recorded.sizes(CLOUD, outcome.number) if robot.topics[each.topic].sizes else None
+        assert each.sent_bytes == (None if sizes is None else int(sizes[: each.sent].sum()))
     for each in outcome.subscribers:
         assert (each.damaged, each.duplicated) == (0, 0)
         if who.transport.reliability[0] == "reliable":

@@ -58,7 +58,7 @@ struct AnyVisitor {
 
 /// Sends the messages of one topic. Used by one thread at a time (the role's own, or, under `listen`, the middleware's).
 ///
-/// loan(bytes)  gives memory of exactly `bytes` (== Topic::message_bytes) to write in: the middleware's own when
+/// loan(bytes)  gives memory of exactly `bytes` (== Topic::message_bytes; fewer where the topic varies) to write in: the middleware's own when
 ///              Settings::loan is set, else a buffer of the adapter's. The memory is the caller's until the next publish()
 ///              and keeps no promise about its content. Does not block. Empty when the middleware has none to lend: the core
 ///              counts it as a failed publish. Calling it twice without a publish() gives the same memory again. Of a

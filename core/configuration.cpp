@@ -58,6 +58,8 @@ class Check {
            "exactly one of samples and duration_s must be set");
     demand(request.load.kind != LoadKind::rate || request.load.rate_hz > 0, place + ".load.rate_hz", "missing");
     demand(request.load.kind != LoadKind::burst || request.load.burst > 0, place + ".load.burst", "missing");
+    demand(request.load.instants_path.empty() == (request.load.lap_ns == 0), place + ".load.lap_ns",
+           "goes with instants_path");
   }
   template <class Request>
   void on_topic(const Request& request, std::vector<unsigned> TopicRequest::* ends, const std::string& place) {

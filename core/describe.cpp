@@ -26,7 +26,8 @@ Json transport_json(const Transport& transport) {
           {"companions", transport.companions},
           {"alone", transport.alone},
           {"best_effort_carrier", transport.best_effort_carrier},
-          {"types", types}};
+          {"types", types},
+          {"varying_sizes", transport.varying_sizes}};
 }
 
 const char* name_of(NativeType type) {

@@ -58,6 +58,9 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
   demand(lists(transport.loan, settings.loan), settings.loan ? "loans" : "messages that are not loaned");
   demand(settings.message_bytes <= transport.max_bytes,
          fmt::format("messages of {} bytes (at most {})", settings.message_bytes, transport.max_bytes));
+  demand(
+      transport.varying_sizes || std::ranges::all_of(settings.topics, &std::string::empty, &TopicRequest::sizes_path),
+      "messages of one topic whose sizes vary");
   demand(settings.depth.has_value() || transport.keep_all, "keep-all history");
   demand(!settings.depth || !transport.max_depth || *settings.depth <= *transport.max_depth,
          fmt::format("a depth of {} (at most {})", settings.depth.value_or(0), transport.max_depth.value_or(0)));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <middlemark/clock.hpp>
@@ -32,9 +33,10 @@ namespace middlemark {
 /// priority RLIMIT_RTTIME, which counts what was not slept, must allow for the whole trial.
 class Pacer {
  public:
-  Pacer(const Clock& clock, const Load& load, bool spins) noexcept
+  /// `instants`: see Schedule.
+  Pacer(const Clock& clock, const Load& load, bool spins, std::span<const std::uint64_t> instants = {}) noexcept
       : clock_(clock),
-        schedule_(load, clock.ticks_per_second()),
+        schedule_(load, clock.ticks_per_second(), instants),
         spins_(spins),
         margin_(clock.to_ticks(100'000)),
         narrowest_(clock.to_ticks(5'000)),

@@ -93,6 +93,9 @@ struct TopicRequest {
   std::optional<std::uint32_t> depth = 1;
   /// `message_bytes` are then those of its main array.
   MessageType type = MessageType::octets;
+  /// Absolute; a uint32 in host order for each message in turn, repeated: its bytes, at most `message_bytes`. Empty: each
+  /// has `message_bytes`.
+  std::string sizes_path{};
 };
 template <>
 inline constexpr auto fields_of<TopicRequest> = std::tuple{
@@ -101,7 +104,8 @@ inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"subscribers", &TopicRequest::subscribers, Presence::required, {.least_items = 1}},
     Field{"reliability", &TopicRequest::reliability, Presence::required},
     Field{"depth", &TopicRequest::depth, Presence::required, {.least = 1}},
-    Field{"type", &TopicRequest::type, Presence::optional}};
+    Field{"type", &TopicRequest::type, Presence::optional},
+    Field{"sizes_path", &TopicRequest::sizes_path, Presence::optional}};
 
 /// One trial's request. Frozen: an adapter reads it once, when it opens.
 struct RequestedSettings {
@@ -198,6 +202,10 @@ struct Load {
   std::uint64_t burst = 0;
   /// burst: pause between the end of one burst and the next.
   double recovery_s = 0;
+  /// rate: absolute; a uint64 in host order for each message, ascending: its instant in ns from the start. Repeated every
+  /// `lap_ns`, which is above the last; `rate_hz` is their mean. Empty: `arrivals` says how they lie.
+  std::string instants_path{};
+  std::uint64_t lap_ns = 0;
 };
 template <>
 inline constexpr auto fields_of<Load> = std::tuple{
@@ -206,7 +214,9 @@ inline constexpr auto fields_of<Load> = std::tuple{
     Field{"arrivals", &Load::arrivals, Presence::optional},
     Field{"seed", &Load::seed, Presence::optional},
     Field{"burst", &Load::burst, Presence::optional, {.least = 1}},
-    Field{"recovery_s", &Load::recovery_s, Presence::optional, {.least = 0, .most = 1e+09}}};
+    Field{"recovery_s", &Load::recovery_s, Presence::optional, {.least = 0, .most = 1e+09}},
+    Field{"instants_path", &Load::instants_path, Presence::optional},
+    Field{"lap_ns", &Load::lap_ns, Presence::optional}};
 
 /// What is asked of any role. Frozen while the role runs.
 struct RoleRequest {
@@ -274,7 +284,7 @@ inline constexpr auto fields_of<ClientRequest> = fields_of<CallerRequest>;
 /// answers; `samples` or `duration_s`, where known, spread what it keeps over all of the measuring.
 struct AnswererRequest : RoleRequest {
   /// Absolute; the .npy of what was stamped is written after the end. Empty: nothing is stamped.
-  std::string samples_path;
+  std::string samples_path{};
   /// Messages that will come, all senders together.
   std::optional<std::uint64_t> samples;
   std::optional<double> duration_s;
@@ -621,7 +631,7 @@ struct ErrorEvent {
   static constexpr std::string_view tag_field = "event", tag = "error";
   ErrorCode code = ErrorCode{};
   std::string text;
-  std::string advice;
+  std::string advice{};
 };
 template <>
 inline constexpr auto fields_of<ErrorEvent> = std::tuple{
@@ -763,6 +773,8 @@ struct PublisherResult : RoleResult {
   std::optional<std::uint64_t> scheduled;
   /// Publishes that succeeded.
   std::uint64_t sent = 0;
+  /// Theirs, all together, where sizes vary; null: each has the topic's size.
+  std::optional<std::uint64_t> sent_bytes;
   /// Publishes that back-pressure held beyond the write timeout: neither sent nor lost.
   std::uint64_t timed_out = 0;
   /// The middleware refused: neither sent nor lost.
@@ -794,6 +806,7 @@ inline constexpr auto fields_of<PublisherResult> = std::tuple_cat(fields_of<Role
     Field{"topic", &PublisherResult::topic, Presence::required},
     Field{"scheduled", &PublisherResult::scheduled, Presence::optional},
     Field{"sent", &PublisherResult::sent, Presence::required},
+    Field{"sent_bytes", &PublisherResult::sent_bytes, Presence::optional},
     Field{"timed_out", &PublisherResult::timed_out, Presence::required},
     Field{"publish_failed", &PublisherResult::publish_failed, Presence::required},
     Field{"late_sends", &PublisherResult::late_sends, Presence::optional},

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <middlemark/protocol.hpp>
@@ -14,11 +16,15 @@ namespace middlemark {
 
 /// Intended instants in ticks of the sender's clock. A rate is absolute: message i (from 0) is due at start + i * period,
 /// kept with 64 binary digits behind the point, so that no number of messages makes it drift by a tick; a Poisson process
-/// has its first arrival one gap after the start. A late message never moves those after it.
+/// has its first arrival one gap after the start. Recorded instants begin anew every lap. A late message never moves those after
+/// it.
 class Schedule {
  public:
-  Schedule(const Load& load, double ticks_per_second) noexcept
+  /// `instants`: recorded ones, in ticks from the start and below a lap, which outlive the schedule; none: the load says how they lie.
+  Schedule(const Load& load, double ticks_per_second, std::span<const std::uint64_t> instants = {}) noexcept
       : load_(load),
+        instants_(instants),
+        lap_ticks_(static_cast<std::uint64_t>(static_cast<double>(load.lap_ns) * ticks_per_second / 1e9)),
         recovery_(static_cast<std::uint64_t>(std::clamp(load.recovery_s * ticks_per_second, 0.0, longest))) {
     if (load_.kind != LoadKind::rate) return;
     // long double: its 64 digits (112 on ARM) divide more precisely than any schedule is long.
@@ -35,6 +41,8 @@ class Schedule {
     random_ = load_.seed;
     first_ = true;
     in_burst_ = 0;
+    place_ = 0;
+    lap_ = 0;
   }
 
   /// When the next message is due. Max: `now`. Rate: see above, whatever `now`. Burst: the first one's first at the start, that of
@@ -44,6 +52,14 @@ class Schedule {
       case LoadKind::max:
         break;
       case LoadKind::rate:
+        if (!instants_.empty()) {
+          const std::uint64_t instant = start_ + lap_ + instants_[place_];
+          if (++place_ == instants_.size()) {
+            place_ = 0;
+            lap_ += lap_ticks_;
+          }
+          return instant;
+        }
         if (load_.arrivals == Arrivals::poisson) {
           offset_ += gap();
         } else if (!first_) {
@@ -71,6 +87,11 @@ class Schedule {
   [[nodiscard]] std::optional<std::uint64_t> scheduled_until(std::uint64_t end) const noexcept {
     if (load_.kind != LoadKind::rate) return std::nullopt;
     if (end <= start_) return 0;
+    if (!instants_.empty()) {
+      const std::uint64_t passed = end - start_;
+      const auto below = std::ranges::lower_bound(instants_, passed % lap_ticks_) - instants_.begin();
+      return passed / lap_ticks_ * instants_.size() + static_cast<std::uint64_t>(below);
+    }
     if (load_.arrivals != Arrivals::poisson) {
       const Fixed before =
           (static_cast<Fixed>(end - start_) << point) - half;  // offsets below it round to less than end
@@ -111,6 +132,8 @@ class Schedule {
   }
 
   Load load_;
+  std::span<const std::uint64_t> instants_;
+  std::uint64_t lap_ticks_;
   std::uint64_t recovery_;
   double mean_ticks_ = 0;
   Fixed period_ = 1;
@@ -119,6 +142,8 @@ class Schedule {
   std::uint64_t random_ = 0;
   bool first_ = true;
   std::uint64_t in_burst_ = 0;  ///< messages of the present burst told so far; 0: the next begins one
+  std::size_t place_ = 0;       ///< of the next recorded instant
+  std::uint64_t lap_ = 0;       ///< ticks from the start to its lap's
 };
 
 }  // namespace middlemark

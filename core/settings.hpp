@@ -22,9 +22,10 @@ struct Topic {
   std::optional<std::uint32_t> depth = 1;  ///< keep-last history depth in messages (>= 1); nullopt is keep-all
   Reliability reliability = Reliability::reliable;
   MessageType type = MessageType::octets;  ///< another: message_bytes are its main array's, see kit/messages.hpp
-  bool service = false;          ///< request and reply of the middleware's own: see HasRequestReply
-  unsigned publishers_here = 0;  ///< of those, in this process
+  bool service = false;                    ///< request and reply of the middleware's own: see HasRequestReply
+  unsigned publishers_here = 0;            ///< of those, in this process
   unsigned subscribers_here = 0;
+  bool varies = false;  ///< a message has at most message_bytes; else exactly so many
 
   /// Messages that wait for a subscriber when each publisher has filled its history; nullopt: without a bound. Where a
   /// middleware has one queue for all publishers, a shallower one would let them push each other's messages out.
@@ -70,6 +71,7 @@ struct Transport {
   bool alone = false;  ///< nobody else takes part: a ping without pongs, whose own take() brings back what it published
   std::string best_effort_carrier{};  ///< what moves best effort, where that is not `carrier`; no service of its own
   std::vector<MessageType> types{MessageType::octets};  ///< of messages, octets first
+  bool varying_sizes = false;                           ///< messages of a topic may be shorter than its largest
 };
 
 /// What the text of a native setting is read as.

@@ -44,7 +44,7 @@ class CycloneDds {
             .library = library.path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
             .transports =
-                {{.name = "udp", .carrier = "udp", .processes = {2}, .types = cyclonedds::types},
+                {{.name = "udp", .carrier = "udp", .processes = {2}, .types = cyclonedds::types, .varying_sizes = true},
                  {.name = "shm",
                   .carrier = "shared-memory",
                   .segments = {cyclonedds::data_segment()},
@@ -53,8 +53,12 @@ class CycloneDds {
                   .max_depth = cyclonedds::iceoryx_most_depth,
                   .keep_all = false,  // Cyclone DDS would fall back to UDP
                   .companions = true},
-                 {.name = "intraprocess", .carrier = "process-memory", .processes = {1}, .types = cyclonedds::types},
-                 {.name = as_it_comes, .carrier = "any", .types = cyclonedds::types}},
+                 {.name = "intraprocess",
+                  .carrier = "process-memory",
+                  .processes = {1},
+                  .types = cyclonedds::types,
+                  .varying_sizes = true},
+                 {.name = as_it_comes, .carrier = "any", .types = cyclonedds::types, .varying_sizes = true}},
             .own_threads = true,
             .residue = cyclonedds::roudi_residue(),
             .native = kit::native_table<cyclonedds::NativeElements>()};
@@ -81,7 +85,8 @@ class CycloneDds {
         dds_create_writer(participant_.get(), type, cyclonedds::writer_qos(settings_, native_, topic).get(), nullptr),
         "dds_create_writer for " + topic.name);
     require_shared_memory(writer, "writer", topic);
-    return cyclonedds::Publisher(std::move(writer), native_, topic.type, topic.message_bytes, settings_.loan);
+    return cyclonedds::Publisher(std::move(writer), native_, topic.type, topic.message_bytes, settings_.loan,
+                                 topic.varies);
   }
 
   [[nodiscard]] cyclonedds::Subscriber<cyclonedds::Intake> subscriber(const Topic& topic, unsigned /*index*/) {
@@ -91,7 +96,9 @@ class CycloneDds {
                           cyclonedds::reader_qos(settings_, native_, topic, topic.publishers).get(), nullptr),
         "dds_create_reader for " + topic.name);
     require_shared_memory(reader, "reader", topic);
-    const auto access = shares_memory() ? cyclonedds::Access::in_place : cyclonedds::Access::copied;
+    const auto access = shares_memory() ? cyclonedds::Access::in_place
+                        : topic.varies  ? cyclonedds::Access::varying
+                                        : cyclonedds::Access::copied;
     return {std::move(reader), cyclonedds::Intake(topic.type, topic.message_bytes, access), settings_.reception};
   }
 
@@ -108,7 +115,9 @@ class CycloneDds {
   /// The participant takes the topic with it.
   [[nodiscard]] dds_entity_t make_topic(const Topic& topic) const {
     const cyclonedds::OctetsType octets(static_cast<std::uint32_t>(topic.message_bytes));
-    const auto& type = topic.type == MessageType::octets ? octets.descriptor() : cyclonedds::type_of(topic.type);
+    const auto& type = topic.varies                        ? cyclonedds::sequence_type
+                       : topic.type == MessageType::octets ? octets.descriptor()
+                                                           : cyclonedds::type_of(topic.type);
     return cyclonedds::checked(dds_create_topic(participant_.get(), &type, topic.name.c_str(), nullptr, nullptr),
                                "dds_create_topic for " + topic.name);
   }

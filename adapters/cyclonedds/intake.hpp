@@ -23,6 +23,7 @@ namespace middlemark::cyclonedds {
 enum class Access {
   typed,     ///< dds_take() into structs that idlc made: Cyclone DDS deserializes
   copied,    ///< dds_take() into memory of the adapter's: Cyclone DDS deserializes, which for octets is one memcpy
+  varying,   ///< the same, where each is a sequence
   in_place,  ///< dds_takecdr(): a reference to the chunk in shared memory, as ROS 2's rmw takes loaned messages
 };
 
@@ -41,9 +42,15 @@ class Intake {
       access_ = Access::typed;
       typed_.emplace(type, bytes);
     }
-    if (access_ != Access::copied) return;
+    if (access_ != Access::copied && access_ != Access::varying) return;
     copies_.resize(bytes * batch_);
     for (std::uint32_t i = 0; i < batch_; ++i) samples_[i] = copies_.data() + bytes * i;
+    if (access_ != Access::varying) return;
+    sequences_.resize(batch_);
+    for (std::uint32_t i = 0; i < batch_; ++i) {  // not to be released: Cyclone DDS writes into it, as there is room
+      sequences_[i] = {static_cast<std::uint32_t>(bytes), 0, static_cast<std::uint8_t*>(samples_[i]), false};
+      samples_[i] = &sequences_[i];
+    }
   }
 
   [[nodiscard]] std::uint32_t batch() const noexcept { return batch_; }
@@ -52,22 +59,28 @@ class Intake {
   std::int32_t take(dds_entity_t reader, Visitor& visitor, std::size_t& visits, LastFailure& failure) noexcept {
     switch (access_) {
       case Access::copied:
-        return copies(reader, visitor, visits);
+        break;
+      case Access::varying:
+        return copies(reader, visitor, visits, [this](std::size_t i) noexcept {
+          return std::span(reinterpret_cast<const std::byte*>(sequences_[i]._buffer), sequences_[i]._length);
+        });
       case Access::typed:
         return typed_->take(reader, visitor, visits, failure);
       case Access::in_place:
-        break;
+        return in_place(reader, visitor, visits, failure);
     }
-    return in_place(reader, visitor, visits, failure);
+    return copies(reader, visitor, visits, [this](std::size_t i) noexcept {
+      return std::span(static_cast<const std::byte*>(samples_[i]), bytes_);
+    });
   }
 
  private:
-  template <class Visitor>
-  std::int32_t copies(dds_entity_t reader, Visitor& visitor, std::size_t& visits) noexcept {
+  template <class Visitor, class Message>
+  std::int32_t copies(dds_entity_t reader, Visitor& visitor, std::size_t& visits, const Message& message) noexcept {
     const std::int32_t taken = dds_take(reader, samples_.data(), infos_.data(), batch_, batch_);
     for (std::size_t i = 0; std::cmp_less(i, taken); ++i) {
       if (!infos_[i].valid_data) continue;  // a writer left
-      visitor(std::span(static_cast<const std::byte*>(samples_[i]), bytes_));
+      visitor(message(i));
       ++visits;
     }
     return taken;
@@ -96,6 +109,7 @@ class Intake {
   std::uint32_t batch_;
   std::vector<std::byte> copies_;
   std::optional<TypedSamples> typed_;
+  std::vector<dds_sequence_t> sequences_;
   std::vector<void*> samples_;
   std::vector<ddsi_serdata*> references_;
   std::vector<dds_sample_info_t> infos_;

@@ -1,4 +1,5 @@
-// The type of a trial's topics: a struct of one octet array, made at run time, so that any size is a fixed size.
+// The type of a trial's topics: a struct of one octet array, made at run time, so that any size is a fixed size; of topics whose
+// sizes vary one octet sequence.
 #pragma once
 
 #include <dds/dds.h>
@@ -41,5 +42,22 @@ class OctetsType : kit::Pinned {
   std::array<std::uint32_t, 4> operations_;
   dds_topic_descriptor_t descriptor_;
 };
+
+/// What idlc writes for `@final struct Octets { sequence<octet> data; };`, which is a dds_sequence_t. Neither fixed-size nor
+/// for shared memory.
+inline constexpr std::array<std::uint32_t, 3> sequence_operations{
+    std::uint32_t{DDS_OP_ADR} | std::uint32_t{DDS_OP_TYPE_SEQ} | std::uint32_t{DDS_OP_SUBTYPE_1BY}, 0, DDS_OP_RTS};
+inline constexpr dds_topic_descriptor_t sequence_type{.m_size = sizeof(dds_sequence_t),
+                                                      .m_align = alignof(dds_sequence_t),
+                                                      .m_flagset = 0,
+                                                      .m_nkeys = 0,
+                                                      .m_typename = "middlemark::Octets",
+                                                      .m_keys = nullptr,
+                                                      .m_nops = 2,
+                                                      .m_ops = sequence_operations.data(),
+                                                      .m_meta = "",
+                                                      .type_information = {nullptr, 0},
+                                                      .type_mapping = {nullptr, 0},
+                                                      .restrict_data_representation = 0};
 
 }  // namespace middlemark::cyclonedds

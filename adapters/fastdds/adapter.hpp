@@ -43,12 +43,20 @@ class FastDds {
     description.own_threads = true;
     description.residue = {"/dev/shm/" + files, "/dev/shm/sem." + files, "/dev/shm/fast_datasharing_*"};
     description.transports = {
-        {.name = "shm", .carrier = "shared-memory", .segments = {files}, .loan = {false, true}},
+        {.name = "shm", .carrier = "shared-memory", .segments = {files}, .loan = {false, true}, .varying_sizes = true},
         {.name = "data-sharing", .carrier = "shared-memory", .segments = {"fast_datasharing_*"}, .loan = {false, true}},
-        {.name = "intraprocess", .carrier = "process-memory", .processes = {1}, .loan = {false, true}},
-        {.name = "udp", .carrier = "udp", .loan = {false, true}},
-        {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}},
-        {.name = as_it_comes, .carrier = "any", .segments = {files, "fast_datasharing_*"}, .loan = {false, true}}};
+        {.name = "intraprocess",
+         .carrier = "process-memory",
+         .processes = {1},
+         .loan = {false, true},
+         .varying_sizes = true},
+        {.name = "udp", .carrier = "udp", .loan = {false, true}, .varying_sizes = true},
+        {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}, .varying_sizes = true},
+        {.name = as_it_comes,
+         .carrier = "any",
+         .segments = {files, "fast_datasharing_*"},
+         .loan = {false, true},
+         .varying_sizes = true}};
     for (Transport& each : description.transports) each.types = kit::all_types;
     description.native = kit::native_table<Native>();
     return description;
@@ -57,11 +65,13 @@ class FastDds {
   static void check(const Settings& settings) {
     Options{settings};
     const bool typed =
-        settings.type != MessageType::octets ||
-        std::ranges::any_of(settings.topics, [](const TopicRequest& each) { return each.type != MessageType::octets; });
+        settings.type != MessageType::octets || std::ranges::any_of(settings.topics, [](const TopicRequest& each) {
+          return each.type != MessageType::octets || !each.sizes_path.empty();
+        });
     if (!settings.loan || !typed) return;
-    throw AdapterError("fastdds: only plain types can be loaned, and those with texts and sequences are not",
-                       "take loan false, or type octets");
+    throw AdapterError(
+        "fastdds: only plain types can be loaned, and those with texts and sequences, as where sizes vary, are not",
+        "take loan false, or type octets");
   }
 
   explicit FastDds(const Settings& settings) : options_(settings) {
@@ -73,10 +83,10 @@ class FastDds {
         created(factory().create_participant(static_cast<std::uint32_t>(settings.domain),
                                              participant_qos(factory().get_default_participant_qos(), options_, place)),
                 "the participant of domain " + std::to_string(settings.domain)));
-    std::set<std::pair<MessageType, std::size_t>> types;
-    for (const Topic& topic : settings.endpoints) types.emplace(topic.type, topic.message_bytes);
-    for (const auto& [type, bytes] : types) {
-      dds::TypeSupport(new BytesType(type, bytes)).register_type(participant_.get());
+    std::set<std::tuple<MessageType, std::size_t, bool>> types;
+    for (const Topic& topic : settings.endpoints) types.emplace(topic.type, topic.message_bytes, topic.varies);
+    for (const auto& [type, bytes, varies] : types) {
+      dds::TypeSupport(new BytesType(type, bytes, varies)).register_type(participant_.get());
     }
     publisher_ = created(participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT), "the publisher");
     subscriber_ = created(participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT), "the subscriber");
@@ -130,9 +140,10 @@ class FastDds {
   dds::Topic& topic_of(const Topic& asked) {
     dds::Topic*& topic = topics_[asked.name];
     if (topic == nullptr) {
-      topic = created(participant_->create_topic(asked.name, BytesType::name_of(asked.type, asked.message_bytes),
-                                                 dds::TOPIC_QOS_DEFAULT),
-                      "the topic " + asked.name);
+      topic = created(
+          participant_->create_topic(asked.name, BytesType::name_of(asked.type, asked.message_bytes, asked.varies),
+                                     dds::TOPIC_QOS_DEFAULT),
+          "the topic " + asked.name);
     }
     return *topic;
   }

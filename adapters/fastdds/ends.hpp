@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,11 +43,12 @@ class Publisher : kit::Pinned {
                                                  nullptr, dds::StatusMask::none()),
                         "the writer of " + topic.name)),
         bytes_(topic.message_bytes),
+        prefix_(topic.varies ? sizeof(BytesType::Length) : 0),
         loan_(options.settings.loan),
         waits_(topic.reliability == Reliability::reliable && !topic.depth),
         timeout_(options.settings.write_timeout),
         typed_(kit::make_coded<kit::CdrCoding>(topic.type, bytes_)),
-        buffer_(loan_ || typed_ ? 0 : bytes_),
+        buffer_(loan_ || typed_ ? 0 : prefix_ + bytes_),
         memory_(typed_ ? typed_->array() : std::span(buffer_)),
         sample_(typed_ ? static_cast<void*>(typed_.get()) : buffer_.data()) {}
 
@@ -58,8 +60,13 @@ class Publisher : kit::Pinned {
     parent_.delete_datawriter(writer_);
   }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
-    if (!loan_) return memory_;
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    if (!loan_) {
+      if (prefix_ == 0) return memory_;
+      const auto length = static_cast<BytesType::Length>(bytes);
+      std::memcpy(buffer_.data(), &length, sizeof length);
+      return memory_.subspan(prefix_, bytes);
+    }
     if (loaned_ == nullptr) {
       const int code = number_of(writer_->loan_sample(loaned_));
       if (code != code_ok) [[unlikely]] {
@@ -100,6 +107,7 @@ class Publisher : kit::Pinned {
   dds::Publisher& parent_;
   dds::DataWriter* const writer_;
   const std::size_t bytes_;
+  const std::size_t prefix_;  ///< of a message in the buffer: its length, where sizes vary
   const bool loan_;
   const bool waits_;  ///< for acknowledgements when the history is full
   const std::chrono::nanoseconds timeout_;
@@ -122,6 +130,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
         linger_(linger),
         typed_(topic.type != MessageType::octets),
         bytes_(topic.message_bytes),
+        varies_(topic.varies),
         samples_per_read_(options.samples_per_read),
         overwritten_((options.over("data-sharing") || options.as_it_is) && topic.depth) {
     const bool listening = options.settings.reception == Reception::listen;
@@ -197,7 +206,14 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
     for (dds::LoanableCollection::size_type i = 0; i < count; ++i) {
       if (!infos_[i].valid_data) continue;
       if (overwritten_ && !reader_->is_sample_valid(&samples_[i], &infos_[i])) continue;
-      visitor(typed_ ? received(&samples_[i]) : std::span<const std::byte>(&samples_[i], bytes_));
+      const std::byte* const sample = &samples_[i];
+      if (varies_) {
+        BytesType::Length length = 0;
+        std::memcpy(&length, sample, sizeof length);
+        visitor(std::span(sample + sizeof length, length));
+      } else {
+        visitor(typed_ ? received(&samples_[i]) : std::span(sample, bytes_));
+      }
       ++visited;
     }
     reader_->return_loan(samples_, infos_);
@@ -223,6 +239,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   std::chrono::milliseconds& linger_;
   const bool typed_;
   const std::size_t bytes_;
+  const bool varies_;
   const dds::LoanableCollection::size_type samples_per_read_;
   const bool overwritten_;  ///< the writer may reuse a message's memory under the reader
   bool more_ = false;

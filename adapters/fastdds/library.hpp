@@ -97,38 +97,43 @@ inline void deliver_within_the_process(bool allowed) {
 /// which is what Fast DDS asks of a type before it lends its memory or shares it between processes; no code generator is needed. Messages
 /// are only ever taken on loan, for which a plain type is not deserialized. A sample of another type is a kit::CodedMessage, serialized
 /// field by field as the code is that fastddsgen writes.
+///
+/// Of a topic whose sizes vary it is a sequence of at most so many bytes: its length, then its bytes, in memory as in CDR. That is
+/// not plain.
 class BytesType final : public dds::TopicDataType {
  public:
   using Payload = renamed::SerializedPayload_t;
   using Representation = dds::DataRepresentationId_t;
+  using Length = std::uint32_t;
 
-  BytesType(MessageType type, std::size_t bytes)
+  BytesType(MessageType type, std::size_t bytes, bool varies)
       : type_(type),
-        bytes_(bytes),
-        serialized_(static_cast<std::uint32_t>(plain() ? bytes + sizeof header
-                                                       : kit::coded_bytes<kit::CdrCoding>(type, bytes))) {
+        bytes_(bytes + (varies ? sizeof(Length) : 0)),
+        varies_(varies),
+        serialized_(static_cast<std::uint32_t>(octets() ? bytes_ + sizeof header
+                                                        : kit::coded_bytes<kit::CdrCoding>(type, bytes))) {
 #if MIDDLEMARK_FASTDDS_MAJOR == 2
     m_typeSize = serialized_;
-    setName(name_of(type, bytes).c_str());
+    setName(name_of(type, bytes, varies).c_str());
     auto_fill_type_object(false);
     auto_fill_type_information(false);
 #else
     max_serialized_type_size = serialized_;
-    set_name(name_of(type, bytes));
+    set_name(name_of(type, bytes, varies));
 #endif
   }
 
   /// Two sizes are two types, so that endpoints of different sizes never match.
-  [[nodiscard]] static std::string name_of(MessageType type, std::size_t bytes) {
-    const std::string kind = type == MessageType::octets ? "Bytes" : std::string(word(type));
+  [[nodiscard]] static std::string name_of(MessageType type, std::size_t bytes, bool varies) {
+    const std::string kind = type != MessageType::octets ? std::string(word(type)) : varies ? "BytesUpTo" : "Bytes";
     return "middlemark::" + kind + std::to_string(bytes);
   }
 
 #if MIDDLEMARK_FASTDDS_MAJOR == 2
   bool serialize(void* sample, Payload* payload) override { return encode(sample, *payload); }
   bool deserialize(Payload* payload, void* sample) override { return decode(*payload, sample); }
-  std::function<std::uint32_t()> getSerializedSizeProvider(void* /*sample*/) override {
-    return [size = serialized_] { return size; };
+  std::function<std::uint32_t()> getSerializedSizeProvider(void* sample) override {
+    return [size = static_cast<std::uint32_t>(length_of(sample) + sizeof header)] { return size; };
   }
   void* createData() override { return make(); }
   void deleteData(void* sample) override { unmake(sample); }
@@ -146,8 +151,8 @@ class BytesType final : public dds::TopicDataType {
     return encode(sample, payload);
   }
   bool deserialize(Payload& payload, void* sample) override { return decode(payload, sample); }
-  std::uint32_t calculate_serialized_size(const void* /*sample*/, Representation /*as*/) override {
-    return serialized_;
+  std::uint32_t calculate_serialized_size(const void* sample, Representation /*as*/) override {
+    return static_cast<std::uint32_t>(length_of(sample) + sizeof header);
   }
   void* create_data() override { return make(); }
   void delete_data(void* sample) override { unmake(sample); }
@@ -160,29 +165,40 @@ class BytesType final : public dds::TopicDataType {
   bool construct_sample(void* memory) const override {
     if (!plain()) return false;
     std::memset(memory, 0, bytes_);
-    return true;
+    return !varies_;
   }
 
  private:
   static constexpr std::uint8_t header[Payload::representation_header_size] = {0, CDR_LE, 0, 0};  ///< of every sample
 
-  [[nodiscard]] bool plain() const noexcept { return type_ == MessageType::octets; }
+  [[nodiscard]] bool octets() const noexcept { return type_ == MessageType::octets; }
+  [[nodiscard]] bool plain() const noexcept { return octets() && !varies_; }
 
   [[nodiscard]] void* make() const {
-    if (plain()) return new std::byte[bytes_]{};
+    if (octets()) return new std::byte[bytes_]{};
     return kit::make_coded<kit::CdrCoding>(type_, bytes_).release();
   }
   void unmake(void* sample) const {
-    if (plain()) {
+    if (octets()) {
       delete[] static_cast<std::byte*>(sample);
     } else {
       delete static_cast<kit::CodedMessage*>(sample);
     }
   }
 
+  /// Of a sample of octets in CDR, without its header.
+  [[nodiscard]] std::size_t length_of(const void* sample) const {
+    if (!varies_) return serialized_ - sizeof header;
+    Length length = 0;
+    std::memcpy(&length, sample, sizeof length);
+    return sizeof length + length;
+  }
+
   [[nodiscard]] bool encode(const void* sample, Payload& payload) const {
-    if (payload.max_size < serialized_) return false;
-    if (!plain()) {
+    const std::size_t length = length_of(sample);
+    const auto serialized = static_cast<std::uint32_t>(length + sizeof header);
+    if (payload.max_size < serialized) return false;
+    if (!octets()) {
       auto* const message = static_cast<kit::CodedMessage*>(const_cast<void*>(sample));
       payload.encapsulation = CDR_LE;
       payload.length =
@@ -192,22 +208,30 @@ class BytesType final : public dds::TopicDataType {
     }
     std::memcpy(payload.data, header, sizeof header);
     payload.encapsulation = CDR_LE;
-    std::memcpy(payload.data + sizeof header, sample, bytes_);
-    payload.length = serialized_;
-    payload.pos = serialized_;
+    std::memcpy(payload.data + sizeof header, sample, length);
+    payload.length = serialized;
+    payload.pos = serialized;
     return true;
   }
 
-  /// What is wrong is visited, and counted: Fast DDS would drop it without a word.
+  /// Of a typed message what is wrong is visited, and counted: Fast DDS would drop it without a word.
   [[nodiscard]] bool decode(const Payload& payload, void* sample) const {
     if (plain()) return false;
-    static_cast<void>(static_cast<kit::CodedMessage*>(sample)->decode(
-        {reinterpret_cast<const std::byte*>(payload.data), payload.length}));
+    if (!octets()) {
+      static_cast<void>(static_cast<kit::CodedMessage*>(sample)->decode(
+          {reinterpret_cast<const std::byte*>(payload.data), payload.length}));
+      return true;
+    }
+    if (payload.length < sizeof header + sizeof(Length) || payload.length > serialized_) return false;
+    const std::size_t length = length_of(payload.data + sizeof header);
+    if (length > payload.length - sizeof header) return false;
+    std::memcpy(sample, payload.data + sizeof header, length);
     return true;
   }
 
   MessageType type_;
-  std::size_t bytes_;
+  std::size_t bytes_;  ///< of a sample of octets in memory, the largest
+  bool varies_;
   std::uint32_t serialized_;
 };
 

@@ -36,7 +36,8 @@ class Iceoryx {
                             .segments = {iceoryx::data_segment()},
                             .loan = {true},  // there is no other way to send
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
-                            .companions = true},
+                            .companions = true,
+                            .varying_sizes = true},
                            {.name = as_it_comes,
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
@@ -44,7 +45,8 @@ class Iceoryx {
                             .max_bytes = iceoryx::own_pools().back().chunk_bytes,
                             .max_bytes_advice = "RouDi's own pools have no larger chunks; the transport shm has",
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
-                            .companions = true}},
+                            .companions = true,
+                            .varying_sizes = true}},
             .request_reply = true,
             .residue = iceoryx::residue(),
             .native = kit::native_table<iceoryx::Native>()};

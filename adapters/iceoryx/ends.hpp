@@ -39,8 +39,9 @@ class Chunk {
 
   /// The chunk that is lent already, else one that `lend` gives; empty, with the reason noted, when it gives none.
   template <class Lend>
-  [[nodiscard]] std::span<std::byte> loan(LastFailure& failure, const Lend& lend) noexcept {
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes, LastFailure& failure, const Lend& lend) noexcept {
     if (lent_ == nullptr) {
+      bytes_ = static_cast<std::uint32_t>(bytes);
       const auto chunk = lend(bytes_, alignment_);
       if (chunk.has_error()) {
         failure.note("loan", iox::popo::asStringLiteral(chunk.get_error()));
@@ -105,8 +106,8 @@ class Publisher {
     if (chunk_) end_.release(chunk_.handed_over());
   }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
-    return chunk_.loan(failure_, [this](auto bytes, auto alignment) { return end_.loan(bytes, alignment); });
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    return chunk_.loan(bytes, failure_, [this](auto lent, auto alignment) { return end_.loan(lent, alignment); });
   }
 
   [[nodiscard]] Published publish() noexcept {
@@ -243,8 +244,8 @@ class Client : public Responses {
     if (chunk_) end_.releaseRequest(chunk_.handed_over());
   }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
-    return chunk_.loan(failure_, [this](auto bytes, auto alignment) { return end_.loan(bytes, alignment); });
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    return chunk_.loan(bytes, failure_, [this](auto lent, auto alignment) { return end_.loan(lent, alignment); });
   }
   [[nodiscard]] Published publish() noexcept { return chunk_.send(failure_, end_); }
   [[nodiscard]] std::size_t matched() { return end_.getConnectionState() == iox::ConnectionState::CONNECTED ? 1 : 0; }
@@ -265,10 +266,10 @@ class Server : public Requests {
   ~Server() { silence(); }
 
   /// The answer to the request that is being visited.
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
     if (request_ == nullptr) return {};
-    return chunk_.loan(failure_, [this](auto bytes, auto alignment) {
-      return end_.loan(iox::popo::RequestHeader::fromPayload(request_), bytes, alignment);
+    return chunk_.loan(bytes, failure_, [this](auto lent, auto alignment) {
+      return end_.loan(iox::popo::RequestHeader::fromPayload(request_), lent, alignment);
     });
   }
   [[nodiscard]] Published publish() noexcept { return chunk_.send(failure_, end_); }

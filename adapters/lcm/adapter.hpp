@@ -26,28 +26,29 @@ class Lcm {
     // ones too, with losses.
     const std::size_t buffer = lcm::largest_receive_buffer();
     const std::size_t most = std::clamp(buffer, std::size_t{1} << 20, std::size_t{64} << 20);
-    return {
-        .name = "lcm",
-        .title = "LCM",
-        // The library cannot be asked, and the number in its file's name is libtool's.
-        .version = std::to_string(LCM_MAJOR_VERSION) + '.' + std::to_string(LCM_MINOR_VERSION) + '.' +
-                   std::to_string(LCM_MICRO_VERSION),
-        .library = kit::loaded_library(reinterpret_cast<const void*>(&lcm_create)).path,
-        .licence = "LGPL-2.1-or-later",
-        .transports = {{.name = "udp",
-                        .carrier = "udp",
-                        .receive = {"poll", "block"},  // its handlers run on the thread that calls lcm_handle()
-                        .reliability = {"best-effort"},
-                        .max_bytes = most,
-                        .max_bytes_advice = most == buffer ? "sudo sysctl -w net.core.rmem_max=67108864" : ""},
-                       {.name = as_it_comes,
-                        .carrier = "udp",
-                        .receive = {"poll", "block"},
-                        .reliability = {"best-effort"},
-                        .max_bytes = lcm::usual_receive_buffer(),
-                        .max_bytes_advice = "sudo sysctl -w net.core.rmem_default=4194304, the sockets' own buffer"}},
-        .own_threads = true,
-        .native = kit::native_table<lcm::Native>()};
+    return {.name = "lcm",
+            .title = "LCM",
+            // The library cannot be asked, and the number in its file's name is libtool's.
+            .version = std::to_string(LCM_MAJOR_VERSION) + '.' + std::to_string(LCM_MINOR_VERSION) + '.' +
+                       std::to_string(LCM_MICRO_VERSION),
+            .library = kit::loaded_library(reinterpret_cast<const void*>(&lcm_create)).path,
+            .licence = "LGPL-2.1-or-later",
+            .transports = {{.name = "udp",
+                            .carrier = "udp",
+                            .receive = {"poll", "block"},  // its handlers run on the thread that calls lcm_handle()
+                            .reliability = {"best-effort"},
+                            .max_bytes = most,
+                            .max_bytes_advice = most == buffer ? "sudo sysctl -w net.core.rmem_max=67108864" : "",
+                            .varying_sizes = true},
+                           {.name = as_it_comes,
+                            .carrier = "udp",
+                            .receive = {"poll", "block"},
+                            .reliability = {"best-effort"},
+                            .max_bytes = lcm::usual_receive_buffer(),
+                            .max_bytes_advice = "sudo sysctl -w net.core.rmem_default=4194304, the sockets' own buffer",
+                            .varying_sizes = true}},
+            .own_threads = true,
+            .native = kit::native_table<lcm::Native>()};
   }
 
   [[nodiscard]] lcm::Publisher publisher(const Topic& topic, unsigned /*index*/) {

@@ -35,9 +35,9 @@ class Mqtt : kit::Pinned {
             .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(revision),
             .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
-            .transports = {{.name = "tcp", .carrier = "tcp", .companions = true},
-                           {.name = "unix", .carrier = "unix-socket", .companions = true},
-                           {.name = as_it_comes, .carrier = "tcp", .companions = true}},
+            .transports = {{.name = "tcp", .carrier = "tcp", .companions = true, .varying_sizes = true},
+                           {.name = "unix", .carrier = "unix-socket", .companions = true, .varying_sizes = true},
+                           {.name = as_it_comes, .carrier = "tcp", .companions = true, .varying_sizes = true}},
             .own_threads = true,
             .native = kit::native_table<mqtt::Native>()};
   }

@@ -42,7 +42,8 @@ class Null : kit::Pinned {
                            .segments = {"middlemark-null.*"},
                            .max_bytes = std::size_t{1} << 20,
                            .max_bytes_advice = "it tests the bench; a larger message tests nothing more",
-                           .max_depth = 1000};
+                           .max_depth = 1000,
+                           .varying_sizes = true};
     Transport mislabelled = memory;  // for the bench's proof of transport: says udp, moves its bytes in memory
     mislabelled.name = "mislabelled";
     mislabelled.carrier = "udp";

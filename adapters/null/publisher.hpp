@@ -91,7 +91,7 @@ class Publisher : public kit::OwnBuffer {
       note(outcome, each.suffers ? misdeliver(*each.queue, sequence, holds) : deliver(*each.queue, message_));
     }
     holding_ = holds;
-    if (holds) held_ = message_;
+    if (holds) held_.assign(message_.begin(), message_.end());
     return outcome;
   }
 
@@ -100,7 +100,7 @@ class Publisher : public kit::OwnBuffer {
     if (!holds && !script_.lose.contains(sequence)) {
       std::span<const std::byte> message = message_;
       if (script_.damage.contains(sequence)) {
-        wrong_ = message_;
+        wrong_.assign(message_.begin(), message_.end());
         wrong_.back() ^= std::byte{1};
         message = wrong_;
       }

@@ -27,7 +27,8 @@ class Ros1 {
                        .processes = {2},
                        .reliability = {reliability},
                        .companions = true,
-                       .types = ros1::types};
+                       .types = ros1::types,
+                       .varying_sizes = true};
     };
     Transport shared = network(ros1::intraprocess, "process-memory", "reliable");
     shared.processes = {1};

@@ -52,9 +52,11 @@ class TopicPublisher : public kit::Attempts {
     if (!publisher_) throw AdapterError("ros1: the topic " + topic.name + " cannot be advertised");
   }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
     if (typed_) return typed_->array();
-    return pool_ ? pool_->in_hand()->span() : message_.span();
+    Bytes& message = pool_ ? *pool_->in_hand() : message_;
+    message.size = static_cast<std::uint32_t>(bytes);
+    return message.span();
   }
 
   /// Serializing is a copy, and the sending is left to roscpp's own thread; a shared pointer is handed over as it is.

@@ -48,9 +48,13 @@ class Ros2Wire {
             .library = library.path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
             .transports =
-                {{.name = "udp", .carrier = "udp", .processes = {2}, .types = cyclonedds::types},
-                 {.name = "intraprocess", .carrier = "process-memory", .processes = {1}, .types = cyclonedds::types},
-                 {.name = as_it_comes, .carrier = "any", .types = cyclonedds::types}},
+                {{.name = "udp", .carrier = "udp", .processes = {2}, .types = cyclonedds::types, .varying_sizes = true},
+                 {.name = "intraprocess",
+                  .carrier = "process-memory",
+                  .processes = {1},
+                  .types = cyclonedds::types,
+                  .varying_sizes = true},
+                 {.name = as_it_comes, .carrier = "any", .types = cyclonedds::types, .varying_sizes = true}},
             .request_reply = true,
             .own_threads = true,
             .native = kit::native_table<cyclonedds::NativeElements>()};

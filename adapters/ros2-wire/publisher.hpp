@@ -28,7 +28,9 @@ class Outgoing {
   }
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    return bytes == memory_.size() ? std::span(memory_) : std::span<std::byte>();
+    if (bytes > memory_.size()) return {};
+    sample.data.length = static_cast<std::uint32_t>(bytes);
+    return std::span(memory_).first(bytes);
   }
   [[nodiscard]] Published publish() noexcept { return write(&sample); }
   [[nodiscard]] std::size_t matched() { return writer_.matched(); }

@@ -45,7 +45,8 @@ class SharedMemory {
                             .carrier = "shared-memory",
                             .segments = {"middlemark.*"},
                             .receive = {"poll", "block"},
-                            .loan = {false, true}}},
+                            .loan = {false, true},
+                            .varying_sizes = true}},
             .residue = {"/dev/shm/middlemark.{scope}_*"},
             .native = kit::native_table<Options>()};
   }
@@ -84,7 +85,7 @@ class SharedMemory {
     for (const Topic& each : settings_.endpoints) rings += each.publishers;
     const shm::RingLayout layout =
         shm::RingLayout::of(topic.message_bytes, topic.subscribers, depth, stream ? stream_room() : ping_pong_room,
-                            most_bytes / std::max<std::size_t>(rings, 1));
+                            most_bytes / std::max<std::size_t>(rings, 1), topic.varies);
     if (topic.depth && layout.depth() < *topic.depth && layout.depth() < least_depth_) {
       least_depth_ = layout.depth();
       asked_depth_ = *topic.depth;

@@ -39,7 +39,9 @@ class Publisher : kit::Pinned {
         ring_(ring_name, layout),
         planted_delay_ns_(planted_delay_ns),
         full_at_(layout.depth()),
-        look_at_(planted_delay_ns_ == 0 ? full_at_ : 0),
+        looks_always_(planted_delay_ns != 0 || layout.varies),
+        look_at_(looks_always_ ? 0 : full_at_),
+        bytes_(layout.message_bytes),
         own_(hands_over_ ? 0 : layout.message_bytes) {
     // A polling subscriber never sleeps: no bell, and no fence for it on the way.
     if (!sleeps_) return;
@@ -47,15 +49,17 @@ class Publisher : kit::Pinned {
   }
   ~Publisher() { ring_.unlink(); }
 
-  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept {
-    return hands_over_ ? ring_.slots().payload(ring_.slots().at(next_)) : own_.span();
+  std::span<std::byte> loan(std::size_t bytes) noexcept {
+    if (bytes != bytes_) [[unlikely]]  // no store where all are alike
+      bytes_ = bytes;
+    return {hands_over_ ? ring_.slots().payload(ring_.slots().at(next_)).data() : own_.span().data(), bytes_};
   }
 
   [[gnu::always_inline]] Published publish() noexcept {
     if (next_ == look_at_ && !ready()) [[unlikely]]
       return blocks_when_full_ ? Published::timed_out : Published::ok;
     std::byte* const slot = ring_.slots().at(next_);
-    if (!hands_over_) copy(ring_.slots().payload(slot), own_.span());
+    if (!hands_over_) copy(ring_.slots().payload(slot), own_.span().first(bytes_));
     Slots::sequence(slot).store(++next_, std::memory_order_release);
     if (sleeps_) ring_doorbells();
     return Published::ok;
@@ -73,7 +77,7 @@ class Publisher : kit::Pinned {
   // calls nothing.
 
   /// A small message in pieces as it was written a moment ago, see TwoWords: a load of more cannot be served before what it
-  /// spans is in the cache. Both spans are of one size.
+  /// spans is in the cache. There is room for it.
   static void copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
     constexpr std::size_t piece = sizeof(TwoWords);
     constexpr std::size_t in_pieces = 8 * piece;
@@ -91,12 +95,13 @@ class Publisher : kit::Pinned {
     for (const auto& doorbell : doorbells_) doorbell->bell().ring();
   }
 
-  /// Off the way of most messages: the ring may be full; or a delay is planted, which sends every message here, so that it
-  /// costs nothing where there is none.
+  /// Off the way of most messages: the ring may be full; or a delay is planted, or sizes vary, which sends every message here, so
+  /// that it costs nothing where there is neither.
   [[gnu::noinline]] bool ready() noexcept {
     if (planted_delay_ns_ != 0) spin(planted_delay_ns_);
     if (next_ == full_at_ && !has_room() && !make_room()) return false;
-    look_at_ = planted_delay_ns_ == 0 ? full_at_ : next_ + 1;
+    look_at_ = looks_always_ ? next_ + 1 : full_at_;
+    if (ring_.slots().varies) Slots::length(ring_.slots().at(next_)) = bytes_;
     return true;
   }
 
@@ -129,8 +134,10 @@ class Publisher : kit::Pinned {
   std::uint64_t next_ = 0;
   const std::uint64_t planted_delay_ns_;
   std::uint64_t full_at_;  // the number that has no slot as far as is known
+  const bool looks_always_;
   std::uint64_t look_at_;  // the number before which to look; next_ is never beyond it
   std::vector<std::unique_ptr<Doorbell>> doorbells_;
+  std::size_t bytes_;  // of the message in hand
   OwnMessage own_;
 };
 

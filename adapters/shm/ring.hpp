@@ -45,6 +45,7 @@ struct RingLayout {
   std::size_t slots = 2;  ///< a power of two; one slot is always the publisher's to write in
   std::size_t payload_offset = 0;
   std::size_t slot_bytes = 0;
+  bool varies = false;  ///< behind its sequence a slot has the length of its message
 
   /// Slots that nobody asked for: as many as take `bytes`, but at least `least`.
   struct Roomy {
@@ -54,12 +55,13 @@ struct RingLayout {
 
   /// At least `depth` messages may wait; fewer when the slots would take more than `most_bytes`.
   [[nodiscard]] static RingLayout of(std::size_t message_bytes, std::size_t subscribers, std::size_t depth,
-                                     const Roomy& roomy, std::size_t most_bytes) noexcept {
+                                     const Roomy& roomy, std::size_t most_bytes, bool varies = false) noexcept {
     RingLayout layout;
     layout.message_bytes = message_bytes;
     layout.subscribers = subscribers;
     // Small: sequence and message share a line. Large: the message begins at a line of its own.
-    layout.payload_offset = message_bytes <= 1024 ? sizeof(std::uint64_t) : line;
+    layout.payload_offset = message_bytes <= 1024 ? (varies ? 2 : 1) * sizeof(std::uint64_t) : line;
+    layout.varies = varies;
     layout.slot_bytes = (layout.payload_offset + message_bytes + line - 1) / line * line;
     const std::size_t most = std::max<std::size_t>(2, std::bit_floor(most_bytes / layout.slot_bytes));
     const std::size_t cheap = std::bit_floor(std::max(roomy.least, roomy.bytes / layout.slot_bytes));
@@ -118,6 +120,7 @@ struct Slots {
   std::size_t slot_bytes;
   std::size_t payload_offset;
   std::size_t message_bytes;
+  bool varies;
 
   [[nodiscard]] std::byte* at(std::uint64_t number) const noexcept { return first + (number & mask) * slot_bytes; }
   /// That of message number n (from 0), once it is there, is n + 1.
@@ -131,6 +134,10 @@ struct Slots {
   [[nodiscard]] std::span<std::byte> payload(std::byte* slot) const noexcept {
     return {slot + payload_offset, message_bytes};
   }
+  /// Of its message, where sizes vary; written before the sequence.
+  [[nodiscard]] static std::uint64_t& length(std::byte* slot) noexcept {
+    return *std::launder(reinterpret_cast<std::uint64_t*>(slot + sizeof(std::uint64_t)));
+  }
 };
 
 /// A view of the ring; publisher and subscribers each have their own.
@@ -139,8 +146,12 @@ class Ring {
   Ring(const std::string& name, const RingLayout& layout)
       : layout_(layout),
         segment_(name, layout.total_bytes()),
-        slots_{segment_.memory() + layout.slots_offset(), layout.slots - 1, layout.slot_bytes, layout.payload_offset,
-               layout.message_bytes} {}
+        slots_{segment_.memory() + layout.slots_offset(),
+               layout.slots - 1,
+               layout.slot_bytes,
+               layout.payload_offset,
+               layout.message_bytes,
+               layout.varies} {}
 
   [[nodiscard]] std::atomic<std::uint32_t>& attached() const noexcept { return at<std::atomic<std::uint32_t>>(0); }
   /// Wakes the publisher when there is room again.

@@ -36,7 +36,9 @@ class Subscriber : kit::Pinned {
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t visits = 0;
-    for (const auto& source : sources_) visits += take(*source, visitor);
+    for (const auto& source : sources_) {
+      visits += source->ring.slots().varies ? take<true>(*source, visitor) : take<false>(*source, visitor);
+    }
     return visits;
   }
 
@@ -67,7 +69,7 @@ class Subscriber : kit::Pinned {
     return false;
   }
 
-  template <class Visitor>
+  template <bool varies, class Visitor>
   std::size_t take(Source& source, Visitor& visitor) noexcept {
     const Slots slots = source.ring.slots();
     const std::uint64_t first = source.next;
@@ -75,7 +77,9 @@ class Subscriber : kit::Pinned {
     for (const std::uint64_t end = first + most_at_once_; next != end; ++next) {
       std::byte* const slot = slots.at(next);
       if (!Slots::holds(slot, next)) break;
-      visitor(std::span<const std::byte>(slots.payload(slot)));
+      std::span<const std::byte> message = slots.payload(slot);
+      if constexpr (varies) message = message.first(Slots::length(slot));
+      visitor(message);
     }
     if (next == first) return 0;
     source.next = next;

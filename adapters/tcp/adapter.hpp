@@ -40,14 +40,17 @@ class Tcp {
         links_(settings, listener(settings.interface), [this](int fd) { tune(fd); }) {}
 
   [[nodiscard]] static Description describe() {
-    return {
-        .name = "tcp",
-        .title = "TCP socket",
-        .version = kit::kernel_release(),
-        .licence = "Apache-2.0",
-        .floor = true,
-        .transports = {{.name = "tcp", .carrier = "tcp", .receive = {"poll", "block"}, .reliability = {"reliable"}}},
-        .native = kit::native_table<Options>()};
+    return {.name = "tcp",
+            .title = "TCP socket",
+            .version = kit::kernel_release(),
+            .licence = "Apache-2.0",
+            .floor = true,
+            .transports = {{.name = "tcp",
+                            .carrier = "tcp",
+                            .receive = {"poll", "block"},
+                            .reliability = {"reliable"},
+                            .varying_sizes = true}},
+            .native = kit::native_table<Options>()};
   }
 
   [[nodiscard]] kit::StreamPublisher publisher(const Topic& topic, unsigned index) {

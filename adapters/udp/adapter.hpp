@@ -55,7 +55,8 @@ class Udp {
                             .receive = {"poll", "block"},
                             .reliability = {"best-effort"},
                             .max_bytes = capacity.max_bytes,
-                            .max_bytes_advice = capacity.advice}},
+                            .max_bytes_advice = capacity.advice,
+                            .varying_sizes = true}},
             .native = kit::native_table<Options>()};
   }
 

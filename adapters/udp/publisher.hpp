@@ -45,6 +45,7 @@ class Publisher {
         topic_(topic),
         index_(index),
         layout_(layout),
+        cut_(layout),
         memory_(topic.message_bytes),
         peers_(topic.subscribers) {
     if (!layout.whole()) datagrams_.emplace(layout, memory_.data(), flow_number(topic.name, index));
@@ -59,10 +60,19 @@ class Publisher {
     return found;
   }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return memory_.span().first(bytes); }
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    if (bytes != cut_.message_bytes) [[unlikely]] {
+      cut_ = layout_.cut(bytes);
+      if (datagrams_) datagrams_->cut(cut_);
+    }
+    return memory_.span().first(bytes);
+  }
 
   Published publish() noexcept {
-    if (datagrams_) datagrams_->number(++message_);
+    if (datagrams_) {
+      if (++message_ == 0) ++message_;
+      datagrams_->number(message_);
+    }
     Published outcome = Published::ok;
     for (const kit::Descriptor& peer : peers_) {
       const bool sent = datagrams_ ? send_fragments(peer.get()) : send_whole(peer.get());
@@ -91,7 +101,7 @@ class Publisher {
 
   /// A device without room drops the datagram, as a receiver without room does: no failure of a best effort.
   bool send_whole(int fd) noexcept {
-    while (send(fd, memory_.data(), memory_.size(), 0) < 0) {
+    while (send(fd, memory_.data(), cut_.message_bytes, 0) < 0) {
       if (errno == ENOBUFS) return true;
       if (errno != EINTR) return false;
     }
@@ -99,8 +109,8 @@ class Publisher {
   }
 
   bool send_fragments(int fd) noexcept {
-    for (std::size_t done = 0; done < datagrams_->size();) {
-      const int count = sendmmsg(fd, &(*datagrams_)[done], static_cast<unsigned>(datagrams_->size() - done), 0);
+    for (std::size_t done = 0; done < cut_.fragments;) {
+      const int count = sendmmsg(fd, &(*datagrams_)[done], static_cast<unsigned>(cut_.fragments - done), 0);
       if (count > 0) [[likely]] {
         done += static_cast<std::size_t>(count);
       } else if (errno == ENOBUFS) {
@@ -123,10 +133,11 @@ class Publisher {
   const Topic topic_;
   const unsigned index_;
   const Layout layout_;
+  Layout cut_;  // of the message in hand
   const kit::Memory memory_;
   std::vector<kit::Descriptor> peers_;
   std::optional<Datagrams> datagrams_;
-  std::uint64_t message_ = 0;
+  std::uint32_t message_ = 0;
   kit::LastSystemFailure failure_;
 };
 

@@ -34,7 +34,9 @@ class Subscriber {
   /// `buffer_bytes`: of each socket, by the kernel's account.
   Subscriber(const Settings& settings, const Topic& topic, unsigned index, const Layout& layout,
              std::size_t buffer_bytes, bool timestamping)
-      : stamps_arrivals_(timestamping && layout.whole()), memory_(layout.whole() ? topic.message_bytes : 1) {
+      : stamps_arrivals_(timestamping && layout.whole()),
+        varies_(topic.varies),
+        memory_(layout.whole() ? topic.message_bytes : 1) {
     const unsigned sockets = layout.whole() ? 1 : topic.publishers;
     for (unsigned i = 0; i < sockets; ++i) {
       Source source;
@@ -42,7 +44,8 @@ class Subscriber {
       kit::grow_buffer(source.socket.get(), SO_RCVBUF, SO_RCVBUFFORCE, buffer_bytes);
       kit::bind_ipv4(source.socket.get(), settings.interface);
       if (stamps_arrivals_) kit::stamp_arrivals(source.socket.get());
-      if (!layout.whole()) source.fragments = std::make_unique<Reassembly>(layout, flow_number(topic.name, i));
+      if (!layout.whole())
+        source.fragments = std::make_unique<Reassembly>(layout, flow_number(topic.name, i), topic.varies);
       sources_.push_back(std::move(source));
     }
     if (sockets > 1) watch_all();
@@ -118,14 +121,16 @@ class Subscriber {
     const ssize_t length =
         stamps_arrivals_ ? kit::receive_stamped(source.socket.get(), memory_.data(), memory_.size(), how, arrived_ns_)
                          : recv(source.socket.get(), memory_.data(), memory_.size(), how);
-    complete_ = length == static_cast<ssize_t>(memory_.size());
+    const auto most = static_cast<ssize_t>(memory_.size());
+    complete_ = length == most || (varies_ && length > 0 && length < most);
+    length_ = static_cast<std::size_t>(length);
     return length;
   }
 
   template <class Visitor>
   void visit(Source& source, Visitor& visitor) noexcept {
     if (!source.fragments) {
-      visitor(std::span<const std::byte>(memory_.span()));
+      visitor(std::span<const std::byte>(memory_.span().first(length_)));
       return;
     }
     visitor(source.fragments->message());
@@ -143,7 +148,9 @@ class Subscriber {
   }
 
   const bool stamps_arrivals_;
+  const bool varies_;
   const kit::Memory memory_;  // of a message that is one datagram
+  std::size_t length_ = 0;    // of that message
   std::vector<Source> sources_;
   kit::Descriptor readiness_;  // epoll; only with several sockets
   std::uint64_t arrived_ns_ = 0;

@@ -42,8 +42,11 @@ class UnixSocket {
             .version = kit::kernel_release(),
             .licence = "Apache-2.0",
             .floor = true,
-            .transports =
-                {{.name = "uds", .carrier = "unix-socket", .receive = {"poll", "block"}, .reliability = {"reliable"}}},
+            .transports = {{.name = "uds",
+                            .carrier = "unix-socket",
+                            .receive = {"poll", "block"},
+                            .reliability = {"reliable"},
+                            .varying_sizes = true}},
             .native = kit::native_table<Options>()};
   }
 

@@ -30,7 +30,8 @@ class ZeroMq {
                        .carrier = carrier,
                        .processes = std::move(processes),
                        .receive = {"poll", "block"},
-                       .loan = {false, true}};
+                       .loan = {false, true},
+                       .varying_sizes = true};
     };
     return {.name = "zeromq",
             .title = "ZeroMQ (libzmq)",

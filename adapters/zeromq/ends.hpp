@@ -83,7 +83,7 @@ class End {
 class Writing : kit::Pinned {
  public:
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    return lends_ ? letter_.open(bytes) : std::span(own_);
+    return lends_ ? letter_.open(bytes) : written_ = std::span(own_).first(bytes);
   }
 
  protected:
@@ -91,11 +91,12 @@ class Writing : kit::Pinned {
       : lends_(trial.settings.loan), own_(lends_ ? 0 : topic.message_bytes) {}
   ~Writing() = default;
 
-  [[nodiscard]] bool send(Socket& socket) noexcept { return lends_ ? letter_.send(socket) : socket.send(own_, 0); }
+  [[nodiscard]] bool send(Socket& socket) noexcept { return lends_ ? letter_.send(socket) : socket.send(written_, 0); }
 
  private:
   const bool lends_;
   std::vector<std::byte> own_;
+  std::span<std::byte> written_;
   Letter letter_;
 };
 

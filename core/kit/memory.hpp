@@ -16,17 +16,23 @@
 
 namespace middlemark::kit {
 
-/// Base of such a publisher: loan() gives a buffer of its own, publish() hands `message_` over.
+/// Base of such a publisher: loan() gives a buffer of its own, publish() hands `message_` over, which is as long as was asked for.
 class OwnBuffer : Pinned {
  public:
-  explicit OwnBuffer(std::size_t message_bytes) : message_(message_bytes) {}
+  explicit OwnBuffer(std::size_t message_bytes) : memory_(message_bytes), message_(memory_) {}
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return message_; }
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    return message_ = std::span(memory_).first(bytes);
+  }
 
  protected:
   ~OwnBuffer() = default;
 
-  std::vector<std::byte> message_;
+ private:
+  std::vector<std::byte> memory_;
+
+ protected:
+  std::span<std::byte> message_;
 };
 
 /// Memory for one message that begins a page, touched unless it is a spare, on huge pages where it fills them.

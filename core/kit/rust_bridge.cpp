@@ -110,6 +110,7 @@ Transport transport_of(const Json& json) {
   transport.max_depth = optional_of<std::uint32_t>(json.at("max_depth"));
   json.at("keep_all").get_to(transport.keep_all);
   json.at("companions").get_to(transport.companions);
+  json.at("varying_sizes").get_to(transport.varying_sizes);
   json.at("alone").get_to(transport.alone);
   return transport;
 }

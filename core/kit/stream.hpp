@@ -1,5 +1,5 @@
-// Publisher and subscriber over stream connections. Messages of a topic have one size, so a stream needs no framing:
-// each message is read by its length. Hot file: nothing here allocates, locks, logs or throws once the connections are
+// Publisher and subscriber over stream connections. Where messages of a topic have one size a stream needs no framing: each is read
+// by its length; else the length goes in front of each. Hot file: nothing here allocates, locks, logs or throws once the connections are
 // there.
 #pragma once
 
@@ -33,6 +33,12 @@ namespace middlemark::kit {
 inline constexpr int unmatched = -1;
 inline constexpr int gone = -2;
 
+/// In front of a message where sizes vary.
+using FrameLength = std::uint64_t;
+[[nodiscard]] inline std::size_t frame_prefix(const Topic& topic) noexcept {
+  return topic.varies ? sizeof(FrameLength) : 0;
+}
+
 /// Writes every message to each subscriber's connection. A message that the timeout cuts in the middle cannot be taken
 /// back from a stream: it was reported as timed_out, its rest goes before the next message, and it arrives whole after
 /// all.
@@ -42,8 +48,11 @@ class StreamPublisher {
   StreamPublisher(Links& links, const Topic& topic, unsigned index, std::size_t chunk_bytes)
       : links_(links),
         chunk_bytes_(chunk_bytes),
-        memory_(topic.message_bytes),
-        cut_memory_(topic.message_bytes, false) {
+        prefix_(frame_prefix(topic)),
+        frame_(prefix_ + topic.message_bytes),
+        cut_frame_(frame_),
+        memory_(frame_),
+        cut_memory_(frame_, false) {
     for (unsigned i = 0; i < topic.subscribers; ++i) peers_.push_back({{name_hash(topic.name), index, i}});
     links_.add(topic, End::publisher, index);
   }
@@ -57,7 +66,14 @@ class StreamPublisher {
         std::ranges::count_if(peers_, [](const Peer& peer) { return peer.fd != unmatched; }));
   }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return memory_.span().first(bytes); }
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    if (prefix_ != 0) [[unlikely]] {
+      const FrameLength length = bytes;
+      std::memcpy(memory_.data(), &length, sizeof length);
+      frame_ = prefix_ + bytes;
+    }
+    return memory_.span().subspan(prefix_, bytes);
+  }
 
   Published publish() noexcept {
     patience_ = 0;
@@ -66,13 +82,15 @@ class StreamPublisher {
     Published outcome = Published::ok;
     for (Peer& peer : peers_) {
       peer.sent = 0;
-      const Published one = send(peer, memory_);
+      const Published one = send(peer, memory_.span().first(frame_));
       if (one != Published::ok) [[unlikely]]
         outcome = one;
     }
     // What was cut stays as it is; the next loan() gives other memory.
-    if (cut_) [[unlikely]]
+    if (cut_) [[unlikely]] {
       std::swap(memory_, cut_memory_);
+      cut_frame_ = frame_;
+    }
     return outcome;
   }
 
@@ -85,7 +103,7 @@ class StreamPublisher {
     std::size_t sent = 0;  // of the current message, or of the one that was cut
   };
 
-  Published send(Peer& peer, const Memory& message) noexcept {
+  Published send(Peer& peer, std::span<const std::byte> message) noexcept {
     while (peer.sent < message.size()) {
       const std::size_t bytes = std::min(chunk_bytes_, message.size() - peer.sent);
       const ssize_t sent = ::send(peer.fd, message.data() + peer.sent, bytes, MSG_NOSIGNAL | patience_);
@@ -109,13 +127,16 @@ class StreamPublisher {
   bool send_rest() noexcept {
     cut_ = false;
     for (Peer& peer : peers_) {
-      if (peer.sent != 0) send(peer, cut_memory_);
+      if (peer.sent != 0) send(peer, cut_memory_.span().first(cut_frame_));
     }
     return !cut_;
   }
 
   Links& links_;
   const std::size_t chunk_bytes_;
+  const std::size_t prefix_;
+  std::size_t frame_;      // bytes of the message in hand, its prefix included
+  std::size_t cut_frame_;  // of the one that was cut
   Memory memory_;
   Memory cut_memory_;
   std::vector<Peer> peers_;
@@ -132,7 +153,7 @@ class StreamSubscriber {
       : links_(links), stamped_(stamped) {
     for (unsigned i = 0; i < topic.publishers; ++i) {
       const bool touched = topic.message_bytes * topic.publishers <= most_touched_bytes;
-      peers_.emplace_back(Flow{name_hash(topic.name), i, index}, topic.message_bytes, touched);
+      peers_.emplace_back(Flow{name_hash(topic.name), i, index}, frame_prefix(topic), topic.message_bytes, touched);
     }
     missing_ = peers_.size();
     if (peers_.size() > 1) {
@@ -185,11 +206,19 @@ class StreamSubscriber {
   static constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;  // of all buffers
 
   struct Peer {
-    Peer(const Flow& flow_, std::size_t message_bytes, bool touched) : flow(flow_), memory(message_bytes, touched) {}
-    [[nodiscard]] std::span<const std::byte> message() const noexcept { return memory.span(); }
+    Peer(const Flow& flow_, std::size_t prefix_, std::size_t message_bytes, bool touched)
+        : flow(flow_),
+          prefix(prefix_),
+          memory(prefix + message_bytes, touched),
+          due(prefix != 0 ? prefix : memory.size()) {}
+    [[nodiscard]] std::span<const std::byte> message() const noexcept {
+      return memory.span().first(due).subspan(prefix);
+    }
 
     Flow flow;
+    std::size_t prefix;
     Memory memory;
+    std::size_t due;  // bytes to be filled: where sizes vary first the prefix, then also what that tells
     int fd = unmatched;
     std::size_t filled = 0;  // bytes of the message being read
     std::uint64_t arrived_ns = 0;
@@ -198,7 +227,9 @@ class StreamSubscriber {
 
   ssize_t read(Peer& peer, int flags) noexcept {
     std::byte* const to = peer.memory.data() + peer.filled;
-    const std::size_t room = peer.memory.size() - peer.filled;
+    if (peer.prefix != 0 && peer.filled == 0) [[unlikely]]
+      peer.due = peer.prefix;
+    const std::size_t room = peer.due - peer.filled;
     return stamped_ ? receive_stamped(peer.fd, to, room, flags, peer.arrived_ns) : recv(peer.fd, to, room, flags);
   }
 
@@ -212,7 +243,13 @@ class StreamSubscriber {
   bool account(Peer& peer, ssize_t got) noexcept {
     if (got > 0) [[likely]] {
       peer.filled += static_cast<std::size_t>(got);
-      if (peer.filled != peer.memory.size()) return false;
+      if (peer.filled != peer.due) return false;
+      if (peer.due == peer.prefix) [[unlikely]] {
+        FrameLength length = 0;
+        std::memcpy(&length, peer.memory.data(), sizeof length);
+        peer.due += std::min<std::size_t>(length, peer.memory.size() - peer.prefix);
+        return false;
+      }
       peer.filled = 0;
       return true;
     }

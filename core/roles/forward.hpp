@@ -12,6 +12,7 @@
 #include <middlemark/histogram.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/protocol.hpp>
+#include <middlemark/recorded.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/roles/topics.hpp>
 
@@ -35,6 +36,7 @@ class Forward {
  public:
   Forward(A& adapter, const Settings& settings, const ForwardRequest& request, Payload payload, const Clock& clock)
       : topic_(stream_topic(settings, request.topic)),
+        sizes_(settings.topics[request.topic]),
         request_(request),
         work_ns_(static_cast<std::uint64_t>(request.work_s * 1e9)),
         fills_(payload == Payload::filled),
@@ -54,17 +56,20 @@ class Forward {
     if (work_ns_ > 0) work(work_ns_);
     const std::uint64_t intended = received + clock_.to_ticks(work_ns_);
     const Header header = Header::make(request_.index, warm_up, warm_up ? ++warm_ups_ : ++attempts_, intended);
-    const std::span<std::byte> message = outgoing_.loan(topic_.message_bytes);
+    const std::size_t bytes = sizes_.of(header.sequence());
+    const std::span<std::byte> message = outgoing_.loan(bytes);
     Published published = Published::failed;
     std::uint64_t begin = clock_.ticks();
-    if (message.size() == topic_.message_bytes) [[likely]] {
+    if (message.size() == bytes) [[likely]] {
       if (fills_) fill_payload(message, header);
       begin = clock_.ticks();
       write_header(message, header);
       published = outgoing_.publish();
     }
     const std::uint64_t written = clock_.ticks();
-    if (!warm_up) keep(published, intended, begin, written);
+    if (warm_up) return;
+    if (published == Published::ok) sent_bytes_ += bytes;
+    keep(published, intended, begin, written);
   }
 
   /// Once nothing comes any more.
@@ -75,6 +80,7 @@ class Forward {
     result_.in_histogram = histogram_.count();
     result_.warmup_samples = warm_ups_;
     result_.writing_ns = writing_ns_;
+    if (sizes_.vary()) result_.sent_bytes = sent_bytes_;
     result_.first_sent_ns = result_.sent > 0 ? clock_.to_monotonic_ns(first_) : 0;
     result_.last_sent_ns = result_.sent > 0 ? clock_.to_monotonic_ns(last_) : 0;
     result_.measured_s = result_.sent > 0 ? static_cast<double>(clock_.to_ns(last_ - first_)) / 1e9 : 0;
@@ -103,6 +109,7 @@ class Forward {
   }
 
   const Topic topic_;
+  const Sizes sizes_;
   const ForwardRequest request_;
   const std::uint64_t work_ns_;
   const bool fills_;
@@ -116,6 +123,7 @@ class Forward {
   std::uint64_t first_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t writing_ns_ = 0;
+  std::uint64_t sent_bytes_ = 0;
   PublisherResult result_;
 };
 

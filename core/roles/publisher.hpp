@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
@@ -16,6 +17,7 @@
 #include <middlemark/message.hpp>
 #include <middlemark/pacer.hpp>
 #include <middlemark/protocol.hpp>
+#include <middlemark/recorded.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/resources.hpp>
 #include <middlemark/roles/ends.hpp>
@@ -38,6 +40,8 @@ class StreamPublisher {
   StreamPublisher(A& adapter, const Settings& settings, const PublisherRequest& request, const Clock& clock,
                   Progress& progress)
       : topic_(stream_topic(settings, request.topic)),
+        sizes_(settings.topics[request.topic]),
+        instants_(recorded_instants(request.load, clock)),
         listens_(settings.reception == Reception::listen),
         request_(request),
         clock_(clock),
@@ -46,7 +50,7 @@ class StreamPublisher {
         // Then a message begins when the one before has been written: one stamp serves both.
         back_to_back_(!fills_ && !settings.loan && request.load.kind == LoadKind::max),
         recorder_(request.kept),
-        pacer_(clock, request.load, settings.reception == Reception::poll),
+        pacer_(clock, request.load, settings.reception == Reception::poll, instants_),
         outgoing_(adapter.publisher(topic_, place_of(request.index, settings.topics[request.topic].publishers))) {}
 
   [[nodiscard]] std::size_t matched() { return outgoing_.matched(); }
@@ -205,8 +209,9 @@ class StreamPublisher {
 
   /// One message, at its instant when `paced`. Under rate max its instant is when publish() begins.
   Published send(Header header, bool paced, Instants& instants) noexcept {
-    const std::span<std::byte> message = outgoing_.loan(topic_.message_bytes);
-    if (message.size() != topic_.message_bytes) [[unlikely]] {
+    const std::size_t bytes = sizes_.of(header.sequence());
+    const std::span<std::byte> message = outgoing_.loan(bytes);
+    if (message.size() != bytes) [[unlikely]] {
       instants.begin = instants.written = clock_.ticks();
       return Published::failed;
     }
@@ -224,6 +229,7 @@ class StreamPublisher {
     const Published published = outgoing_.publish();
     instants.written = written_ = clock_.ticks();
     if (paced || header.warm_up()) pacer_.sent(written_);
+    if (published == Published::ok && !header.warm_up()) sent_bytes_ += bytes;
     return published;
   }
 
@@ -301,6 +307,7 @@ class StreamPublisher {
     result_.warmup_samples = warmup_messages_;
     result_.measured_s = static_cast<double>(clock_.to_ns(end_ - start_)) / 1e9;
     result_.sent = sent_;
+    if (sizes_.vary()) result_.sent_bytes = sent_bytes_;
     result_.timed_out = timed_out_;
     result_.publish_failed = publish_failed_;
     if (scheduled_) {
@@ -327,6 +334,8 @@ class StreamPublisher {
   }
 
   const Topic topic_;
+  const Sizes sizes_;
+  const std::vector<std::uint64_t> instants_;
   const bool listens_;
   const PublisherRequest request_;
   const Clock clock_;
@@ -344,8 +353,9 @@ class StreamPublisher {
   std::uint64_t last_sent_ = 0;
   std::uint64_t attempts_ = 0;
   std::uint64_t sent_ = 0;
-  unsigned stride_ = 1;         // of so many messages the first is stamped
-  bool untimed_since_ = false;  // messages were sent after last_sent_
+  std::uint64_t sent_bytes_ = 0;  // of what was stamped
+  unsigned stride_ = 1;           // of so many messages the first is stamped
+  bool untimed_since_ = false;    // messages were sent after last_sent_
   std::uint64_t warmup_messages_ = 0;
   std::uint64_t timed_out_ = 0;
   std::uint64_t publish_failed_ = 0;

@@ -12,6 +12,7 @@
 #include <middlemark/histogram.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/protocol.hpp>
+#include <middlemark/recorded.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/forward.hpp>
@@ -28,6 +29,7 @@ class StreamSubscriber {
   StreamSubscriber(A& adapter, const Settings& settings, const SubscriberRequest& request, const Clock& clock,
                    Progress& progress)
       : topic_(stream_topic(settings, request.topic)),
+        sizes_(settings.topics[request.topic]),
         reception_(settings.reception),
         request_(request),
         clock_(clock),
@@ -101,7 +103,7 @@ class StreamSubscriber {
   [[gnu::noinline]] void receive(std::span<const std::byte> message) noexcept {
     // Stamped before anything of it is touched, unless its publisher leaves most of them unstamped: then the header says which.
     std::uint64_t now = some_untimed_ ? 0 : clock_.ticks();
-    if (message.size() != topic_.message_bytes) [[unlikely]] {
+    if (!whole(message)) [[unlikely]] {
       damaged(is_warm_up(message) ? 0 : 1);
       return;
     }
@@ -128,6 +130,13 @@ class StreamSubscriber {
       keep(header, now);
     }
     pass_on(false, now);
+  }
+
+  /// Where sizes vary the header tells which it has.
+  [[nodiscard]] bool whole(std::span<const std::byte> message) const noexcept {
+    if (!sizes_.vary()) [[likely]]
+      return message.size() == topic_.message_bytes;
+    return message.size() >= header_bytes && message.size() == sizes_.of(read_header(message).sequence());
   }
 
   void pass_on(bool warm_up, std::uint64_t now) noexcept {
@@ -208,6 +217,7 @@ class StreamSubscriber {
   }
 
   const Topic topic_;
+  const Sizes sizes_;
   const Reception reception_;
   const SubscriberRequest request_;
   const Clock clock_;

@@ -51,10 +51,15 @@ namespace middlemark {
 /// One topic of a stream.
 [[nodiscard]] inline Topic stream_topic(const Settings& settings, unsigned topic) {
   const TopicRequest& asked = settings.topics[topic];
-  return as_listed(settings,
-                   {settings.scope + "_stream" + std::to_string(topic), asked.message_bytes,
-                    static_cast<unsigned>(asked.publishers.size()), static_cast<unsigned>(asked.subscribers.size()),
-                    asked.depth, asked.reliability, asked.type});
+  Topic made{settings.scope + "_stream" + std::to_string(topic),
+             asked.message_bytes,
+             static_cast<unsigned>(asked.publishers.size()),
+             static_cast<unsigned>(asked.subscribers.size()),
+             asked.depth,
+             asked.reliability,
+             asked.type};
+  made.varies = !asked.sizes_path.empty();
+  return as_listed(settings, made);
 }
 
 /// The place of a role among its like on their topic, by its index among all of the trial.

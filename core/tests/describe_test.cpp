@@ -43,6 +43,7 @@ Description elaborate() {
   one.max_bytes_advice = "a larger segment";
   one.best_effort_carrier = "udp";
   one.types = {MessageType::octets, MessageType::point_cloud};
+  one.varying_sizes = true;
   one.max_depth = 4'000'000'000U;
   one.keep_all = false;
   one.companions = true;
@@ -102,7 +103,8 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_EQ(json.at("alone"), true);
   EXPECT_EQ(json.at("best_effort_carrier"), "udp");
   EXPECT_EQ(json.at("types"), Json::array({"octets", "point-cloud"}));
-  EXPECT_EQ(json.size(), 15U) << "a field this test does not know";
+  EXPECT_EQ(json.at("varying_sizes"), true);
+  EXPECT_EQ(json.size(), 16U) << "a field this test does not know";
 }
 
 TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_default) {

@@ -35,7 +35,7 @@ class Fragments : public testing::Test {
   void send(std::uint64_t number, const std::vector<std::size_t>& fragments) {
     std::vector<std::byte> message(layout.message_bytes, std::byte(number));
     Datagrams datagrams(layout, message.data(), flow);
-    datagrams.number(number);
+    datagrams.number(static_cast<std::uint32_t>(number));
     for (const std::size_t i : fragments) ASSERT_GT(sendmsg(to_.get(), &datagrams[i].msg_hdr, MSG_DONTWAIT), 0);
   }
 

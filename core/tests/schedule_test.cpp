@@ -41,6 +41,22 @@ Schedule started(const Load& load, double ticks_per_second) {
   return schedule;
 }
 
+TEST(RecordedSchedule, repeats_its_instants_every_lap_and_knows_how_many_are_due) {
+  const std::vector<std::uint64_t> instants{0, 3, 3, 90};
+  Load load = rate(4e7);
+  load.lap_ns = 100;
+  Schedule schedule(load, nanoseconds, instants);
+  schedule.start(start);
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const std::uint64_t instant = start + i / 4 * 100 + instants[i % 4];
+    EXPECT_EQ(schedule.next(0), instant);
+    EXPECT_EQ(schedule.scheduled_until(instant + 1), i % 4 == 1 ? i + 2 : i + 1) << i << ": two are due at once";
+    EXPECT_EQ(schedule.scheduled_until(instant), i % 4 == 2 ? i - 1 : i) << i;
+  }
+  schedule.start(start + 7);
+  EXPECT_EQ(schedule.next(0), start + 7) << "it begins anew";
+}
+
 TEST(PeriodicSchedule, has_its_first_message_at_the_start) {
   EXPECT_EQ(started(rate(1000), nanoseconds).next(start + 5), start);
 }

@@ -2,7 +2,10 @@
 #include <middlemark/roles/stamping.hpp>
 #include <middlemark/session.hpp>
 
+#include <cstdint>
+#include <fstream>
 #include <numeric>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -10,9 +13,12 @@
 
 #include <gtest/gtest.h>
 
+#include "null/adapter.hpp"
 #include "shm/adapter.hpp"
 #include "support/records.hpp"
 #include "support/stream.hpp"
+#include "tcp/adapter.hpp"
+#include "udp/adapter.hpp"
 
 namespace middlemark {
 namespace {
@@ -101,6 +107,90 @@ TEST(FloodedStream, times_the_first_message_of_each_stride_and_counts_them_all) 
   for (const Arrival& arrival : records<Arrival>(folder, "subscriber-0.npy")) {
     EXPECT_EQ((arrival.stamp & Header::sequence_mask) % stride, 1U % stride);
     EXPECT_LT(arrival.one_way_ns, 1'000'000'000U);
+  }
+}
+
+/// Numbers as the launcher hands them over.
+template <class Number>
+std::string written(const TemporaryFolder& folder, const char* name, const std::vector<Number>& numbers) {
+  const std::string path = folder.string() + "/" + name;
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(numbers.data()), std::ssize(std::as_bytes(std::span(numbers))));
+  return path;
+}
+
+const std::vector<std::uint32_t> varying{16, 200'000, 17, 64, 3000, 1024, 65'507, 4097};
+
+template <class A>
+class VaryingStream : public testing::Test {};
+using Varying = testing::Types<SharedMemory, Udp, Tcp>;
+TYPED_TEST_SUITE(VaryingStream, Varying, );
+
+TYPED_TEST(VaryingStream, brings_messages_of_every_size_and_counts_their_bytes) {
+  const TemporaryFolder folder;
+  StreamTrial trial(Reception::block, 200'000);
+  trial.settings.transport = TypeParam::describe().transports.front().name;
+  trial.settings.interface = "lo";
+  trial.settings.scratch = folder.string();
+  trial.settings.depth = 100;
+  trial.sizes_path = written(folder, "sizes", varying);
+  trial.publisher.load.kind = LoadKind::rate;
+  trial.publisher.load.rate_hz = 400;
+  trial.publisher.samples = 3 * varying.size() + 2;
+  trial.publisher.payload = Payload::filled;
+  trial.publisher.warmup_s = 0.02;
+  const Results results = run_stream<TypeParam>(trial, folder);
+  const PublisherResult& publisher = results.publishers.at(0);
+  const SubscriberResult& subscriber = results.subscribers.at(0);
+  EXPECT_EQ(publisher.sent, 3 * varying.size() + 2);
+  EXPECT_EQ(publisher.sent_bytes, 3 * std::accumulate(varying.begin(), varying.end(), std::uint64_t{0}) + 16 + 200'000);
+  EXPECT_EQ(subscriber.received, publisher.sent);
+  EXPECT_EQ(subscriber.damaged, 0U);
+}
+
+TEST(VaryingSizes, takes_a_message_of_another_size_than_its_turn_for_damaged) {
+  const TemporaryFolder folder;
+  StreamTrial trial(Reception::block, 200);
+  trial.sizes_path = written(folder, "sizes", std::vector<std::uint32_t>{100, 200});
+  trial.settings.transport = "memory";
+  trial.settings.native["shorten"] = "4";
+  trial.publisher.samples = 10;
+  trial.publisher.payload = Payload::filled;
+  const Results results = run_stream<Null>(trial, folder);
+  EXPECT_EQ(results.subscribers.at(0).received, 9U);
+  EXPECT_EQ(results.subscribers.at(0).damaged, 1U);
+}
+
+TEST(VaryingSizes, refuses_sizes_that_are_none_of_its_topic) {
+  const TemporaryFolder folder;
+  StreamTrial trial(Reception::block, 200);
+  const auto refused = [&] { static_cast<void>(run_stream<SharedMemory>(trial, folder)); };
+  for (const auto& wrong : {std::vector<std::uint32_t>{100, 201}, {15}, {}}) {
+    trial.sizes_path = written(folder, "sizes", wrong);
+    EXPECT_THROW(refused(), AdapterError);
+  }
+  trial.sizes_path = folder.string() + "/nowhere";
+  EXPECT_THROW(refused(), AdapterError);
+}
+
+TEST(RecordedStream, sends_at_its_instants_lap_after_lap) {
+  const TemporaryFolder folder;
+  const std::vector<std::uint64_t> instants{1'000'000, 2'000'000, 30'000'000};
+  StreamTrial trial(Reception::block);
+  trial.publisher.load.kind = LoadKind::rate;
+  trial.publisher.load.rate_hz = 60;
+  trial.publisher.load.instants_path = written(folder, "instants", instants);
+  trial.publisher.load.lap_ns = 50'000'000;
+  trial.publisher.samples.reset();
+  trial.publisher.duration_s = 0.16;
+  const Results results = run_stream<SharedMemory>(trial, folder);
+  const PublisherResult& publisher = results.publishers.at(0);
+  EXPECT_EQ(publisher.scheduled, 11U) << "three laps, and two of the fourth";
+  EXPECT_EQ(publisher.sent + publisher.unsent.value(), 11U);
+  const auto sent = records<Sending>(folder, "publisher-0.npy");
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const double due = 5e7 * static_cast<double>(i / 3) + static_cast<double>(instants[i % 3]);
+    EXPECT_NEAR(static_cast<double>(sent[i].begin_ns) - sent[i].late_ns, due, 2.0);
   }
 }
 

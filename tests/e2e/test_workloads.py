@@ -1,10 +1,15 @@
 """A robot as a suite: carried over real transports, told in the terminal and as JSON; the robots that come along."""
 
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from product import Bench
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
 
 from middlemark.suite import load, raw_options
 from middlemark.suite.request import suite_files
@@ -113,6 +118,73 @@ def test_what_only_a_robot_has_is_refused_without_one_and_the_other_way_round(be
     assert ended.code == 2
     assert "--size: the workload's topics say size; leave it out" in ended.err
     assert "--rate: the workload's topics say rate" in ended.err
+
+
+SENT = [(0, 500), (15, 30_000), (20, 64), (90, 2_000)]
+"""Instants in ms and sizes of a topic in a bag that lasts 90 ms, and 120 until it is repeated."""
+
+
+def rosbag_of_ros1(folder: Path) -> Path:
+    """Record with ROS 1's own rosbag; as the Python of the distribution has it, which is another than the tests'."""
+    script = (
+        "import rosbag, rospy, std_msgs.msg, sys\n"
+        "bag = rosbag.Bag(sys.argv[1], 'w')\n"
+        f"for ms, size in {SENT}:\n"
+        "    text = std_msgs.msg.String('x' * (size - 4))\n"
+        "    bag.write('/talk', text, rospy.Time(1700000000, ms * 1000000))\n"
+        "bag.close()\n"
+    )
+    path = folder / "drive.bag"
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", script, str(path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    if "No module named" in done.stderr:
+        pytest.skip("ROS 1's rosbag is not installed (python3-rosbag)")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def bag_of(folder: Path, plugin: StoragePlugin) -> Path:
+    path = folder / "drive"
+    with Writer(path, version=9, storage_plugin=plugin) as writer:
+        talk = writer.add_connection("/talk", "std_msgs/msg/String", typestore=get_typestore(Stores.ROS2_HUMBLE))
+        for ms, size in SENT:
+            writer.write(talk, 1_700_000_000_000_000_000 + ms * 1_000_000, bytes(size))
+    return path
+
+
+BAGS: dict[str, Callable[[Path], Path]] = {
+    "rosbag": rosbag_of_ros1,
+    "sqlite3": lambda folder: bag_of(folder, StoragePlugin.SQLITE3),
+    "mcap": lambda folder: bag_of(folder, StoragePlugin.MCAP),
+}
+
+
+@pytest.mark.parametrize("recorded", BAGS)
+def test_a_bag_goes_from_its_file_to_a_report_in_two_commands(bench: Bench, tmp_path: Path, recorded: str) -> None:
+    bag = BAGS[recorded](tmp_path)
+    suite = str(tmp_path / "robot.toml")
+    made = bench.run("workload", "from-bag", str(bag), "-o", suite)
+    assert made.code == 0, made.err
+    ended = bench.run("run", suite, "--adapter", "udp", "--trials", "1", "--duration", "0.35s", "--scale", "1,2")
+    assert ended.code == 0, ended.err
+    assert (ended.folder / "report.html").exists()
+    trials = [json.loads(line) for line in (ended.folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()]
+    plan = json.loads((ended.folder / "run.json").read_text(encoding="utf-8"))["plan"]
+    measured = [each for each in trials if plan["cells"][each["cell"]]["transport"] == "udp"]
+    assert measured
+    for each in measured:
+        scale = plan["cells"][each["cell"]].get("scale", 1.0)
+        (sent,) = each["publishers"]
+        due = [lap * 120 + ms for lap in range(8) for ms, _ in SENT if lap * 120 + ms < 350 * scale]
+        assert sent["scheduled"] == len(due), "the bag is repeated, and at twice the rates twice as often"
+        sizes = [size for _, size in SENT] * 8
+        assert sent["sent_bytes"] == sum(sizes[: sent["sent"]])
+        file = next(each for each in each["files"] if each["role"] == "publisher")
+        records = np.load(ended.folder / file["path"])
+        instants_ms = (records["begin_ns"].astype(float) - records["late_ns"]) / 1e6
+        assert instants_ms == pytest.approx([at / scale for at in due[: len(records)]], abs=1e-3)
+        assert each["counts"]["damaged"] == 0
 
 
 def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, tmp_path: Path) -> None:

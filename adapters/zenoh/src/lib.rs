@@ -71,6 +71,7 @@ impl Adapter for Zenoh {
             name,
             carrier,
             processes: vec![2],
+            varying_sizes: true,
             max_depth: Some(100_000), // a ring has all of its places from the start, some 300 bytes each
             ..Transport::default()
         };
@@ -90,6 +91,7 @@ impl Adapter for Zenoh {
                 Transport {
                     segments: vec!["*.zenoh".into()],
                     loan: vec![false, true],
+                    varying_sizes: false, // its memory is taken from the pool before the length is known
                     ..transport("shm", "shared-memory")
                 },
                 Transport { processes: vec![1], ..transport("intraprocess", "process-memory") },

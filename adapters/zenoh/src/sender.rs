@@ -37,6 +37,8 @@ pub struct Sender {
     route: Route,
     memory: Memory,
     bytes: usize,
+    /// Of the message in hand.
+    length: usize,
     topic: String,
     /// Less than the write timeout, for the clock is coarse.
     given_up_ns: u64,
@@ -88,6 +90,7 @@ impl Sender {
             route,
             memory: if session.pool.is_some() { Memory::Lent(None) } else { Memory::Heap(Vec::new()) },
             bytes: topic.message_bytes,
+            length: topic.message_bytes,
             topic: topic.name.to_string(),
             given_up_ns: (session.settings.write_timeout() * 9 / 10).as_nanos() as u64,
             gave_up: false,
@@ -126,7 +129,7 @@ impl Sender {
             Memory::Heap(next) if next.capacity() < self.bytes => None,
             Memory::Heap(next) => {
                 // SAFETY: loan() made room for so many, and the caller wrote them.
-                unsafe { next.set_len(self.bytes) };
+                unsafe { next.set_len(self.length) };
                 Some(std::mem::take(next).into())
             }
             Memory::Lent(next) => next.take().map(ZBytes::from),
@@ -150,6 +153,7 @@ impl Sender {
 impl middlemark_adapter::Publisher for Sender {
     fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
         self.reserve(Duration::ZERO);
+        self.length = bytes;
         match &mut self.memory {
             Memory::Heap(next) => next.spare_capacity_mut().get_mut(..bytes),
             // SAFETY: whoever writes to it writes bytes.

@@ -25,6 +25,7 @@ struct StreamTrial {
   unsigned topics = 1;
   PublisherRequest publisher;
   std::uint64_t kept = 1'000'000;
+  std::string sizes_path;  ///< of every topic
 
   explicit StreamTrial(Reception reception, std::size_t message_bytes = 64)
       : settings(trial_settings(reception, message_bytes)) {
@@ -40,6 +41,7 @@ struct StreamTrial {
     Configuration made;
     made.settings = settings;
     made.settings.topics = topics_of(settings, topics);
+    for (TopicRequest& topic : made.settings.topics) topic.sizes_path = sizes_path;
     for (unsigned i = 0; i < settings.subscribers; ++i) {
       SubscriberRequest subscriber;
       subscriber.index = i;

@@ -43,7 +43,10 @@ def from_irobot(topology: str, out: str | None) -> int:
 @click.argument("bag", metavar="FILE|FOLDER")
 @click.option("-o", "--out", metavar="FILE", help="The suite that is written (default: BAG.toml here; -: stdout).")
 def from_bag(bag: str, out: str | None) -> int:
-    """Read a recorded bag: ROS 1's, or rosbag2's (sqlite3 or MCAP, also compressed)."""
+    """Read a recorded bag: ROS 1's, or rosbag2's (sqlite3 or MCAP, also compressed).
+
+    The sizes and instants of its messages are written beside the suite, as Parquet.
+    """
     from middlemark.suite.read import suite_name
     from middlemark.workloads.bag import read
     from middlemark.workloads.written import toml
@@ -52,9 +55,17 @@ def from_bag(bag: str, out: str | None) -> int:
     if not path.exists():
         raise RequestError([Problem(bag, "there is no such file or folder")])
     stem = path.resolve().stem
-    found = read(path, suite_name(stem))
-    text = toml(found.workload, f"The topics of {path.resolve().name}", found.remarks, found.comments)
-    return _write(text, out or f"{stem}.toml")
+    out = out or f"{stem}.toml"
+    sequence = None if out == "-" else Path(out).with_suffix(".parquet")
+    found = read(path, suite_name(stem), sequence)
+    text = toml(
+        found.workload,
+        f"The topics of {path.resolve().name}",
+        found.remarks,
+        found.comments,
+        None if sequence is None else sequence.name,
+    )
+    return _write(text, out)
 
 
 @command.command(name="from-ros2")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from middlemark.launch import clocks, evidence
+from middlemark.launch import clocks, evidence, recorded
 from middlemark.launch.channel import WorkerFailedError, WorkerProcess
 from middlemark.launch.companion import Companion, declared
 from middlemark.launch.costs import Waited, WorkerAccounts, account, series, waited, worker_cost
@@ -106,6 +106,8 @@ class Measurement:
 
     async def run(self) -> None:
         """Measure. Raises WorkerFailedError."""
+        if self.tasks.graph is not None:
+            recorded.hand_over(self.tasks.graph, self.setting.scratch, self.outcome.number)
         await self.witness.look_before(self.running)
         environment = await self._companions()
         begin_ns = time.monotonic_ns()

@@ -84,6 +84,7 @@ def tasks_of(
         kept=kept(cell, limits) if cell.pattern == "stream" and graph is None else (0, 0),
         graph=graph,
         kept_by_topic=kept_by_topic(graph, limits) if graph else (),
+        scratch=scratch,
     )
     roles = pattern.roles(asked)
     workers = _of_nodes(roles, graph, processes, places) if graph else _of_roles(roles, cell, places)

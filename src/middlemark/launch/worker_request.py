@@ -1,5 +1,6 @@
 """A cell → what the workers are told: ``settings`` and ``roles`` of docs/protocol.md. Pure."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """The workload, as the transport has it."""
     kept_by_topic: tuple[int, ...] = ()
     """Records that each end of its topics may keep raw."""
+    scratch: str = ""
+    """The trial's folder."""
 
 
 def settings_of(
@@ -48,7 +51,7 @@ def settings_of(
 
     ``folder``: the run's, where the copies of the user's own files are; empty: there is none yet.
     """
-    topics = _topics(cell) if graph is None else _topics_of(graph)
+    topics = _topics(cell) if graph is None else _topics_of(graph, scratch)
     workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
     told = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
     return Settings(
@@ -84,7 +87,17 @@ def _topics(cell: Cell) -> tuple[TopicRequest, ...]:
     )
 
 
-def _topics_of(graph: Workload) -> tuple[TopicRequest, ...]:
+def sizes_path(scratch: str, topic: int) -> str:
+    """Return where the sizes of that topic stand."""
+    return os.path.join(scratch, f"sizes.{topic}")
+
+
+def instants_path(scratch: str, topic: int) -> str:
+    """Return where the instants of that topic stand."""
+    return os.path.join(scratch, f"instants.{topic}")
+
+
+def _topics_of(graph: Workload, scratch: str) -> tuple[TopicRequest, ...]:
     receiving: dict[int, list[int]] = {}
     for index, (topic, _) in enumerate(graph.edges):
         receiving.setdefault(topic, []).append(index)
@@ -96,6 +109,7 @@ def _topics_of(graph: Workload) -> tuple[TopicRequest, ...]:
             reliability=each.reliability,
             depth=each.depth,
             type=convert(each.type, MessageType),
+            sizes_path=sizes_path(scratch, number) if each.sizes else "",
         )
         for number, each in enumerate(graph.topics)
     )

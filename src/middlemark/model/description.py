@@ -38,6 +38,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """What must be seen to move best effort, where that is not ``carrier``; a native service is not meant."""
     types: Annotated[tuple[MessageType, ...], SOME] = ("octets",)
     """Types of messages that it carries, octets first."""
+    varying_sizes: bool = False
+    """Messages of a topic may be shorter than its largest."""
 
 
 class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):

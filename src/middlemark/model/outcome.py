@@ -1,6 +1,6 @@
 """What came of one trial: the values that are kept, one line of ``trials.jsonl`` each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import msgspec
@@ -9,6 +9,7 @@ from msgspec import Meta
 from middlemark.model.imported import Imported
 from middlemark.model.noise import Witnessed
 from middlemark.model.protocol import Clock, Count, Index, RoleKind, SecondsOrZero, Several
+from middlemark.model.workload import Workload
 
 
 class RunWarning(msgspec.Struct, frozen=True):
@@ -110,6 +111,8 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     scheduled: Count | None
     """Intended instants within the measuring; None without a schedule (rate max, bursts)."""
     sent: Count
+    sent_bytes: Count | None = None
+    """Where the sizes of its topic vary: theirs, all together."""
     timed_out: Count
     """Publishes that back-pressure held beyond the write timeout: not sent, not lost."""
     publish_failed: Count
@@ -126,6 +129,13 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     first_sent_ns: Count
     """CLOCK_MONOTONIC; 0: nothing was sent."""
     last_sent_ns: Count
+
+
+def bytes_sent(publishers: Iterable[Sent], graph: Workload) -> int:
+    """Return the bytes of all messages that the publishers of a workload sent."""
+    return sum(
+        each.sent * graph.topics[each.topic].size if each.sent_bytes is None else each.sent_bytes for each in publishers
+    )
 
 
 class Arrived(msgspec.Struct, frozen=True, kw_only=True):

@@ -72,6 +72,9 @@ class TopicRequest(Message, frozen=True, kw_only=True):
     """Keep-last history depth in messages; null is keep-all."""
     type: MessageType = "octets"
     """``message_bytes`` are then those of its main array."""
+    sizes_path: str = ""
+    """Absolute; a uint32 in host order for each message in turn, repeated: its bytes, at most ``message_bytes``. Empty:
+    each has ``message_bytes``."""
 
 
 class Settings(Message, frozen=True, kw_only=True):
@@ -144,6 +147,10 @@ class Load(Message, frozen=True, kw_only=True, omit_defaults=True):
     """burst: messages sent back to back."""
     recovery_s: SecondsOrZero = 0.0
     """burst: pause between the end of one burst and the next."""
+    instants_path: str = ""
+    """rate: absolute; a uint64 in host order for each message, ascending: its instant in ns from the start. Repeated
+    every ``lap_ns``, which is above the last; ``rate_hz`` is their mean. Empty: ``arrivals`` says how they lie."""
+    lap_ns: Count = 0
 
 
 class RoleRequest(Message, frozen=True, kw_only=True, tag_field="role"):
@@ -552,6 +559,8 @@ class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
     """Intended instants within the measuring; null without a schedule."""
     sent: Count
     """Publishes that succeeded."""
+    sent_bytes: Count | None = None
+    """Theirs, all together, where sizes vary; null: each has the topic's size."""
     timed_out: Count
     """Publishes that back-pressure held beyond the write timeout: neither sent nor lost."""
     publish_failed: Count

@@ -17,6 +17,39 @@ DEEP = 1000
 """Of a history that is to keep all on a transport that keeps some, however many."""
 
 
+class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
+    """Sizes whose logarithm is normally distributed. None is below 16 bytes or above the topic's size."""
+
+    median: Annotated[int, Meta(ge=16)]
+    """Bytes."""
+    sigma: Annotated[float, Meta(ge=0)]
+    """Standard deviation of the natural logarithm."""
+
+
+class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
+    """Sizes or instants of a file, one for each message in turn, repeated. Where it lies makes no other of it."""
+
+    path: str
+    """Absolute, where the suite was read."""
+    digest: str
+    """SHA-256 of the file."""
+    messages: Annotated[int, Meta(ge=1)]
+    topic: str | None = None
+    """Its name in a recorded sequence; None: the file is a list."""
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether it is the same content."""
+        return isinstance(other, FromFile) and self._said == other._said
+
+    def __hash__(self) -> int:
+        """Return that of the content."""
+        return hash(self._said)
+
+    @property
+    def _said(self) -> tuple[str, int, str | None]:
+        return self.digest, self.messages, self.topic
+
+
 class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"source": "from"}):
     """One topic. It has ``rate_hz``, or ``after``: then it is published for each message of that one that arrives."""
 
@@ -26,10 +59,14 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     to: tuple[str, ...]
     """The nodes that subscribe to it: an edge each."""
     size: Annotated[int, Meta(ge=16)]
-    """Bytes of a message, the core's header of 16 included."""
+    """Bytes of a message, the core's header of 16 included; of the largest, where sizes vary."""
+    sizes: Lognormal | FromFile | None = None
+    """What they are drawn from, or where they stand; None: all are alike."""
     type: str = OCTETS
     """One of ``MessageType``, or what the messages are called where they come from, and then they are octets."""
     rate_hz: Annotated[float, Meta(gt=0)] | None = None
+    instants: FromFile | None = None
+    """When each is due, stretched to a mean of ``rate_hz``; None: ``arrivals`` says how they lie."""
     arrivals: Arrivals = "periodic"
     after: str | None = None
     work_s: Annotated[float, Meta(ge=0)] = 0.0
@@ -40,6 +77,11 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     reliability: Reliability = "reliable"
     depth: Annotated[int, Meta(ge=1)] | None = 10
     """Keep-last history in messages; None is keep-all."""
+
+    @property
+    def lap_s(self) -> float:
+        """How long it takes until its instants begin anew; 0: it has none of a file."""
+        return self.instants.messages / self.rate_hz if self.instants and self.rate_hz else 0.0
 
 
 def honoured(topic: Topic, transport: Transport) -> Topic:
@@ -55,6 +97,8 @@ def honoured(topic: Topic, transport: Transport) -> Topic:
 
 def carried(topic: Topic, transport: Transport) -> MessageType:
     """Return as which type of message that transport carries the topic's: octets where it cannot carry its own."""
+    if topic.sizes is not None:
+        return OCTETS
     for known in transport.types:
         if known == topic.type and misfit(topic.type, topic.size) is None:
             return known
@@ -74,6 +118,11 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     topics: Annotated[tuple[Topic, ...], Meta(min_length=1)]
     shared: tuple[Process, ...] = ()
+
+    @property
+    def varies(self) -> bool:
+        """Whether a topic has messages of several sizes."""
+        return any(each.sizes is not None for each in self.topics)
 
     @property
     def nodes(self) -> tuple[str, ...]:

@@ -42,6 +42,9 @@ _SETTLED_LATE = ("pin", *(name for name, each in FACTORS.items() if each.applies
 """Factors whose levels are only known once a cell is made."""
 
 
+ONE_SIZE = "its messages of one topic have one size, and a topic's sizes vary here"
+
+
 class Lack(msgspec.Struct, frozen=True):
     """A level that a target cannot honour, and why."""
 
@@ -92,7 +95,8 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
         _check_sizes(sweep, asked, notes, problems)
     lacks: list[Lack] = []
     of_topics = () if sweep.workload is None else OF_WORKLOAD  # told topic by topic
-    settled = [(target, _settle(target, asked, lacks, notes, of_topics)) for target in targets]
+    varies = sweep.workload is not None and sweep.workload.varies
+    settled = [(target, _settle(target, asked, lacks, notes, of_topics, varies=varies)) for target in targets]
     problems += _refused(sweep, asked, settled, lacks)
     notes += _left_out(asked, settled, lacks)
     shared = len(loads.rows) * math.prod(len(asked[factor].values) for factor in _OTHERS)
@@ -157,16 +161,26 @@ def _check_sizes(sweep: Sweep, asked: dict[str, Levels], notes: list[Note], prob
 
 
 def _settle(
-    target: Target, asked: dict[str, Levels], lacks: list[Lack], notes: list[Note], untold: Sequence[str]
+    target: Target,
+    asked: dict[str, Levels],
+    lacks: list[Lack],
+    notes: list[Note],
+    untold: Sequence[str],
+    *,
+    varies: bool,
 ) -> dict[str, tuple[Level, ...]]:
-    """Return the levels of each capability that the target will be measured with. ``untold``: factors without notes."""
+    """Return the levels of each capability that the target will be measured with.
+
+    ``untold``: factors without notes. ``varies``: a topic of the workload has messages of several sizes.
+    """
+    alike = varies and not target.transport.varying_sizes
     settled: dict[str, tuple[Level, ...]] = {}
     for factor, honour in CAPABILITIES.items():
         levels = asked[factor]
         kept: list[Level] = []
         lacking: list[Lack] = []
         for level in levels.values:
-            why = honour.cannot(target.transport, level)
+            why = ONE_SIZE if alike and factor == "size" else honour.cannot(target.transport, level)
             if why is None:
                 kept.append(level)
             else:

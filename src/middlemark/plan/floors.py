@@ -109,6 +109,8 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
     """Return the cell as that floor measures it; None where it would be another experiment."""
     if cannot(transport, "size", cell.size) or cannot(transport, "processes", cell.processes):
         return None
+    if cell.workload is not None and cell.workload.varies and not transport.varying_sizes:
+        return None
     receive, loan = cell.receive, cell.loan
     if receive not in transport.receive:
         if receive != "listen" or "block" not in transport.receive:

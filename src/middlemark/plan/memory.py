@@ -9,7 +9,7 @@ import math
 from middlemark.model.cell import Cell
 from middlemark.model.load import most_in_bursts
 from middlemark.model.plan import Limits
-from middlemark.model.workload import Workload
+from middlemark.model.workload import Topic, Workload
 from middlemark.plan.pinning import count_roles
 
 PUBLISHER_RECORD_BYTES = 16
@@ -30,6 +30,8 @@ SHORTEST_COPYING_S = 60e-9
 """Of a ping alone."""
 MARGIN = 1.1
 """Arrivals may be a little more than their rate says."""
+MOST_BUNCHED = 10
+"""Recorded instants may lie so much closer than their mean."""
 
 
 def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
@@ -46,18 +48,23 @@ def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
 
 def kept_by_topic(graph: Workload, limits: Limits) -> tuple[int, ...]:
     """Return the records that each end of each topic may keep raw: the messages expected, as far as there is room."""
-    wanted = [
-        limits.samples
-        if limits.samples is not None
-        else math.ceil(min(limits.duration_s or 0.0, limits.limit_s) * rate * MARGIN) + 1
-        for rate in graph.rates_hz
-    ]
+    wanted = [_messages(each, rate, limits) for each, rate in zip(graph.topics, graph.rates_hz, strict=True)]
     total = sum(
         messages * (PUBLISHER_RECORD_BYTES + SUBSCRIBER_RECORD_BYTES * len(each.to))
         for messages, each in zip(wanted, graph.topics, strict=True)
     )
     part = min(1.0, MOST_RECORDS_BYTES / total)
     return tuple(max(1, int(messages * part)) for messages in wanted)
+
+
+def _messages(topic: Topic, rate_hz: float, limits: Limits) -> int:
+    if limits.samples is not None:
+        return limits.samples
+    seconds = min(limits.duration_s or 0.0, limits.limit_s)
+    if topic.instants is None:
+        return math.ceil(seconds * rate_hz * MARGIN) + 1
+    laps = math.floor(seconds / topic.lap_s) + 1
+    return min(laps * topic.instants.messages, math.ceil(seconds * rate_hz * MOST_BUNCHED) + 1000)
 
 
 def _needed_by_graph(graph: Workload, limits: Limits) -> int:

@@ -8,7 +8,7 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
-from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome
+from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome, bytes_sent
 from middlemark.model.plan import Limits, Plan
 from middlemark.model.times import Summary, Times
 from middlemark.stats import breakdown, costs, rates, workload
@@ -211,7 +211,17 @@ def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> Cell
         result = _of_stream(result, trials)
     if result.rate_hz is None or "size" in cell.unknown:
         return result
-    return msgspec.structs.replace(result, bytes_per_s=result.rate_hz * cell.size)
+    return msgspec.structs.replace(result, bytes_per_s=result.rate_hz * _mean_size(cell, trials))
+
+
+def _mean_size(cell: Cell, trials: Sequence[TrialSummary]) -> float:
+    """Return the bytes of a message; of a workload, whose topics differ, those of what was sent."""
+    if cell.workload is None:
+        return cell.size
+    graph = cell.workload.under(cell.scale, cell.copies)
+    sent = [each for trial in trials for each in trial.outcome.publishers]
+    messages = sum(each.sent for each in sent)
+    return bytes_sent(sent, graph) / messages if messages else 0.0
 
 
 def _of_stream(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:

@@ -47,6 +47,7 @@ class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
 
     edges: tuple[EdgeTrial, ...]
     chains: tuple[Summary | None, ...]
+    measured_s: float = 0.0
 
     @property
     def worst(self) -> float | None:
@@ -64,6 +65,7 @@ def graph_trial(
     return GraphTrial(
         edges=_edges(graph, outcome, arrived, latencies),
         chains=tuple(_chain(path, arrived) for path in _paths(graph)),
+        measured_s=outcome.measured_s,
     )
 
 
@@ -202,7 +204,14 @@ def edges_over(
     graph = cell.workload.under(cell.scale, cell.copies)
     rates_hz = graph.rates_hz
     return tuple(
-        _edge(graph.topics[number], node, rates_hz[number], [each.edges[index] for each in trials], latencies(index))
+        _edge(
+            graph.topics[number],
+            node,
+            rates_hz[number],
+            [each.edges[index] for each in trials],
+            latencies(index),
+            sum(each.measured_s for each in trials),
+        )
         for index, (number, node) in enumerate(graph.edges)
     )
 
@@ -234,7 +243,14 @@ def too_short(graph: Workload, limits: Limits) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _edge(topic: Topic, node: str, rate_hz: float, trials: Sequence[EdgeTrial], latency: Summary | None) -> EdgeResult:
+def _edge(
+    topic: Topic,
+    node: str,
+    rate_hz: float,
+    trials: Sequence[EdgeTrial],
+    latency: Summary | None,
+    measured_s: float,
+) -> EdgeResult:
     sent, late, lost, unsent = (
         sum(getattr(each, name) for each in trials) for name in ("sent", "late", "lost", "unsent")
     )
@@ -255,14 +271,14 @@ def _edge(topic: Topic, node: str, rate_hz: float, trials: Sequence[EdgeTrial], 
         deadline_s=topic.deadline_s,
         missed=None if topic.deadline_s is None else late,
         failed_share=share,
-        holds=_holds(topic, due, share, rate_hz),
+        holds=_holds(topic, due, share, due / rate_hz if topic.instants is None else measured_s),
         one_way_ns=latency,
     )
 
 
-def _holds(topic: Topic, due: int, share: float, rate_hz: float) -> bool | None:
-    """Say whether the edge holds; None: it has no deadline, or too little is known."""
-    if topic.deadline_s is None or (due < ENOUGH_MESSAGES and due < ENOUGH_S * rate_hz * _NEARLY):
+def _holds(topic: Topic, due: int, share: float, seconds: float) -> bool | None:
+    """Say whether the edge holds; None: it has no deadline, or too little is known. ``seconds``: of its messages."""
+    if topic.deadline_s is None or not due or (due < ENOUGH_MESSAGES and seconds < ENOUGH_S * _NEARLY):
         return None
     return share <= topic.allow
 

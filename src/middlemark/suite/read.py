@@ -128,11 +128,12 @@ def find_workload(
 ) -> tuple[Workload | None, list[Problem]]:
     """Return the workload of a suite: its own, or that of the file which it names."""
     if not isinstance(value, str):
-        return read_workload(value, name, place, text)
+        return read_workload(value, name, place, text, folder)
     document, problems, other = read_document(folder / value, value)
     if document is None:
         return None, problems
-    return read_workload(document.get("workload"), suite_name(Path(value).stem), value, other)
+    named = (folder / value).parent
+    return read_workload(document.get("workload"), suite_name(Path(value).stem), value, other, named)
 
 
 def make_sweep(

@@ -1,18 +1,24 @@
 """The ``workload`` of a suite: a table of topics, services and processes, or the file that has one."""
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.levels import DEPTH, RATE, SHARE, SIZE, Wrong, seconds, words
 from middlemark.model.spelling import did_you_mean, quoted
-from middlemark.model.workload import OCTETS, Process, Topic, Workload
+from middlemark.model.workload import OCTETS, FromFile, Lognormal, Process, Topic, Workload
 from middlemark.problems import Problem
+from middlemark.suite import sequence
 
 MOST_ENDS = 4096
 """Publishers and subscribers of a graph; each has a thread."""
 SHORTEST_DEADLINE_S = 1e-6
+LARGEST_SIGMAS = 4
+"""Above the median of a lognormal distribution, where no largest size is given: one in 30,000 would be larger."""
+WIDEST_SIGMA = 3.0
 _NAME = re.compile(r"[A-Za-z0-9_~/][A-Za-z0-9_~/.:-]{0,199}")
 
 
@@ -39,6 +45,7 @@ def _read_hz(value: object) -> float:
     return rate
 
 
+_ARRIVALS = words("kind of arrivals", "periodic", "poisson")
 Reads = Callable[[object], Any]
 """A value of TOML → the level. Raises Wrong."""
 
@@ -49,7 +56,7 @@ _KINDS: Mapping[str, Reads] = {
     "size": SIZE.read,
     "type": _read_name,
     "rate": _read_hz,
-    "arrivals": words("kind of arrivals", "periodic", "poisson").read,
+    "arrivals": _ARRIVALS.read,
     "after": _read_name,
     "work": seconds(0.0).read,
     "deadline": seconds(SHORTEST_DEADLINE_S).read,
@@ -70,13 +77,69 @@ _SERVICE: Mapping[str, Reads] = {
 }
 
 
+_LOGNORMAL = re.compile(r"lognormal\(([^,()]+),([^,()]+)(?:,([^,()]+))?\)")
+
+
+def _read_lognormal(value: str) -> dict[str, Any]:
+    match = _LOGNORMAL.fullmatch(value.strip())
+    if match is None:
+        raise Wrong(
+            f"{quoted(value)} is no distribution; write 'lognormal(64k, 0.5)': median and sigma of the logarithm"
+        )
+    median = max(_size(match[1].strip()), SMALLEST_MESSAGE)
+    try:
+        sigma = float(match[2])
+    except ValueError:
+        sigma = -1.0
+    if not 0 < sigma <= WIDEST_SIGMA:
+        raise Wrong(f"{quoted(match[2].strip())} is no sigma; a number above 0, at most {WIDEST_SIGMA:g}, is")
+    most = _size(match[3].strip()) if match[3] else math.ceil(median * math.exp(LARGEST_SIGMAS * sigma))
+    if most < median:
+        raise Wrong(f"the largest size, {most}, is below the median of {median}")
+    return {"size": most, "sizes": Lognormal(median, sigma)}
+
+
+def _size(word: str) -> int:
+    found = SIZE.read(int(word) if word.isdigit() else word)
+    assert isinstance(found, int)
+    return found
+
+
 class _Reader:
     """Reads one table; ``problems`` grows."""
 
-    def __init__(self, place: str, text: str) -> None:
+    def __init__(self, place: str, text: str, folder: Path) -> None:
         self.problems: list[Problem] = []
+        self.recorded: sequence.Sequence | None = None
+        """What the topics did, where the workload names a sequence."""
         self._place = place
         self._text = text
+        self._folder = folder
+
+    def find_sequence(self, value: object) -> None:
+        """Read the file that the workload names."""
+        try:
+            if not isinstance(value, str) or not value:
+                raise Wrong(f'{quoted(value)} is no file; write sequence = "robot.parquet"')
+            self.recorded = sequence.read_sequence(self._folder / value)
+        except Wrong as error:
+            self.problems.append(Problem(f"{self._place}: workload.sequence", str(error)))
+
+    def sizes(self, value: object) -> dict[str, Any]:
+        """Return ``size``, and ``sizes`` where they vary. Raises Wrong."""
+        if isinstance(value, str) and value.startswith("@"):
+            found, sizes = sequence.read_sizes(self._folder / value[1:])
+            return {"size": int(sizes.max()), "sizes": found}
+        if isinstance(value, str) and value.strip().startswith("lognormal"):
+            return _read_lognormal(value)
+        return {"size": SIZE.read(value)}
+
+    def arrivals(self, value: object) -> dict[str, Any]:
+        """Return ``arrivals``, or ``instants`` and their mean rate. Raises Wrong."""
+        if isinstance(value, str) and value.startswith("@"):
+            found, _, rate_hz = sequence.read_instants(self._folder / value[1:])
+            return {"instants": found, "rate": rate_hz}
+        return {"arrivals": _ARRIVALS.read(value)}
 
     def wrong(self, kind: str, number: int, key: str, text: str) -> None:
         """Note a problem of the table ``[[workload.kind]]`` of that number, with the line of its key."""
@@ -112,15 +175,22 @@ class _Reader:
         return found if len(self.problems) == before else None
 
 
-def read_workload(table: object, name: str, place: str, text: str = "") -> tuple[Workload | None, list[Problem]]:
-    """Check the table ``workload`` of a file; ``text`` is the file's, so that problems have their lines."""
+def read_workload(
+    table: object, name: str, place: str, text: str = "", folder: Path = Path()
+) -> tuple[Workload | None, list[Problem]]:
+    """Check the table ``workload`` of a file.
+
+    ``text`` is the file's, so that problems have their lines; ``folder`` has the files that it names.
+    """
     if not isinstance(table, dict):
         return None, [Problem(f"{place}: workload", "no table; write [[workload.topic]] and its keys below")]
-    reader = _Reader(place, text)
+    reader = _Reader(place, text, folder)
     for key in table:
-        if key not in ("topic", "service", "process"):
-            known = did_you_mean(key, ("topic", "service", "process"))
+        if key not in ("topic", "service", "process", "sequence"):
+            known = did_you_mean(key, ("topic", "service", "process", "sequence"))
             reader.problems.append(Problem(f"{place}: workload.{key}", f"no such key; {known}"))
+    if "sequence" in table:
+        reader.find_sequence(table["sequence"])
     topics = [*_topics(reader, table), *_services(reader, table)]
     shared = _processes(reader, table.get("process", {}), place, {node for _, _, each in topics for node in _of(each)})
     _check(reader, topics)
@@ -141,18 +211,54 @@ def _of(topic: Topic) -> tuple[str, ...]:
 
 def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
     for number, each in enumerate(reader.tables(table, "topic")):
-        found = reader.read("topic", number, each, _KINDS, ("name", "from", "to", "size"))
+        kinds = {**_KINDS, "size": reader.sizes, "arrivals": reader.arrivals}
+        found = reader.read("topic", number, each, kinds, ("name", "from", "to"))
         if found is None:
+            continue
+        found |= found.pop("size", {})
+        arrivals = found.pop("arrivals", {})
+        if "instants" in arrivals and ("rate" in found or "after" in found):
+            key = "rate" if "rate" in found else "after"
+            reader.wrong("topic", number, "arrivals", f"a file says when it is published; leave {key} out")
+            continue
+        found |= arrivals
+        found = _as_recorded(reader.recorded, found)
+        if "size" not in found:
+            reader.wrong("topic", number, "", f"size is missing{_not_in(reader.recorded, found['name'])}")
             continue
         if ("rate" in found) == ("after" in found):
             what = "both rate and after" if "rate" in found else "neither rate nor after"
-            reader.wrong("topic", number, "", f"{what}: it is published at a rate, or after another topic")
+            reader.wrong(
+                "topic",
+                number,
+                "",
+                f"{what}: it is published at a rate, or after another topic{_not_in(reader.recorded, found['name'])}",
+            )
             continue
         if "work" in found and "after" not in found:
             reader.wrong("topic", number, "work", "without after: work is done on what arrived")
             continue
         found["size"] = max(found["size"], SMALLEST_MESSAGE)
         yield "topic", number, Topic(**{_FIELDS.get(key, key): level for key, level in found.items()})
+
+
+def _as_recorded(recorded: sequence.Sequence | None, found: dict[str, Any]) -> dict[str, Any]:
+    """Return the topic with the sizes and the instants of the sequence, as far as it has none of its own."""
+    name = found["name"]
+    if recorded is None or name not in recorded.courses:
+        return found
+    mine: FromFile = recorded.of(name)
+    if "size" not in found:
+        found |= {"size": int(recorded.courses[name].sizes.max()), "sizes": mine}
+    if not {"rate", "after", "arrivals"} & found.keys():
+        found |= {"rate": recorded.rate_hz(name), "instants": mine}
+    return found
+
+
+def _not_in(recorded: sequence.Sequence | None, name: str) -> str:
+    if recorded is None or name in recorded.courses:
+        return ""
+    return f"; the sequence {Path(recorded.path).name} has no topic '{name}'"
 
 
 def _services(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:

@@ -1,11 +1,13 @@
 """Recorded bags: ROS 1's, and rosbag2's with sqlite3 or MCAP, compressed or not. Read once, message by message.
 
-A bag knows topics, types, sizes and instants, ROS 1's also who published. It does not know who received, nor by when a
-message had to arrive: each topic has one subscriber, and a deadline of the mean time between its messages, but at most
-``LONGEST_DEADLINE_S``. Both stand in the suite to be edited.
+A bag knows topics, types, sizes and instants, ROS 1's also who published. The sizes and instants of all messages are
+written as they are read, a Parquet file (``sequence`` of a workload), so that a replay has them as they were. It does
+not know who received, nor by when a message had to arrive: each topic has one subscriber, and a deadline of the mean
+time between its messages, but at most ``LONGEST_DEADLINE_S``. Both stand in the suite to be edited.
 """
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -57,15 +59,66 @@ class _Reader(Protocol):
     def messages(self) -> Iterator[tuple["Connection", int, bytes]]: ...
 
 
-def read(path: Path, name: str) -> Recorded:
-    """Return the workload of a bag. Raises RequestError where it cannot be read to its end."""
+class _Sequence:
+    """The Parquet file of the messages: what has been seen goes out a group of rows at a time."""
+
+    ROWS = 1 << 16
+
+    def __init__(self, path: Path, names: list[str]) -> None:
+        import pyarrow
+        import pyarrow.parquet
+
+        self._arrow = pyarrow
+        self._names = pyarrow.array(names, pyarrow.string())
+        self._schema = pyarrow.schema(
+            [
+                ("topic", pyarrow.dictionary(pyarrow.int32(), pyarrow.string())),
+                ("at_ns", pyarrow.uint64()),
+                ("size_bytes", pyarrow.uint32()),
+            ]
+        )
+        self._writer = pyarrow.parquet.ParquetWriter(path, self._schema, compression="zstd")
+        self._begin_ns: int | None = None
+        self._topics, self._at_ns, self._sizes = array("i"), array("Q"), array("I")
+
+    def see(self, topic: int, at_ns: int, size: int) -> None:
+        if self._begin_ns is None:
+            self._begin_ns = at_ns
+        self._topics.append(topic)
+        self._at_ns.append(max(at_ns - self._begin_ns, 0))
+        self._sizes.append(size)
+        if len(self._sizes) == self.ROWS:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        arrow = self._arrow
+        topics = arrow.DictionaryArray.from_arrays(arrow.array(self._topics, arrow.int32()), self._names)
+        at_ns, sizes = arrow.array(self._at_ns, arrow.uint64()), arrow.array(self._sizes, arrow.uint32())
+        self._writer.write_table(arrow.table([topics, at_ns, sizes], schema=self._schema))
+        self._topics, self._at_ns, self._sizes = array("i"), array("Q"), array("I")
+
+
+def read(path: Path, name: str, sequence: Path | None = None) -> Recorded:
+    """Return the workload of a bag. Raises RequestError where it cannot be read to its end.
+
+    ``sequence``: the file that its messages' sizes and instants are written to; None: only their means are kept.
+    """
     seen: dict[tuple[str, int], _Seen] = {}
     try:
         with _opened(path) as bag:
-            for connection in bag.connections:
+            for connection in sorted(bag.connections, key=lambda each: (each.topic, each.id)):
                 seen[connection.topic, connection.id] = _Seen(connection)
-            for connection, at_ns, data in bag.messages():
-                seen[connection.topic, connection.id].see(at_ns, len(data))
+            numbers = {key: number for number, key in enumerate(seen)}
+            names = list(_names(seen.values()))
+            with _written(sequence, names) as see:
+                for connection, at_ns, data in bag.messages():
+                    key = connection.topic, connection.id
+                    seen[key].see(at_ns, len(data))
+                    see(numbers[key], at_ns, len(data))
     except OSError as error:
         raise RequestError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from None
     except RequestError:
@@ -73,7 +126,31 @@ def read(path: Path, name: str) -> Recorded:
     except Exception as error:  # what a library makes of a damaged file may be anything
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise RequestError([Problem(str(path), f"no bag that can be read to its end: {what}; {_AGAIN}")]) from None
-    return _workload(name, path, [each for _, each in sorted(seen.items(), key=lambda item: item[0])])
+    return _workload(name, path, list(zip(names, seen.values(), strict=True)), sequence)
+
+
+def _names(seen: Iterable[_Seen]) -> Iterator[str]:
+    """Yield what the topic of each connection is called: the second publisher of a name has a topic of its own."""
+    taken: set[str] = set()
+    for each in seen:
+        topic = each.connection.topic
+        yield f"{topic}/{each.connection.id}" if topic in taken else topic
+        taken.add(topic)
+
+
+@contextmanager
+def _written(path: Path | None, names: list[str]) -> Iterator[Callable[[int, int, int], None]]:
+    """Give what is told of each message: its topic's number, instant and size. A file that is not whole is removed."""
+    if path is None:
+        yield lambda _topic, _at_ns, _size: None
+        return
+    try:
+        sequence = _Sequence(path, names)
+        yield sequence.see
+        sequence.close()
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
@@ -86,27 +163,29 @@ def _opened(path: Path) -> Iterator[_Reader]:
         yield bag  # type: ignore[misc]
 
 
-def _workload(name: str, path: Path, seen: list[_Seen]) -> Recorded:
-    recorded = [each for each in seen if each.messages]
+def _workload(name: str, path: Path, seen: list[tuple[str, _Seen]], sequence: Path | None) -> Recorded:
+    recorded = [each for _, each in seen if each.messages]
     if not recorded:
         raise RequestError([Problem(str(path), "there is no message in it")])
     begin, end = min(each.first for each in recorded), max(each.last for each in recorded)
     long_s = max((end - begin) / 1e9, 1e-3)
     topics: list[Topic] = []
     comments: dict[str, tuple[str, ...]] = {}
-    for each in recorded:
-        called = each.connection.topic
-        if called in comments:
-            called = f"{called}/{each.connection.id}"
+    for called, each in seen:
+        if not each.messages:
+            continue
         topic, told = _topic(called, each, long_s)
         topics.append(topic)
         comments[called] = told
     remarks = [
         f"Recorded in {path.name}: {sum(each.messages for each in recorded):,} messages in {long_s:.1f} s.",
         "A bag does not know who received a topic (to), nor by when it had to arrive (deadline): edit both.",
-        "Sizes are the means of the recorded ones, rates the mean rates; type says what was recorded, octets are sent.",
+        "Sizes are the means of the recorded ones, rates the mean rates; type says what was recorded, octets are sent."
+        if sequence is None
+        else f"Sizes and instants of all messages are in {sequence.name}; a size, a rate or an after of its own that a"
+        " topic is given comes before. Type says what was recorded, octets are sent.",
     ]
-    empty = [each.connection.topic for each in seen if not each.messages]
+    empty = [each.connection.topic for _, each in seen if not each.messages]
     if empty:
         remarks.append(f"Left out, as nothing was recorded of them: {', '.join(dict.fromkeys(empty))}.")
     return Recorded(Workload(name=name, topics=tuple(topics)), tuple(remarks), comments)
@@ -119,7 +198,7 @@ def _topic(called: str, seen: _Seen, long_s: float) -> tuple[Topic, tuple[str, .
     size = round(seen.bytes / seen.messages)
     source, remarks = _publisher(called, seen.connection)
     qos, more = _qos(seen.connection)
-    remarks += [f"{seen.messages:,} messages of {seen.least:,} to {seen.most:,} bytes", *more]
+    remarks += [f"{seen.messages:,} messages of {seen.least:,} to {seen.most:,} bytes, {rate:.4g} Hz", *more]
     topic = Topic(
         name=called,
         source=source,

@@ -15,14 +15,18 @@ def toml(
     description: str,
     remarks: Sequence[str] = (),
     comments: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    sequence: str | None = None,
 ) -> str:
     """Return the suite that carries the workload.
 
     ``remarks``: what is to be known of it, or was left out; ``comments``: the same of a topic, by its name.
+    ``sequence``: the file, beside the suite, that has sizes and instants; None: the topics' own are written.
     """
     parts = ["\n".join([*_commented(remarks), f"description = {_text(description)}"])]
+    if sequence is not None:
+        parts.append(f"[workload]\nsequence = {_text(sequence)}")
     parts += [
-        "\n".join([*_commented(comments.get(each.name, ())), "[[workload.topic]]", *_topic(each)])
+        "\n".join([*_commented(comments.get(each.name, ())), "[[workload.topic]]", *_topic(each, sequence is None)])
         for each in workload.topics
     ]
     if workload.shared:
@@ -35,16 +39,17 @@ def _commented(remarks: Sequence[str]) -> list[str]:
     return [f"# {line}" for each in remarks for line in each.splitlines()]
 
 
-def _topic(topic: Topic) -> list[str]:
+def _topic(topic: Topic, its_own: bool) -> list[str]:
     lines = [
         f"name = {_text(topic.name)}",
         f"from = {_text(topic.source)}",
         f"to = {_texts(topic.to)}",
-        f"size = {topic.size}",
     ]
+    if its_own:
+        lines.append(f"size = {topic.size}")
     if topic.type != OCTETS:
         lines.append(f"type = {_text(topic.type)}")
-    if topic.rate_hz is not None:
+    if topic.rate_hz is not None and its_own:
         lines.append(f"rate = {topic.rate_hz:.9g}")
     if topic.after is not None:
         lines += [f"after = {_text(topic.after)}", f'work = "{topic.work_s * 1e6:.9g}us"']

@@ -97,6 +97,8 @@ described! {
         companions: bool = false,
         /// Nobody else takes part: a ping without pongs, whose own take brings back what it published.
         alone: bool = false,
+        /// Messages of a topic may be shorter than its largest.
+        varying_sizes: bool = false,
     }
 }
 

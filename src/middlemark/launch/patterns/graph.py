@@ -8,8 +8,8 @@ from middlemark.launch import evidence
 from middlemark.launch.patterns import stream
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.launch.warnings import of_stream
-from middlemark.launch.worker_request import Asked, bounds_of
-from middlemark.model.outcome import TrialOutcome
+from middlemark.launch.worker_request import Asked, bounds_of, instants_path
+from middlemark.model.outcome import TrialOutcome, bytes_sent
 from middlemark.model.protocol import (
     EndedEvent,
     ForwardRequest,
@@ -20,7 +20,7 @@ from middlemark.model.protocol import (
     SubscriberRequest,
     SubscriberResult,
 )
-from middlemark.model.workload import Workload
+from middlemark.model.workload import Topic, Workload
 
 
 def roles(asked: Asked) -> Roles:
@@ -36,7 +36,7 @@ def roles(asked: Asked) -> Roles:
             index=number,
             topic=number,
             **bounds_of(asked.limits),
-            load=Load(kind="rate", rate_hz=each.rate_hz, arrivals=each.arrivals, seed=asked.seed + number),
+            load=_load(asked, number, each),
             payload=asked.cell.payload,
             samples_path=path("publisher", number),
             kept=asked.kept_by_topic[number],
@@ -65,6 +65,18 @@ def roles(asked: Asked) -> Roles:
         for index, (number, node) in enumerate(graph.edges)
     ]
     return Roles(tuple(publishers), tuple(subscribers))
+
+
+def _load(asked: Asked, number: int, topic: Topic) -> Load:
+    assert topic.rate_hz is not None
+    return Load(
+        kind="rate",
+        rate_hz=topic.rate_hz,
+        arrivals=topic.arrivals,
+        seed=asked.seed + number,
+        instants_path=instants_path(asked.scratch, number) if topic.instants else "",
+        lap_ns=round(topic.lap_s * 1e9),
+    )
 
 
 def _following(graph: Workload, number: int, node: str) -> Iterator[int]:
@@ -101,10 +113,8 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
     published = tuple(map(stream.sent, senders))
     taken = tuple(stream.arrived(result, published) for result in receivers)
     assert heard.graph is not None
-    sizes = {number: each.size for number, each in enumerate(heard.graph.topics)}
     kept: tuple[PublisherResult | SubscriberResult, ...] = (*senders, *receivers)
-    moved = [(each.sent, sizes[each.topic]) for each in published]
-    messages = sum(sent for sent, _ in moved)
+    messages = sum(each.sent for each in published)
     return msgspec.structs.replace(
         outcome,
         counts=stream.counted(published, taken),
@@ -118,7 +128,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
             heard.evidence,
             heard.transport,
             messages=messages,
-            size=sum(sent * size for sent, size in moved) // messages if messages else 0,
+            size=bytes_sent(published, heard.graph) // messages if messages else 0,
             processes=1 if heard.cell.processes == 1 else len(heard.graph.processes),
         ),
         warnings=tuple(of_stream(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)),

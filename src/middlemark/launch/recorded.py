@@ -1,0 +1,42 @@
+"""The sizes and the instants of a workload's topics, drawn or read, as files of the trial that its workers read."""
+
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from middlemark.launch.channel import WorkerFailedError
+from middlemark.launch.worker_request import instants_path, sizes_path
+from middlemark.model.cell import SMALLEST_MESSAGE
+from middlemark.model.levels import Wrong
+from middlemark.model.workload import FromFile, Topic, Workload
+from middlemark.suite.sequence import Sizes, instants_of, sizes_of
+
+DRAWN = 1 << 16
+"""So many sizes are drawn; then they are repeated."""
+
+
+def hand_over(graph: Workload, scratch: str, round_: int) -> None:
+    """Write what the workers will read. ``round_``: the same sizes are drawn in it for every cell.
+
+    Raises OSError, and WorkerFailedError where a file is not what it was.
+    """
+    for number, topic in enumerate(graph.topics):
+        try:
+            if topic.sizes is not None:
+                sizes(topic, round_).tofile(sizes_path(scratch, number))
+            if topic.instants is not None:
+                instants_of(topic.instants, topic.lap_s).tofile(instants_path(scratch, number))
+        except Wrong as error:
+            advice = f"put {Path(topic.instants.path).name if topic.instants else 'it'} back, or begin a new run"
+            raise WorkerFailedError("configure", f"topic {topic.name}: {error}", advice) from None
+
+
+def sizes(topic: Topic, round_: int) -> Sizes:
+    """Return the sizes of a topic where they vary: of the file, or drawn anew for each round. Raises Wrong."""
+    assert topic.sizes is not None
+    if isinstance(topic.sizes, FromFile):
+        return sizes_of(topic.sizes)
+    random = np.random.default_rng((round_, zlib.crc32(topic.name.encode())))
+    drawn = random.lognormal(np.log(topic.sizes.median), topic.sizes.sigma, DRAWN)
+    return np.clip(np.rint(drawn), SMALLEST_MESSAGE, topic.size).astype(np.uint32)

@@ -1,0 +1,211 @@
+"""Sizes and instants of messages from files: a recorded sequence (Parquet), or a list in a text file.
+
+A sequence has a row a message: ``topic``, ``at_ns`` (from the first message of all) and ``size_bytes``. It is repeated
+every lap: from its first message to its last, and once more the mean time between two messages of its busiest topic.
+"""
+
+import functools
+import hashlib
+from collections.abc import Callable, Iterator
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from middlemark.model.cell import SMALLEST_MESSAGE
+from middlemark.model.levels import SIZE, Wrong
+from middlemark.model.spelling import quoted
+from middlemark.model.workload import FromFile
+
+Sizes = npt.NDArray[np.uint32]
+Instants = npt.NDArray[np.uint64]
+
+ONLY_LAP_S = 1.0
+"""How long a sequence lasts that has one instant only."""
+_LARGEST_LIST = 64 << 20
+_MOST_TOLD = 5
+
+
+class Course(msgspec.Struct, frozen=True):
+    """What one topic did: an instant, in ns from the sequence's begin, and a size for each message."""
+
+    at_ns: Instants
+    sizes: Sizes
+
+
+class Sequence(msgspec.Struct, frozen=True):
+    """What a file recorded."""
+
+    path: str
+    digest: str
+    courses: dict[str, Course]
+    lap_ns: int
+
+    def of(self, topic: str) -> FromFile:
+        """Return what stands for that topic's sizes and instants."""
+        return FromFile(self.path, self.digest, len(self.courses[topic].sizes), topic)
+
+    def rate_hz(self, topic: str) -> float:
+        """Return the mean rate of that topic."""
+        return len(self.courses[topic].sizes) * 1e9 / self.lap_ns
+
+
+def read_sequence(path: Path) -> Sequence:
+    """Read a recorded sequence. Raises Wrong."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        digest = digest_of(path)
+        table = pyarrow.parquet.read_table(path, columns=["topic", "at_ns", "size_bytes"])
+        columns = [_numbers(table[name], kind) for name, kind in (("at_ns", np.uint64), ("size_bytes", np.uint32))]
+        topics = table["topic"].combine_chunks().cast(pyarrow.string()).dictionary_encode()
+        numbers, names = topics.indices.to_numpy(), topics.dictionary.to_pylist()
+    except OSError as error:
+        raise Wrong(f"{path.name} cannot be read: {error.strerror or error}") from None
+    except (pyarrow.ArrowException, ValueError, OverflowError) as error:
+        what = str(error).splitlines()[0]
+        raise Wrong(f"{path.name} is no recorded sequence (topic, at_ns, size_bytes): {what}") from None
+    if not len(numbers):
+        raise Wrong(f"{path.name}: there is no message in it")
+    at_ns, sizes = columns
+    courses: dict[str, Course] = {}
+    for number, name in enumerate(names):
+        mine = np.flatnonzero(numbers == number)
+        mine = mine[np.argsort(at_ns[mine], kind="stable")]
+        courses[name] = Course(at_ns[mine], _at_least_the_header(sizes[mine]))
+    busiest = max(len(each.sizes) for each in courses.values())
+    return Sequence(str(path.resolve()), digest, courses, _lap_ns(int(at_ns.max()), busiest))
+
+
+def _numbers(column: Any, kind: type[np.generic]) -> npt.NDArray[Any]:
+    if column.null_count:
+        raise ValueError("a value is missing")
+    numbers = column.to_numpy()
+    if not np.issubdtype(numbers.dtype, np.integer) or (len(numbers) and numbers.min() < 0):
+        raise ValueError("whole numbers from 0 are needed")
+    found: npt.NDArray[Any] = numbers.astype(kind)
+    return found
+
+
+def _lap_ns(last_ns: int, messages: int) -> int:
+    if not last_ns or messages < 2:
+        return last_ns + round(ONLY_LAP_S * 1e9)
+    return last_ns + max(1, last_ns // (messages - 1))
+
+
+def _at_least_the_header(sizes: npt.NDArray[Any]) -> Sizes:
+    found: Sizes = np.maximum(sizes, SMALLEST_MESSAGE).astype(np.uint32)
+    return found
+
+
+def read_sizes(path: Path) -> tuple[FromFile, Sizes]:
+    """Read a list of sizes: one a line, or several with semicolons between. Raises Wrong."""
+    digest, text = _text_of(path)
+    sizes = _each(text, path.name, lambda word: SIZE.read(int(word) if word.isdigit() else word))
+    found = _at_least_the_header(np.array(sizes, dtype=np.uint64).clip(max=(1 << 32) - 1))
+    return FromFile(str(path.resolve()), digest, len(found)), found
+
+
+def read_instants(path: Path) -> tuple[FromFile, Instants, float]:
+    """Read a list of instants in seconds, ascending, and return also their mean rate. The first is the begin.
+
+    Raises Wrong.
+    """
+    digest, text = _text_of(path)
+    stamps = np.array(_each(text, path.name, _stamp_ns), dtype=np.int64)
+    back = np.flatnonzero(np.diff(stamps) < 0)
+    if len(back):
+        raise Wrong(f"{path.name}: instant {back[0] + 2} is before the one in front of it; they must ascend")
+    at_ns = (stamps - stamps[0]).astype(np.uint64)
+    return (
+        FromFile(str(path.resolve()), digest, len(at_ns)),
+        at_ns,
+        len(at_ns) * 1e9 / _lap_ns(int(at_ns[-1]), len(at_ns)),
+    )
+
+
+def _stamp_ns(word: str) -> int:
+    try:
+        stamp = int(Decimal(word).scaleb(9))
+    except (InvalidOperation, OverflowError, ValueError):
+        stamp = -1
+    if not 0 <= stamp < 1 << 62:
+        raise Wrong(f"{quoted(word)} is no instant; write seconds, as 0.033")
+    return stamp
+
+
+def _text_of(path: Path) -> tuple[str, str]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_LIST + 1)
+        if len(data) > _LARGEST_LIST:
+            raise Wrong(f"{path.name} is larger than 64 MiB: that is no list")
+        return hashlib.sha256(data).hexdigest(), data.decode("utf-8-sig")
+    except OSError as error:
+        raise Wrong(f"{path.name} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise Wrong(f"{path.name} cannot be read: it is not text") from None
+
+
+def _each(text: str, name: str, read: Callable[[str], Any]) -> list[Any]:
+    """Return what stands between semicolons and lines. Raises Wrong with the lines of what is none."""
+    found: list[Any] = []
+    wrong: list[str] = []
+    for line, word in _words(text):
+        try:
+            found.append(read(word))
+        except Wrong as error:
+            wrong.append(f"line {line}: {error}")
+    if wrong:
+        more = f"; and {len(wrong) - _MOST_TOLD} more" if len(wrong) > _MOST_TOLD else ""
+        raise Wrong(f"{name}: {'; '.join(wrong[:_MOST_TOLD])}{more}")
+    if not found:
+        raise Wrong(f"{name}: there is nothing in it")
+    return found
+
+
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        yield from ((number, word.strip()) for word in line.partition("#")[0].split(";") if word.strip())
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sizes_of(file: FromFile) -> Sizes:
+    """Return the sizes that stand there. Raises Wrong, also where the file is not what it was."""
+    if file.topic is not None:
+        return _known(file.path, file.digest).courses[file.topic].sizes
+    found, sizes = read_sizes(Path(file.path))
+    return sizes if found == file else _changed(file.path)
+
+
+def instants_of(file: FromFile, lap_s: float) -> Instants:
+    """Return the instants that stand there in ns, stretched to so long a lap. Raises Wrong as ``sizes_of`` does."""
+    if file.topic is not None:
+        known = _known(file.path, file.digest)
+        at_ns, lap_ns = known.courses[file.topic].at_ns, known.lap_ns
+    else:
+        found, at_ns, rate_hz = read_instants(Path(file.path))
+        lap_ns = round(file.messages * 1e9 / rate_hz) if found == file else _changed(file.path)
+    wanted_ns = round(lap_s * 1e9)
+    if wanted_ns == lap_ns:
+        return at_ns
+    return np.minimum((at_ns * (wanted_ns / lap_ns)).astype(np.uint64), np.uint64(wanted_ns - 1))
+
+
+@functools.lru_cache(maxsize=2)
+def _known(path: str, digest: str) -> Sequence:
+    found = read_sequence(Path(path))
+    return found if found.digest == digest else _changed(path)
+
+
+def _changed(path: str) -> Any:
+    raise Wrong(f"{path} is not what it was when the suite was read")
