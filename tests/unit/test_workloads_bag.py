@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
 from rosbags.rosbag1 import Writer as Writer1
@@ -12,8 +13,9 @@ from rosbags.rosbag2 import Writer as Writer2
 from rosbags.typesys import Stores, get_typestore
 
 from middlemark.problems import RequestError
+from middlemark.suite.sequence import read_sequence
 from middlemark.suite.workload import read_workload
-from middlemark.workloads.bag import read
+from middlemark.workloads.bag import _Sequence, read
 from middlemark.workloads.written import toml
 
 MS = 1_000_000
@@ -79,7 +81,7 @@ def test_rates_sizes_and_qos_are_those_of_the_bag(tmp_path: Path, kind: str) -> 
     assert grid.rate_hz == pytest.approx(1 / 3, rel=1e-4), "once in three seconds"
     assert grid.deadline_s == 1.0
     assert scan.source == ("/laser" if kind == "ros1" else "scan/publisher")
-    assert "31 messages of 100 to 130 bytes" in found.comments["/scan"]
+    assert "31 messages of 100 to 130 bytes, 10 Hz" in found.comments["/scan"]
     assert any("late joiners" in each for each in found.comments["/map"])
     if kind != "ros1":
         assert (scan.reliability, scan.depth, grid.reliability) == ("best-effort", 5, "reliable")
@@ -87,6 +89,38 @@ def test_rates_sizes_and_qos_are_those_of_the_bag(tmp_path: Path, kind: str) -> 
     again, problems = read_workload(tomllib.loads(text)["workload"], "drive", "drive.toml", text)
     assert not problems
     assert again == found.workload
+
+
+@pytest.mark.parametrize("kind", RECORDED)
+def test_the_true_sequence_of_sizes_and_instants_is_written(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "drive.parquet"
+    bag = read(RECORDED[kind](tmp_path), "drive", path)
+    found = read_sequence(path)
+    assert found.courses["/scan"].sizes.tolist() == list(range(100, 131))
+    assert found.courses["/scan"].at_ns.tolist() == [at * 100 * MS for at in range(31)]
+    assert found.courses["/map"].sizes.tolist() == [5000]
+    text = toml(bag.workload, "drive", bag.remarks, bag.comments, path.name)
+    replay, problems = read_workload(tomllib.loads(text)["workload"], "drive", "drive.toml", text, tmp_path)
+    assert not problems
+    assert replay is not None
+    assert [each.sizes for each in replay.topics] == [found.of("/map"), found.of("/scan")]
+    assert replay.topics[1].rate_hz == pytest.approx(10.0)
+    assert [each.deadline_s for each in replay.topics] == [1.0, 0.1]
+
+
+def test_a_long_bag_is_written_in_groups_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Sequence, "ROWS", 10)
+    read(of_ros1(tmp_path), "drive", tmp_path / "drive.parquet")
+    assert pq.ParquetFile(tmp_path / "drive.parquet").num_row_groups == 4
+    assert len(read_sequence(tmp_path / "drive.parquet").courses["/scan"].sizes) == 31
+
+
+def test_of_a_bag_that_was_cut_off_no_sequence_is_left(tmp_path: Path) -> None:
+    path = of_ros1(tmp_path)
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(RequestError):
+        read(path, "drive", tmp_path / "drive.parquet")
+    assert not (tmp_path / "drive.parquet").exists()
 
 
 def test_the_topic_of_two_publishers_is_two(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def graph_trial(
     return GraphTrial(
         edges=_edges(graph, outcome, arrived, latencies),
         chains=tuple(_chain(path, arrived) for path in _paths(graph)),
-        measured_s=outcome.measured_s,
+        measured_s=outcome.measured_s or 0.0,
     )
 
 
