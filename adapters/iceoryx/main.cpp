@@ -3,4 +3,6 @@
 #include <middlemark/kit/cdr.hpp>
 #include <middlemark/worker.hpp>
 
-int main(int argc, char** argv) { return middlemark::run_worker<middlemark::kit::BytesAndCdr<middlemark::Iceoryx>>(argc, argv); }
+int main(int argc, char** argv) {
+  return middlemark::run_worker<middlemark::kit::BytesAndCdr<middlemark::Iceoryx>>(argc, argv);
+}

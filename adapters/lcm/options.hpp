@@ -18,7 +18,9 @@ namespace middlemark::lcm {
 [[nodiscard]] inline std::uint64_t largest_receive_buffer() { return kit::kernel_limit("net/core/rmem_max", 212'992); }
 
 /// What a socket has that nobody asks for more.
-[[nodiscard]] inline std::uint64_t usual_receive_buffer() { return kit::kernel_limit("net/core/rmem_default", 212'992); }
+[[nodiscard]] inline std::uint64_t usual_receive_buffer() {
+  return kit::kernel_limit("net/core/rmem_default", 212'992);
+}
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;

@@ -3,4 +3,6 @@
 
 #include "adapter.hpp"
 
-int main(int argc, char** argv) { return middlemark::run_worker<middlemark::kit::BytesAndCdr<middlemark::Null>>(argc, argv); }
+int main(int argc, char** argv) {
+  return middlemark::run_worker<middlemark::kit::BytesAndCdr<middlemark::Null>>(argc, argv);
+}
