@@ -14,8 +14,7 @@ use iceoryx2::prelude::*;
 use iceoryx2::service::Service;
 use iceoryx2_bb_elementary::package_version::PackageVersion;
 use middlemark_adapter::{
-    Adapter, Description, Error, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport,
-    AS_IT_COMES,
+    Adapter, Description, Error, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport, AS_IT_COMES,
 };
 
 use ends::{Either, Receiver, Sender};

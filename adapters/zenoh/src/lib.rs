@@ -95,11 +95,7 @@ impl Adapter for Zenoh {
                     ..transport("shm", "shared-memory")
                 },
                 Transport { processes: vec![1], ..transport("intraprocess", "process-memory") },
-                Transport {
-                    segments: vec!["*.zenoh".into()],
-                    processes: vec![1, 2],
-                    ..transport(AS_IT_COMES, "any")
-                },
+                Transport { segments: vec!["*.zenoh".into()], processes: vec![1, 2], ..transport(AS_IT_COMES, "any") },
             ],
             ..Description::default()
         }
@@ -123,7 +119,10 @@ impl Adapter for Zenoh {
     fn notes(&self) -> Vec<String> {
         let Session { settings, pool_bytes, .. } = *self.session;
         if self.session.native.file.is_some() {
-            return vec!["config: laid over it are the mode (peer), multicast scouting (off), the endpoints and the transport".into()];
+            return vec![
+                "config: laid over it are the mode (peer), multicast scouting (off), the endpoints and the transport"
+                    .into(),
+            ];
         }
         if settings.transport == "udp" && settings.reliability == Reliability::Reliable {
             return vec!["zenoh's reliable UDP is QUIC without encryption".into()];
