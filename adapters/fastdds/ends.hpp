@@ -132,7 +132,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
         bytes_(topic.message_bytes),
         varies_(topic.varies),
         samples_per_read_(options.samples_per_read),
-        overwritten_((options.over("data-sharing") || options.as_it_is) && topic.depth) {
+        overwritten_(!typed_ && (options.over("data-sharing") || options.as_it_is) && topic.depth) {
     const bool listening = options.settings.reception == Reception::listen;
     const dds::StatusMask seen = listening ? dds::StatusMask::data_available() : dds::StatusMask::none();
     reader_ = created(parent.create_datareader(&type, reader_qos(parent.get_default_datareader_qos(), options, topic),
@@ -241,7 +241,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   const std::size_t bytes_;
   const bool varies_;
   const dds::LoanableCollection::size_type samples_per_read_;
-  const bool overwritten_;  ///< the writer may reuse a message's memory under the reader
+  const bool overwritten_;  ///< the writer may reuse a message's memory under the reader; asked of octets only
   bool more_ = false;
   Listener listener_;
   std::atomic<bool> listening_{false};
