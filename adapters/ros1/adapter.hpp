@@ -37,6 +37,8 @@ class Ros1 {
     Transport nodelet = shared;
     nodelet.name = ros1::nodelet;
     nodelet.receive = {"listen"};
+    Transport datagrams = network(ros1::udpros, "udp", "best-effort");
+    datagrams.types = {MessageType::octets};  // of several typed topics one does not always find its publisher there
     Transport own = network(as_it_comes, "any", "reliable");
     own.processes = {1, 2};
     return {.name = "ros1",
@@ -45,7 +47,7 @@ class Ros1 {
             .library = library.path,
             .licence = "BSD-3-Clause",
             .transports = {network(ros1::tcpros, "tcp", "reliable"), network(ros1::tcpros_nodelay, "tcp", "reliable"),
-                           network(ros1::udpros, "udp", "best-effort"), shared, nodelet, own},
+                           datagrams, shared, nodelet, own},
             .request_reply = true,
             .own_threads = true,
             .native = kit::native_table<ros1::Native>()};
