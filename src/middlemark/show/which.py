@@ -172,7 +172,7 @@ def _asked(cell: Cell) -> str:
 
 def _sure(raced: Raced) -> str:
     parts = []
-    sure = f"Not sure, for {' and '.join(map(warning_name, raced.serious))}" if raced.serious else "Sure"
+    sure = f"Not sure ({', '.join(map(warning_name, raced.serious))})" if raced.serious else "Sure"
     if raced.verdict == "best":
         alone = "there was no other" if len(raced.candidates) == 1 else "nobody else does what is asked"
         parts.append(f"{sure}: {_behind(raced) or alone}.")

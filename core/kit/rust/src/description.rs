@@ -211,7 +211,7 @@ mod tests {
             concat!(
                 r#"{"name":"shm","carrier":"","segments":[],"processes":[1,2],"receive":["poll","block","listen"],"#,
                 r#""reliability":["reliable","best-effort"],"loan":[false,true],"max_bytes":67108864,"#,
-                r#""max_bytes_advice":"","max_depth":7,"keep_all":true,"companions":false,"alone":false}"#
+                r#""max_bytes_advice":"","max_depth":7,"keep_all":true,"companions":false,"alone":false,"varying_sizes":false}"#
             )
         );
     }
