@@ -154,14 +154,14 @@ def heats(race: Race, attempts: Attempts, rounds: int) -> tuple[Heat, ...]:
 def due_of(race: Race, found: Sequence[Heat], rounds: int) -> list[Heat]:
     """Return the races that go on after so many rounds, of those that are not decided.
 
-    One of less than half as many candidates as the largest (what works within one process only) gets the rounds that a
-    first verdict takes; then it waits until the larger ones are decided.
+    One of less than half as many candidates as the largest (what works within one process only) gets the rounds of a
+    first look; then it waits until the larger ones are decided, or have had the rounds of two verdicts.
     """
     most = max(map(len, race.heats))
     undecided = [
         (2 * len(cells) >= most, each) for cells, each in zip(race.heats, found, strict=True) if not each.ended
     ]
-    due = [each for large, each in undecided if large or rounds < FINAL_LOOKS[0]]
+    due = [each for large, each in undecided if large or not FIRST_LOOK <= rounds < FINAL_LOOKS[1]]
     return due or [each for _, each in undecided]
 
 
