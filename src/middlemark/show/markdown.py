@@ -15,8 +15,8 @@ from middlemark.document.runs import clock_line, machine_line, notes_of, read_as
 from middlemark.document.words import plain, size
 from middlemark.model.run import Run
 from middlemark.show import View
-from middlemark.stats.comparisons import METRICS
 from middlemark.stats.floors import by_rate
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult
 
 _CHARACTERS = {

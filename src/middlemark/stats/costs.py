@@ -25,11 +25,11 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | N
         user=over(lambda each: sum(_share(cost.user_ns, cost) for cost in each.costs)),
         system=over(lambda each: sum(_share(cost.system_ns, cost) for cost in each.costs)),
         ns_per_message=over(trial_cpu_ns_per_message),
-        rss_bytes=over(trial_rss_bytes),
+        rss_bytes=over(lambda each: sum(cost.rss_bytes for cost in each.costs)),
         peak_rss_bytes=over(lambda each: sum(cost.peak_rss_bytes for cost in each.costs)),
         bytes_per_subscriber=over(lambda each: _bytes_per_subscriber(cell, each)),
-        voluntary_hz=over(lambda each: sum(_rate(cost.voluntary_switches, cost) for cost in each.costs)),
-        involuntary_hz=over(lambda each: sum(_rate(cost.involuntary_switches, cost) for cost in each.costs)),
+        voluntary_hz=over(lambda each: sum(map(voluntary_hz, each.costs))),
+        involuntary_hz=over(lambda each: sum(map(involuntary_hz, each.costs))),
         voluntary_per_message=over(
             lambda each: _per_message(each, sum(cost.voluntary_switches for cost in each.costs))
         ),
@@ -50,12 +50,7 @@ def trial_cpu_ns_per_message(outcome: TrialOutcome) -> float | None:
 
 def trial_cpu(outcome: TrialOutcome) -> float | None:
     """Return the processors that all workers of one trial used together; None where nothing was read."""
-    return sum(map(_cpu, outcome.costs)) if outcome.costs else None
-
-
-def trial_rss_bytes(outcome: TrialOutcome) -> float | None:
-    """Return what all workers of one trial held at its end; None where nothing was read."""
-    return float(sum(cost.rss_bytes for cost in outcome.costs)) if outcome.costs else None
+    return sum(map(cpu_of, outcome.costs)) if outcome.costs else None
 
 
 def _workers(outcomes: Sequence[TrialOutcome]) -> tuple[WorkerResources, ...]:
@@ -71,13 +66,13 @@ def _workers(outcomes: Sequence[TrialOutcome]) -> tuple[WorkerResources, ...]:
 
         return WorkerResources(
             who=who,
-            cpu=over(_cpu),
+            cpu=over(cpu_of),
             user=over(lambda each: _share(each.user_ns, each)),
             system=over(lambda each: _share(each.system_ns, each)),
             rss_bytes=over(lambda each: each.rss_bytes),
             peak_rss_bytes=over(lambda each: each.peak_rss_bytes),
-            voluntary_hz=over(lambda each: _rate(each.voluntary_switches, each)),
-            involuntary_hz=over(lambda each: _rate(each.involuntary_switches, each)),
+            voluntary_hz=over(voluntary_hz),
+            involuntary_hz=over(involuntary_hz),
             minor_faults=over(lambda each: each.minor_faults),
             major_faults=over(lambda each: each.major_faults),
             threads=_threads(costs),
@@ -120,8 +115,24 @@ def _bytes_per_subscriber(cell: Cell, outcome: TrialOutcome) -> float | None:
     return statistics.mean(memory) if memory else None
 
 
-def _cpu(cost: WorkerCost) -> float:
+def cpu_of(cost: WorkerCost) -> float:
+    """Return the processors that one worker used."""
     return _share(cost.user_ns + cost.system_ns, cost)
+
+
+def voluntary_hz(cost: WorkerCost) -> float:
+    """Return its context switches a second for which it had to wait."""
+    return _rate(cost.voluntary_switches, cost)
+
+
+def involuntary_hz(cost: WorkerCost) -> float:
+    """Return those by which it was made to give way."""
+    return _rate(cost.involuntary_switches, cost)
+
+
+def threads_of(cost: WorkerCost) -> float:
+    """Return the threads that it had, those included that ended meanwhile."""
+    return sum(each.threads for each in cost.threads)
 
 
 def _share(nanoseconds: int, cost: WorkerCost) -> float:

@@ -1,5 +1,7 @@
 """What a cell came to over its trials: the values every report is made from."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from middlemark.model.cell import Cell
@@ -331,6 +333,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     resources: CellResources | None = None
     trial_values: tuple[float, ...] = ()
     """The figure a trial that stands for it: the received rate of what is sent as fast as possible, else p50 in ns."""
+    metrics: Mapping[str, tuple[float | None, ...]] = {}
+    """Every metric that it has (``stats/metrics.py``), by name: the figure of each measured trial, in their order."""
     interval: tuple[float, float] | None = None
     """Of their median, 95 %, by bootstrap over trials; None with fewer than six."""
     series: tuple[Second, ...] = ()

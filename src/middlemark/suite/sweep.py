@@ -104,6 +104,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     place: str
     seed: int | None = None
+    together: tuple[tuple[str, ...], ...] = ()
+    """Names of factors whose combinations are compared as well (``vary_together``)."""
     sweeps: tuple[Sweep, ...]
 
 

@@ -28,8 +28,8 @@ from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.show.html.graphs import graphs
 from middlemark.show.json import readable
-from middlemark.stats.comparisons import METRICS
 from middlemark.stats.floors import by_rate
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CurveStep, Noise
 from middlemark.stats.warnings.cells import SERIOUS
 
