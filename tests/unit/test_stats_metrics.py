@@ -1,12 +1,13 @@
 """Every metric of a trial, from what is stored of it."""
 
+import msgspec
 import numpy as np
 import pytest
 from stats_cases import cell, outcome, plan, samples
 from stream_cases import arrived, cost, kept_of, sent
 
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import Second, ThreadCost, TrialOutcome
+from middlemark.model.outcome import CompanionCost, Second, ThreadCost, TrialOutcome
 from middlemark.stats.metrics import METRICS, by_trial, times_of
 from middlemark.stats.rates import rates
 from middlemark.stats.trials import TrialSummary, trial_summary
@@ -58,6 +59,14 @@ def test_costs_are_of_all_workers_and_of_each_role() -> None:
     assert found["threads.ping"] == 2
     assert found["processors"] == pytest.approx(3 * found["processors.ping"])  # type: ignore[operator]
     assert "memory.publisher" not in found
+
+
+def test_companions_are_in_no_figure_but_their_own() -> None:
+    ready = {"ready_ns": 2_000_000}
+    daemon = CompanionCost(**msgspec.structs.asdict(cost("roudi", rss_bytes=7)), **ready)
+    found = _figures(cell(), _trips(cell(), costs=(cost("ping", rss_bytes=10),), companions=(daemon,)))
+    assert (found["memory"], found["memory.companion"], found["start.companion"]) == (10, 7, 2_000_000)
+    assert found["processors.companion"] == found["processors"]
 
 
 def test_seconds_of_a_series_differ_by_a_part_of_their_median() -> None:

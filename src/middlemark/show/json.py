@@ -1,7 +1,5 @@
 """The result for programs: one JSON document, schema 1. A figure that was not measured is null."""
 
-import statistics
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -107,7 +105,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "check_ns": _summary(result.check_ns),
         "discovery_ns": exact(result.discovery_ns),
         "trial_values": [exact(each) for each in result.trial_values],
-        "metrics": {name: _metric(name, values) for name, values in result.metrics.items()},
+        "metrics": {name: _metric(result, name) for name in result.metrics},
         "interval": None if result.interval is None else [exact(each) for each in result.interval],
         "breakdown": None if result.breakdown is None else [_part(each) for each in result.breakdown],
         "breakdown_absent": result.breakdown_absent,
@@ -171,11 +169,11 @@ def _summary(summary: Summary | None) -> dict[str, int | float | None] | None:
     return {name: exact(figure) for name, figure in msgspec.to_builtins(summary).items()}
 
 
-def _metric(name: str, values: Sequence[float | None]) -> dict[str, Any]:
+def _metric(result: CellResult, name: str) -> dict[str, Any]:
     return {
         "unit": METRICS[name].unit,
-        "median": exact(statistics.median(each for each in values if each is not None)),
-        "trials": [exact(each) for each in values],
+        "median": exact(result.median(name)),
+        "trials": [exact(each) for each in result.metrics[name]],
     }
 
 

@@ -2,12 +2,14 @@
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import NetworkCost, TrialOutcome, WorkerCost
-from middlemark.stats.result import CellResources, ThreadResources, WorkerResources
+from middlemark.model.outcome import CompanionCost, NetworkCost, TrialOutcome, WorkerCost
+from middlemark.stats.result import CellResources, CompanionResources, ThreadResources, WorkerResources
 
 _NS = 1_000_000_000
+Cost = TypeVar("Cost", WorkerCost, CompanionCost)
 
 
 def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | None:
@@ -39,6 +41,7 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | N
         minor_faults=over(lambda each: sum(cost.minor_faults for cost in each.costs)),
         major_faults=over(lambda each: sum(cost.major_faults for cost in each.costs)),
         workers=_workers(costed),
+        companions=_companions(costed),
         network=network,
     )
 
@@ -54,31 +57,44 @@ def trial_cpu(outcome: TrialOutcome) -> float | None:
 
 
 def _workers(outcomes: Sequence[TrialOutcome]) -> tuple[WorkerResources, ...]:
-    """Return a worker of one trial beside the same one of the others, in the order of the first trial."""
-    by_who: dict[str, list[WorkerCost]] = {}
-    for outcome in outcomes:
-        for cost in outcome.costs:
+    found = _by_who([outcome.costs for outcome in outcomes])
+    return tuple(WorkerResources(**_used(who, costs)) for who, costs in found.items())
+
+
+def _companions(outcomes: Sequence[TrialOutcome]) -> tuple[CompanionResources, ...]:
+    found = _by_who([outcome.companions for outcome in outcomes])
+    return tuple(
+        CompanionResources(ready_ns=statistics.median(each.ready_ns for each in costs), **_used(who, costs))
+        for who, costs in found.items()
+    )
+
+
+def _by_who(trials: Iterable[Sequence[Cost]]) -> dict[str, list[Cost]]:
+    """Return a process of one trial beside the same one of the others, in the order of the first trial."""
+    by_who: dict[str, list[Cost]] = {}
+    for costs in trials:
+        for cost in costs:
             by_who.setdefault(cost.who, []).append(cost)
+    return by_who
 
-    def worker(who: str, costs: Sequence[WorkerCost]) -> WorkerResources:
-        def over(figure: Callable[[WorkerCost], float]) -> float:
-            return statistics.median(map(figure, costs))
 
-        return WorkerResources(
-            who=who,
-            cpu=over(cpu_of),
-            user=over(lambda each: _share(each.user_ns, each)),
-            system=over(lambda each: _share(each.system_ns, each)),
-            rss_bytes=over(lambda each: each.rss_bytes),
-            peak_rss_bytes=over(lambda each: each.peak_rss_bytes),
-            voluntary_hz=over(voluntary_hz),
-            involuntary_hz=over(involuntary_hz),
-            minor_faults=over(lambda each: each.minor_faults),
-            major_faults=over(lambda each: each.major_faults),
-            threads=_threads(costs),
-        )
+def _used(who: str, costs: Sequence[WorkerCost]) -> dict[str, Any]:
+    def over(figure: Callable[[WorkerCost], float]) -> float:
+        return statistics.median(map(figure, costs))
 
-    return tuple(worker(who, costs) for who, costs in by_who.items())
+    return {
+        "who": who,
+        "cpu": over(cpu_of),
+        "user": over(lambda each: _share(each.user_ns, each)),
+        "system": over(lambda each: _share(each.system_ns, each)),
+        "rss_bytes": over(lambda each: each.rss_bytes),
+        "peak_rss_bytes": over(lambda each: each.peak_rss_bytes),
+        "voluntary_hz": over(voluntary_hz),
+        "involuntary_hz": over(involuntary_hz),
+        "minor_faults": over(lambda each: each.minor_faults),
+        "major_faults": over(lambda each: each.major_faults),
+        "threads": _threads(costs),
+    }
 
 
 def _threads(costs: Sequence[WorkerCost]) -> tuple[ThreadResources, ...]:

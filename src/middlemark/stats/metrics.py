@@ -146,15 +146,22 @@ PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float], str]] = {
     "involuntary": ("context switches: it was made to give way", costs.involuntary_hz, "switches/s"),
     "threads": ("threads, the bench's own included", costs.threads_of, "threads"),
 }
-"""What every worker has a figure of: ``NAME`` is of all workers together, ``NAME.ROLE`` of that role's."""
-ROLES: tuple[str, ...] = get_args(RoleKind)
+"""What every worker has a figure of: ``NAME`` is of all workers together, ``NAME.ROLE`` of that role's.
+
+The companions (RouDi, a broker) are in no figure but those of their own.
+"""
+COMPANION = "companion"
+ROLES: tuple[str, ...] = (*get_args(RoleKind), COMPANION)
 
 
 def _of_workers(name: str, role: str | None) -> Metric:
     means, of, unit = PER_ROLE[name]
 
     def figure(_: Cell, trial: TrialSummary) -> float | None:
-        found = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
+        if role == COMPANION:
+            found = [of(each) for each in trial.outcome.companions]
+        else:
+            found = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
         return sum(found) if found else None
 
     return Metric(means=means, figure=figure, unit=unit)
@@ -223,6 +230,13 @@ METRICS: Mapping[str, Metric] = {
         figure=lambda _, trial: trial.outcome.first_sample_ns,
         unit="ns",
         words=_FASTER,
+    ),
+    f"start.{COMPANION}": Metric(
+        means="from starting the companions (RouDi, a broker) until they say that they are ready",
+        figure=lambda _, trial: sum(each.ready_ns for each in trial.outcome.companions) or None,
+        unit="ns",
+        words=_FASTER,
+        where="what needs a companion",
     ),
     "cpu": Metric(
         means="processor time of all workers for each message received",

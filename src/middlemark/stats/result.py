@@ -1,5 +1,6 @@
 """What a cell came to over its trials: the values every report is made from."""
 
+import statistics
 from collections.abc import Mapping
 
 import msgspec
@@ -52,6 +53,13 @@ class WorkerResources(msgspec.Struct, frozen=True, kw_only=True):
     threads: tuple[ThreadResources, ...]
 
 
+class CompanionResources(WorkerResources, frozen=True, kw_only=True):
+    """What one companion used, from before the warm-up to the end; medians over trials."""
+
+    ready_ns: float
+    """From starting it until it said that it is ready."""
+
+
 class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     """What a trial cost while it measured, all workers together; medians over trials except ``network``."""
 
@@ -73,6 +81,8 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     minor_faults: float | None
     major_faults: float | None
     workers: tuple[WorkerResources, ...]
+    companions: tuple[CompanionResources, ...] = ()
+    """They are in none of the figures above."""
     network: NetworkCost | None
     """Added over the trials, as the counts of messages are."""
 
@@ -358,3 +368,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     """Why there is none."""
     workload: WorkloadResult | None = None
     """Of a cell that carries one."""
+
+    def median(self, metric: str) -> float | None:
+        """Return the median of that metric over the trials that have it; None: none has."""
+        known = [each for each in self.metrics.get(metric, ()) if each is not None]
+        return statistics.median(known) if known else None
