@@ -99,8 +99,8 @@ _WRITTEN: Mapping[str, tuple[Callable[[float | None], str], str]] = {
     "switches/s": (brief, "/s"),
     "bytes": (megabytes, " MB"),
     "bytes/s": (megabytes, " MB/s"),
-    "processors": (processors, " processors"),
-    "threads": (whole, " threads"),
+    "processors": (brief, ""),
+    "threads": (whole, ""),
     "deadlines": (ratio, " × deadline"),
     "1": (share, ""),
 }

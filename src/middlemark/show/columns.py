@@ -172,7 +172,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _LOST,
         _cpu(-1),
         _rss(-2),
-        *_companions(-3),
+        *_companions(0),
         _carrier(2),
     ),
     "stream": (
@@ -226,7 +226,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             "processor time of all workers, the pacing excepted, for each message received",
         ),
         _rss(4),
-        *_companions(-3),
+        *_companions(0),
         _carrier(-2),
     ),
     "request-reply": (
@@ -246,7 +246,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _cpu(3),
         _figure("ns_per_message", "ns/call", 0, "processor time of all workers for each reply received"),
         _rss(2),
-        *_companions(-3),
+        *_companions(0),
         Column(
             "form",
             6,

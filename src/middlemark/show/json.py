@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from middlemark.document.document import Document
+from middlemark.document.document import Document, Grown
 from middlemark.document.numbers import exact
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.model.cell import FACTORS, Cell
@@ -33,7 +33,12 @@ def written(cell: Cell, factor: Factor) -> object:
 def render(document: Document, _view: View) -> str:
     """Return the document, indented by two, keys always in the same order, ending in a newline."""
     cells = [cell_document(row.result) for row in document.rows]
-    found = {"schema": SCHEMA, "run": run_document(document), "cells": cells}
+    growth = [
+        {"factor": each.factor, "line": each.line, "metric": each.metric, "unit": each.unit}
+        | {"points": [_grown(point) for point in each.points]}
+        for each in document.growths
+    ]
+    found = {"schema": SCHEMA, "run": run_document(document), "cells": cells, "growth": growth}
     return msgspec.json.format(msgspec.json.encode(readable(found)), indent=2).decode() + "\n"
 
 
@@ -175,6 +180,11 @@ def _metric(result: CellResult, name: str) -> dict[str, Any]:
         "median": exact(result.median(name)),
         "trials": [exact(each) for each in result.metrics[name]],
     }
+
+
+def _grown(point: Grown) -> dict[str, Any]:
+    ratios = {name: exact(getattr(point, name)) for name in ("median", "times", "low", "high")}
+    return {"cell": point.row, "level": point.level, **ratios}
 
 
 def _best(best: Best | None) -> dict[str, Any] | None:

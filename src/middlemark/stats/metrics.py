@@ -226,7 +226,7 @@ METRICS: Mapping[str, Metric] = {
         words=_FASTER,
     ),
     "start": Metric(
-        means="from starting the first process to the first measured message, the warm-up excepted",
+        means="from starting the first worker to the first measured message, the warm-up excepted",
         figure=lambda _, trial: trial.outcome.first_sample_ns,
         unit="ns",
         words=_FASTER,
