@@ -160,6 +160,35 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     """By rising level, two at least."""
 
 
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
+    """A candidate of a scorecard, as ``stats/scorecard.py`` has it."""
+
+    name: str
+    cells: tuple[int, ...]
+    """Its rows, by rising size."""
+    score: float
+    low: float | None
+    high: float | None
+    first: float | None
+    """In which share of the draws it is first; None: fewer than six rounds."""
+    parts: tuple[float, ...]
+    """By metric: times the best candidate's, the geometric mean over sizes."""
+
+
+class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is best by the weights of the suite, in one experiment."""
+
+    experiment: str
+    """In words, where it must be told from others."""
+    weights: tuple[tuple[str, float], ...]
+    """Of the metrics that all candidates have."""
+    rounds: int
+    rows: tuple[Scored, ...]
+    """The best first."""
+    left_out: tuple[str, ...]
+    """Metrics and candidates, each with the reason."""
+
+
 class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
     """All warnings of one code, in the words of the worst; each remedy once."""
 
@@ -185,6 +214,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     took: float = 0.0
     """The seconds that the command took which tells of it."""
     growths: tuple[Growth, ...] = ()
+    scorecards: tuple[Scorecard, ...] = ()
     margin: float = MARGIN
     comparisons: tuple[Compared, ...] = ()
     comparisons_left_out: dict[str, int] = {}

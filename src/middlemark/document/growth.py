@@ -102,7 +102,7 @@ def _points(rows: Sequence[Row], metric: str, field: str) -> Iterator[Grown]:
     [factor] = (each for each in FACTORS.values() if each.field == field)
     first: Mapping[int, float] | None = None
     for row in rows:
-        median, of = row.result.median(metric), _by_round(row, metric)
+        median, of = row.result.median(metric), by_round(row, metric)
         if not median or not of:
             continue
         first = of if first is None else first
@@ -122,7 +122,8 @@ def _points(rows: Sequence[Row], metric: str, field: str) -> Iterator[Grown]:
         )
 
 
-def _by_round(row: Row, metric: str) -> dict[int, float]:
+def by_round(row: Row, metric: str) -> dict[int, float]:
+    """Return a metric's figures above 0, by round."""
     numbers = [each.outcome.number for each in row.trials if each.outcome.failed is None]
     values = row.result.metrics.get(metric, ())
     return {at: value for at, value in zip(numbers, values, strict=False) if value}

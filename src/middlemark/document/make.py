@@ -9,6 +9,7 @@ from middlemark.document.document import Document, MeasuredRun, Row
 from middlemark.document.growth import growths
 from middlemark.document.rows import rows_of
 from middlemark.document.runs import commands_of, title_of
+from middlemark.document.scorecards import scorecards
 from middlemark.document.warnings import warnings_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def document_of(
         warnings=warnings_of(rows),
         took=took,
         growths=growths(rows),
+        scorecards=scorecards(rows, runs),
     )
 
 

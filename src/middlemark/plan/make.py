@@ -85,6 +85,7 @@ def make_plan(
         names=tuple(each.name for each in measured.values()),
         notes=tuple(dict.fromkeys(notes)),
         seed=seed,
+        scorecard=next((suite.scorecard for suite in suites if suite.scorecard), ()),
         together=tuple(dict.fromkeys(each for suite in suites for each in suite.together)),
         floors=tuple(range(asked, len(measured))),
     )

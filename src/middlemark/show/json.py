@@ -39,6 +39,7 @@ def render(document: Document, _view: View) -> str:
         for each in document.growths
     ]
     found = {"schema": SCHEMA, "run": run_document(document), "cells": cells, "growth": growth}
+    found["scorecards"] = msgspec.to_builtins(document.scorecards)
     return msgspec.json.format(msgspec.json.encode(readable(found)), indent=2).decode() + "\n"
 
 

@@ -13,6 +13,7 @@ from middlemark.document.judged import interval_of, verdict_of
 from middlemark.document.numbers import ABSENT, brief, four_digits, part, us
 from middlemark.document.rows import latency_of, orders_by
 from middlemark.document.runs import clock_line, machine_line, notes_of, read_as
+from middlemark.document.scorecards import header_of, method_of, rows_of_card
 from middlemark.document.words import plain, size
 from middlemark.model.run import Run
 from middlemark.show import View
@@ -40,7 +41,17 @@ def render(document: Document, _view: View) -> str:
     """Return the report, ending in a newline."""
     lines = [f"## {escaped(document.title)}", ""]
     lines += [escaped(machine_line(run)) for run in document.runs[:1]]
-    for part_of in (_answers, _latency, _throughput, _growth, _comparisons, _warnings, _failed, _experiment):
+    for part_of in (
+        _answers,
+        _scorecards,
+        _latency,
+        _throughput,
+        _growth,
+        _comparisons,
+        _warnings,
+        _failed,
+        _experiment,
+    ):
         if section := list(part_of(document)):
             lines += ["", *section]
     return "\n".join(lines) + "\n"
@@ -70,6 +81,16 @@ def _answers(document: Document) -> Iterator[str]:
         yield "### The answer"
         yield ""
         yield from (f"- {escaped(each.text)}" for each in document.answers)
+
+
+def _scorecards(document: Document) -> Iterator[str]:
+    for each in document.scorecards:
+        yield f"### Scorecard{escaped(f': {each.experiment}') if each.experiment else ''}"
+        yield ""
+        yield from table([*map(escaped, header_of(each))], [[*map(escaped, row)] for row in rows_of_card(each)])
+        yield ""
+        yield escaped(method_of(each))
+        yield ""
 
 
 def _latency(document: Document) -> Iterator[str]:

@@ -14,12 +14,13 @@ from middlemark.model.plan import LIMITS, Limits
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.workload import Workload
 from middlemark.problems import Problem
+from middlemark.suite.scorecard import read_scorecard
 from middlemark.suite.sweep import KEYS, ONCE, Levels, Native, Suite, Sweep
 from middlemark.suite.table import Given, Table, read_seed, read_table
 from middlemark.suite.user_files import read_table_of_files
 from middlemark.suite.workload import read_workload
 
-TOP = ("name", "description", "seed", "vary_together", "config", "defaults", "sweep", "workload")
+TOP = ("name", "description", "seed", "vary_together", "scorecard", "config", "defaults", "sweep", "workload")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DEFAULT_DURATION_S = 1.0
 _LARGEST_FILE = 4 << 20
@@ -86,6 +87,8 @@ def read_suite(
             problems.append(Problem(f"{place}: seed", str(error)))
 
     together = _read_together(document.get("vary_together", []), f"{place}: vary_together", problems)
+    scorecard, wrong = read_scorecard(document.get("scorecard"), f"{place}: scorecard")
+    problems += wrong
     defaults, natives = _read_defaults(document.get("defaults", {}), f"{place}: defaults", folder, problems)
     files, wrong = read_table_of_files(document.get("config", {}), f"{place}: config", folder)
     problems += wrong
@@ -115,6 +118,7 @@ def read_suite(
         place=place,
         seed=seed,
         together=together,
+        scorecard=scorecard,
         sweeps=tuple(sweep for sweep in sweeps if sweep is not None),
     ), []
 

@@ -106,6 +106,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     together: tuple[tuple[str, ...], ...] = ()
     """Names of factors whose combinations are compared as well (``vary_together``)."""
+    scorecard: tuple[tuple[str, float], ...] = ()
+    """Metrics and their weights."""
     sweeps: tuple[Sweep, ...]
 
 

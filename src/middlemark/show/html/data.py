@@ -24,6 +24,7 @@ from middlemark.document.runs import (
     state,
     told_of,
 )
+from middlemark.document.scorecards import header_of, method_of, rows_of_card
 from middlemark.document.words import native_settings, plain, warning_name
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
@@ -81,6 +82,15 @@ def data_of(document: Document) -> Json:
         "answers": msgspec.to_builtins(document.answers),
         "standings": [*map(_present, msgspec.to_builtins(document.standings))],
         "usual": document.usual,
+        "scorecards": [
+            {
+                "experiment": each.experiment,
+                "header": header_of(each),
+                "rows": rows_of_card(each),
+                "method": method_of(each),
+            }
+            for each in document.scorecards
+        ],
         "growth": msgspec.to_builtins(tables(document.growths)),
         "warnings_summary": _warnings(document),
         "commands": list(document.commands),
