@@ -41,17 +41,8 @@ def render(document: Document, _view: View) -> str:
     """Return the report, ending in a newline."""
     lines = [f"## {escaped(document.title)}", ""]
     lines += [escaped(machine_line(run)) for run in document.runs[:1]]
-    for part_of in (
-        _answers,
-        _scorecards,
-        _latency,
-        _throughput,
-        _growth,
-        _comparisons,
-        _warnings,
-        _failed,
-        _experiment,
-    ):
+    figures = (_answers, _scorecards, _latency, _throughput, _growth)
+    for part_of in (*figures, _comparisons, _warnings, _failed, _experiment):
         if section := list(part_of(document)):
             lines += ["", *section]
     return "\n".join(lines) + "\n"
