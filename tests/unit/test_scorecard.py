@@ -16,6 +16,7 @@ from middlemark.document import document_of
 from middlemark.document.document import Document
 from middlemark.runs.read import read_measured
 from middlemark.show import render
+from middlemark.show.html import render_html
 from middlemark.stats.scorecard import scores
 from middlemark.suite.scorecard import read_scorecard
 
@@ -120,3 +121,14 @@ def test_a_report_ranks_who_was_measured_at_every_size(tmp_path: Path) -> None:
 
 def test_without_weights_there_is_no_scorecard(tmp_path: Path) -> None:
     assert scored(tmp_path, CELLS, ()).scorecards == ()
+
+
+def test_the_page_has_the_table_and_how_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = scored(tmp_path, CELLS, WEIGHTS, scatter=4)
+    monkeypatch.setattr("middlemark.show.html.page.script", lambda: "")
+    text = render_html(found)
+    before_data = text[: text.index("<script")]
+    assert '<table class="scorecard">' in before_data
+    assert "round_trips (1)" in before_data
+    assert "2,000 draws of the 8 rounds" in before_data
+    assert "Growth along size" in before_data
