@@ -56,6 +56,7 @@ def write(
     trials: int = 8,
     floors: tuple[int, ...] = (),
     scatter: int | None = None,
+    together: tuple[tuple[str, ...], ...] = (),
     **machine: Any,
 ) -> Path:
     """Store a run in which each cell has that typical round trip in ns; trial n has n more, or scatters by 8 %."""
@@ -70,6 +71,7 @@ def write(
         ),
         notes=(),
         seed=1,
+        together=together,
         floors=floors,
     )
     file = RunFile(
