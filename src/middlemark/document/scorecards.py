@@ -37,7 +37,7 @@ def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], told: frozenset[
     """Return the scorecard of one experiment; None: there is no choice, or no metric that all have."""
     sizes = sorted({size for of in group.values() for size in of})
     whole = {name: of for name, of in group.items() if len(of) == len(sizes)}
-    left_out = [f"{name}: not measured at each size" for name in group if name not in whole]
+    left_out = [f"{name}: no result over its own transport at each size" for name in group if name not in whole]
     if len(whole) < 2:
         return None
     any_row = next(iter(next(iter(whole.values())).values()))
