@@ -23,7 +23,7 @@ from middlemark.model.samples import NOT_MEASURED, SAMPLE
 from middlemark.plan.make import make_plan
 from middlemark.stats.cells import cell_results
 from middlemark.stats.comparisons import Side, compare, side
-from middlemark.stats.pairings import by_factor
+from middlemark.stats.pairings import by_factors
 from middlemark.stats.samples import Kept, Samples, load
 from middlemark.stats.trials import trial_summary
 from middlemark.suite.read import parse_toml, read_suite
@@ -163,7 +163,7 @@ def comparing(folder: Path) -> None:
 
     found: list[Side] = []
     reading = took(lambda: found.extend(sides()))
-    pairings = by_factor(found, "receive")
+    pairings = by_factors(found, ["receive"])
     judging = took(lambda: compare(pairings, ["p50", "p99"]))
     print(
         f"compare of 1,000 cells in 20 trials, {len(pairings)} pairs, p50 and p99: {judging} from the trials' figures, "

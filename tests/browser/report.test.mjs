@@ -51,7 +51,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
     on("small", {}, async ({ page, complaints }) => {
       await drawAll(page);
       for (const [id, number] of Object.entries(await marks(page))) assert.ok(number > 1, `${id} has ${number} marks`);
-      assert.equal((await ids(page)).length, 19);
+      assert.equal((await ids(page)).length, 20);
       assert.deepEqual(complaints, []);
     }));
 
@@ -149,6 +149,20 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.equal(new Set(ticks).size, ticks.length);
       const names = await page.locator("#latency-at-a-size .plot g[data-marks='y-axis tick label'] text").allTextContents();
       assert.equal(new Set(names).size, names.length);
+    }));
+
+  it("goes along any factor of which a line has several numbers", () =>
+    on("small", {}, async ({ page, complaints }) => {
+      await drawAll(page);
+      const figure = page.locator("#throughput-by-size");
+      assert.equal(await figure.getByLabel("Along").inputValue(), "size");
+      await figure.getByLabel("Along").selectOption("subscribers");
+      await figure.locator("summary").click();
+      await figure.locator("tbody tr").first().waitFor();
+      const rows = await figure.locator("tbody tr").allInnerTexts();
+      assert.deepEqual([...new Set(rows.map((each) => each.split("\t")[1]))].sort(), ["1", "4"]);
+      assert.equal(await page.locator("#memory").getByLabel("Along").inputValue(), "subscribers");
+      assert.deepEqual(complaints, []);
     }));
 
   it("puts middlewares in and out with chips", () =>
@@ -394,7 +408,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.ok(Object.values(await marks(page)).some((number) => number === 0));
       await page.evaluate(() => window.addEventListener("afterprint", () => { document.body.dataset.printed = String([...document.querySelectorAll("figure")].filter((each) => each.querySelector(".plot svg")).length); }, { capture: true }));
       assert.ok((await page.pdf({ format: "A4" })).length > 50_000);
-      assert.equal(await page.evaluate(() => document.body.dataset.printed), "19");
+      assert.equal(await page.evaluate(() => document.body.dataset.printed), "20");
       await page.emulateMedia({ media: "print", colorScheme: "dark" });
       assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--surface").trim()), "#fff");
     }));

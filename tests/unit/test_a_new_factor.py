@@ -74,9 +74,10 @@ see("experiment", "zeal_s" in EXPERIMENT)
 see("worker", settings_of(lively, domain=1, scope="s", scratch="/", interface="lo").zeal == 0.01)
 
 asked = ComparisonRequest(["runs/a:zeal=10ms", "runs/b:zeal=2s"], None, None, "p50", "5%", (), "table")
-see("selection", [dict(each.levels) for each in asked.selections] == [{"zeal_s": 0.01}, {"zeal_s": 2.0}])
+found = [dict(each.selection.levels) for each in asked.selections]
+see("selection", found == [{"zeal_s": (0.01,)}, {"zeal_s": (2.0,)}])
 asked = ComparisonRequest(["runs/a"], "zeal", "2s", "p50", "5%", (), "table")
-see("--by", (asked.by, asked.baseline) == ("zeal_s", 2.0))
+see("--by", (asked.by, asked.baseline.levels) == (["zeal_s"], {"zeal_s": (2.0,)}))
 
 subprocess.run([sys.executable, "scripts/factors"], check=True)
 see("manual", "| `zeal` | `TIME` | How keen it is. | `0.5 s` |" in Path("docs/suites.md").read_text())
@@ -110,8 +111,8 @@ def test_the_manual_says_what_is_declared() -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "bin", "web"))
-    for name in ("docs/suites.md", "scripts/factors"):
-        (tmp_path / name).parent.mkdir()
+    for name in ("docs/suites.md", "docs/usage.md", "scripts/factors"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 

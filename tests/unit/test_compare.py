@@ -56,6 +56,7 @@ def write(
     trials: int = 8,
     floors: tuple[int, ...] = (),
     scatter: int | None = None,
+    together: tuple[tuple[str, ...], ...] = (),
     **machine: Any,
 ) -> Path:
     """Store a run in which each cell has that typical round trip in ns; trial n has n more, or scatters by 8 %."""
@@ -70,6 +71,7 @@ def write(
         ),
         notes=(),
         seed=1,
+        together=together,
         floors=floors,
     )
     file = RunFile(
@@ -349,3 +351,53 @@ def test_who_has_one_reliability_only_stands_in_the_same_block(tmp_path: Path) -
     lines = asked(write(tmp_path, figures), "--by", "adapter").stdout.splitlines()
     assert [" ".join(line.split()[:2]) for line in lines[2:5]] == ["socket socket", "ring ring", "lyra udp"]
     assert lines[1] == "1 KiB"
+
+
+PLACED = {
+    cell(pin=pin, priority=priority, size=size): figure
+    for size in (64, 1024)
+    for pin, priority, figure in (
+        (None, "other", 50_000),
+        ((0, 1), "other", 30_000),
+        (None, "fifo:80", 45_000),
+        ((0, 1), "fifo:80", 20_000),
+    )
+}
+
+
+def test_selections_may_differ_in_several_factors(tmp_path: Path) -> None:
+    run = write(tmp_path, PLACED)
+    found = rows(f"{run}:pin=off,priority=other", f"{run}:pin=auto,priority=fifo:80")
+    assert [(row["what"].split(", ")[1], row["verdict"]) for row in found] == [("64 B", "faster"), ("1 KiB", "faster")]
+    assert all(row["shift"] == pytest.approx(-0.6, abs=0.01) and row["marks"] == [] for row in found)
+
+
+def test_several_levels_of_a_selection_are_each_paired_and_named(tmp_path: Path) -> None:
+    run = write(tmp_path, PLACED)
+    found = rows(f"{run}:pin=off,priority=other,size=64", f"{run}:pin=auto,size=64")
+    assert [row["b"] for row in found] == ["pin=auto,size=64 (priority=other)", "pin=auto,size=64 (priority=fifo:80)"]
+    assert [round(row["shift"], 1) for row in found] == [-0.4, -0.6]
+
+
+def test_the_levels_of_several_factors_are_compared_together(tmp_path: Path) -> None:
+    run = write(tmp_path, PLACED)
+    (row,) = rows(f"{run}:size=64", "--by", "pin,priority", "--baseline", "pin=off,priority=other")
+    assert (row["a"], row["b"]) == ("pin=off, priority=other", "pin=0,1, priority=fifo:80")
+    assert "--baseline" in refused(run, "--by", "pin,priority", "--baseline", "pin=x")
+
+
+def test_a_level_of_none_is_a_level(tmp_path: Path) -> None:
+    run = write(tmp_path, {cell(pin=pin): figure for pin, figure in ((None, 50_000), ((0, 1), 30_000))})
+    (row,) = rows(run, "--by", "pin", "--baseline", "off")
+    assert (row["a"], row["b"], row["verdict"]) == ("pin=off", "pin=0,1", "faster")
+    assert "nothing can be compared" in refused(run, "--by", "burst")
+
+
+def test_every_latency_of_a_trial_is_a_metric(run: Path) -> None:
+    found = rows(run, "--by", "transport", "--metric", "mean,min,max,round_trips")
+    assert {row["metric"] for row in found} == {"mean", "min", "max", "round_trips"}
+    assert {row["verdict"] for row in found if row["unit"] == "ns"} == {"faster"}
+    assert "nothing can be compared" in refused(run, "--by", "transport", "--metric", "memory.ping")
+    told = refused(run, "--by", "transport", "--metric", "p7")
+    assert "memory[.ROLE]" in told
+    assert "seconds_spread" in told

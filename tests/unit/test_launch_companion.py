@@ -10,6 +10,8 @@ import pytest
 
 from middlemark.launch.channel import WorkerFailedError, process_state
 from middlemark.launch.companion import Companion, CompanionSpec, declared
+from middlemark.launch.costs import companion_cost
+from middlemark.launch.process_resources import read_account
 
 
 def spec(script: str, ready: str = "^ready", timeout_s: float = 10.0, **environment: str) -> CompanionSpec:
@@ -195,3 +197,23 @@ def test_a_wrong_companion_is_refused_by_its_field(tmp_path: Path, companion: ob
 def test_a_worker_that_does_not_stop_talking_costs_bounded_memory(tmp_path: Path) -> None:
     with pytest.raises(WorkerFailedError, match="--companions said more than 16 MiB"):
         asyncio.run(declared(worker(tmp_path, "exec cat /dev/zero"), {}))
+
+
+def test_what_it_uses_is_read_of_the_kernel() -> None:
+    async def run() -> None:
+        busy = "echo ready; exec python3 -c 'b = bytearray(64 << 20)\nwhile True: pass'"
+        companion = await Companion.start(spec(busy))
+        pid = companion.process.pid
+        first = read_account(pid)
+        while (last := read_account(pid)) is None or first is None or last.at_ns - first.at_ns < 300_000_000:
+            await asyncio.sleep(0.05)
+        found = companion_cost("daemon", pid, companion.ready_ns, first, last)
+        await companion.stop(10)
+        assert found.ready_ns > 0
+        assert found.user_ns + found.system_ns > 0
+        assert found.user_ns + found.system_ns <= 1.1e9 * found.seconds + 20_000_000, "one thread, one processor"
+        assert found.peak_rss_bytes >= found.rss_bytes > 0
+        assert sum(each.threads for each in found.threads) == 1
+        assert read_account(pid) is None, "it has ended"
+
+    asyncio.run(run())

@@ -30,6 +30,22 @@ def cells() -> list[Cell]:
     ]
 
 
+def test_factors_that_vary_together_are_judged_in_the_same_family(tmp_path: Path) -> None:
+    draw = random.Random(5)
+    figures = {each: 20_000 * draw.lognormvariate(0, 0.12) for each in cells()}
+    folder = write(tmp_path, figures, scatter=5, together=(("transport", "loan"),))
+    run = read_measured(folder)
+    document = with_verdicts(document_of([run]), [run])
+    told = [each.comparison for each in document.comparisons if each.factor == "transport,loan"]
+    found = rows(folder, "--by", "transport,loan")
+    assert len(told) == len(found) == 2 * 2 * 2
+    assert sorted((each.word, each.judged.p_family) for each in told) == sorted(
+        (each["verdict"], each["p_family"]) for each in found
+    )
+    chosen = rows(f"{folder}:transport=udp,loan=false", f"{folder}:transport=shm,loan=true")
+    assert {each["p_family"] for each in chosen} <= {each["p_family"] for each in found}
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_report_compare_and_junit_agree_on_every_pair(tmp_path: Path, seed: int) -> None:
     folder = stored(tmp_path, seed)

@@ -167,10 +167,9 @@ def test_the_deepest_history_and_the_largest_message_are_still_honoured() -> Non
     assert [(cell.depth, cell.size) for cell in plan.cells] == [(16, 64 << 20)]
 
 
-def test_only_wants_processors_by_number() -> None:
-    assert problems_of("[[sweep]]", only=["pin=auto"]) == [
-        "--only pin=auto: 'auto' becomes processors in each configuration; name them, or 'off'"
-    ]
+def test_only_takes_processors_that_were_chosen_as_auto() -> None:
+    plan = plan_of("[[sweep]]\nadapter='cyclonedds'\npin=['off', 'auto']", only=["pin=auto", "adapter=cyclonedds"])
+    assert {cell.pin for cell in plan.cells} == {(0, 1)}
 
 
 def test_all_problems_of_all_suites_are_told_at_once() -> None:

@@ -64,9 +64,10 @@ def test_cyclonedds_roundtrip_is_the_experiment_of_roundtripping() -> None:
     cyclone = [cell for cell in plan.cells if cell.adapter == "cyclonedds"]
     assert {cell.size for cell in cyclone} == {16, 64, 256, 1024, 4096, 16384, 65536}
     assert {(cell.transport, cell.pin, cell.priority) for cell in cyclone} == {
-        (name, pin, priority) for name in ("udp", "shm") for pin, priority in (((0, 1), "fifo:80"), (None, "other"))
+        (name, pin, priority) for name in ("udp", "shm") for pin in ((0, 1), None) for priority in ("fifo:80", "other")
     }
-    assert len(cyclone) == 7 * 2 * 2
+    assert len(cyclone) == 7 * 2 * 4
+    assert plan.together == (("pin", "priority"),)
 
 
 def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> None:

@@ -5,7 +5,8 @@ import pytest
 from stats_cases import DESCRIPTIONS, cell
 
 from middlemark.model.cell import Cell
-from middlemark.stats.comparisons import METRICS, Pairing, Side, against_floors, beside_floors, compare
+from middlemark.stats.comparisons import Pairing, Side, against_floors, beside_floors, compare
+from middlemark.stats.metrics import METRICS
 
 
 def side(of: Cell, **figures: float) -> Side:

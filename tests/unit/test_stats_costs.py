@@ -1,10 +1,11 @@
 """Costs of a cell: medians over trials of what its workers used, in total and for each message."""
 
+import msgspec
 import pytest
 from stats_cases import cell, outcome, plan
 from stream_cases import arrived, cost, sent
 
-from middlemark.model.outcome import NetworkCost, ThreadCost, TrialCounts, TrialOutcome
+from middlemark.model.outcome import CompanionCost, NetworkCost, ThreadCost, TrialCounts, TrialOutcome
 from middlemark.stats.costs import resources
 from middlemark.stats.result import CellResources, ThreadResources
 
@@ -55,6 +56,14 @@ def test_a_message_counts_at_every_subscriber_that_received_it() -> None:
 
 def test_nothing_that_arrived_has_no_cost_a_message() -> None:
     assert _resources(_outcome(subscribers=(arrived(received=0, lost=1_000),))).ns_per_message is None
+
+
+def test_a_companion_stands_beside_the_workers_and_in_no_sum_of_theirs() -> None:
+    daemons = [CompanionCost(**msgspec.structs.asdict(cost("broker")), ready_ns=ready) for ready in (1, 3, 8)]
+    found = _resources(*(_outcome(at, companions=(each,)) for at, each in enumerate(daemons)))
+    [broker] = found.companions
+    assert (broker.who, broker.ready_ns, broker.cpu) == ("broker", 3, 0.5)
+    assert (found.cpu, len(found.workers)) == (1.0, 2)
 
 
 def test_a_round_trip_is_a_message_of_a_ping_pong() -> None:

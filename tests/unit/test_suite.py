@@ -388,3 +388,28 @@ def test_suites_are_found_in_a_checkout_and_in_an_installed_package(
         assert listed["torn"].startswith("cannot be read: ")
     else:
         assert listed == {"outside": "outside"}
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ('["pin", "priority"]', (("pin", "priority"),)),
+        ('[["pin", "priority"], ["loan", "transport"]]', (("pin", "priority"), ("loan", "transport"))),
+    ],
+)
+def test_factors_may_vary_together(tmp_path: Path, written: str, found: tuple[tuple[str, ...], ...]) -> None:
+    assert suite_of(tmp_path, f"vary_together = {written}\n[[sweep]]").together == found
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong"),
+    [
+        ('"pin"', "names no factors that vary together"),
+        ('["pin"]', "two or more do"),
+        ('["pin", "zeal"]', "'zeal' is no factor"),
+        ('[["pin", 3]]', "3 is no factor"),
+    ],
+)
+def test_what_cannot_vary_together_is_refused(tmp_path: Path, written: str, wrong: str) -> None:
+    with pytest.raises(RequestError, match=wrong):
+        suite_of(tmp_path, f"vary_together = {written}\n[[sweep]]")

@@ -335,3 +335,12 @@ def test_a_command_over_several_lines_is_one_to_a_shell_and_breaks_no_word() -> 
     lines = command_lines("printf %s-- ", spaced, 40)
     told = subprocess.run(["sh", "-c", "\n".join(lines)], capture_output=True, text=True, check=True).stdout
     assert told == "--out--my robot's runs, by day and by month----trials--"
+
+
+def test_metrics_are_the_columns_that_are_asked_for(stored: Path) -> None:
+    lines = shown(stored, "--metric", "min,range,memory.ping").stdout.splitlines()
+    head = next(at for at, line in enumerate(lines) if "memory.ping" in line)
+    assert lines[head].split()[-3:] == ["min", "range", "memory.ping"]
+    assert lines[head + 1].split()[-1] == "–", "nothing read the memory of this run"
+    wrong = shown(stored, "--metric", "zeal").exception
+    assert "there is no zeal" in str(wrong)

@@ -8,9 +8,13 @@ from middlemark.runs.sides import FORMATS, Asked, ComparisonRequest, asked_pairi
 
 @click.command(name="compare")
 @click.argument("runs", nargs=-1, required=True, metavar="A [B]")
-@click.option("--by", metavar="FACTOR", help="Compare the levels of a factor within one run: receive, shared_memory, …")
-@click.option("--baseline", metavar="LEVEL", help="The level that the others are held against (with --by).")
-@click.option("--metric", default="p50", metavar="M,…", help="p50, p99, throughput, cpu, memory (default: p50).")
+@click.option(
+    "--by",
+    metavar="FACTOR",
+    help="Compare the levels of a factor within one run: receive, shared_memory, …; of several: pin,priority.",
+)
+@click.option("--baseline", metavar="LEVEL", help="What the others are held against (with --by): off, or pin=off,….")
+@click.option("--metric", default="p50", metavar="M,…", help="p50, p99.9, throughput, memory.ping, … (default: p50).")
 @click.option("--margin", default="5%", metavar="PERCENT", help="What is smaller is no difference that matters (5%).")
 @click.option("--fail-if", "fail_if", multiple=True, metavar="'M slower than P'", help="Exit with 4 where that is so.")
 @click.option("--anyway", is_flag=True, help="Compare also what should not be, each line marked.")
@@ -28,7 +32,8 @@ def command(
     """Say of B, beside A, whether it is faster, slower, equivalent, or whether that cannot be told.
 
     A and B are folders of runs, or folders of such folders (then the newest run counts), each with a selection
-    if wanted: runs/today:adapter=zeromq,size=1k. With --by one run is enough.
+    if wanted: runs/today:adapter=zeromq,size=1k, or R:pin=off,priority=other R:pin=auto,priority=fifo:80. With --by
+    one run is enough. A metric that is not there is answered with the names of all.
     """
     from middlemark.show import compare as report
     from middlemark.show import output
@@ -53,7 +58,7 @@ def _gate(asked: ComparisonRequest, pairings: Asked) -> int:
     """Return 4 where a gate is missed, and tell each."""
     from middlemark.document.judged import what
     from middlemark.show import output
-    from middlemark.stats.comparisons import METRICS
+    from middlemark.stats.metrics import METRICS
 
     status = exits.OK
     for metric, margin, each in pairings.missed(asked):

@@ -236,11 +236,10 @@ class _Shown:
         from middlemark.runs.sides import sides_of
         from middlemark.show import output
         from middlemark.show import selftest as report
-        from middlemark.stats.selftest import reckon
+        from middlemark.stats.selftest import METRICS, reckon
 
-        self.test = test = reckon(
-            [each for each in sides_of(run.folder, output.tell) if not each.added], self._settings
-        )
+        sides, _ = sides_of(run.folder, output.tell, "", METRICS)
+        self.test = test = reckon([each for each in sides if not each.added], self._settings)
         document = document_of([run], took=seconds)
         text = {
             "table": lambda: report.render_table(test, document, output.width()),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
-from middlemark.problems import MeasureError, RequestError
+from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
     from middlemark.document import Row
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 @click.argument("run", default="runs", metavar="[RUN]", type=click.Path(path_type=Path))
 @click.option("--only", metavar="KEY=VALUE", multiple=True, help="Only these configurations; may be repeated.")
 @click.option("--rows", is_flag=True, help="Every configuration with all its figures.")
+@click.option("--metric", metavar="M,…", help="The columns of the rows: p99.9, start, memory.pong, …")
 @click.option("--warnings", is_flag=True, help="Every warning in its row's own words.")
 @click.option("--breakdown", is_flag=True, help="Where the time of each row went.")
-def command(run: Path, only: tuple[str, ...], rows: bool, warnings: bool, breakdown: bool) -> int:
+def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, warnings: bool, breakdown: bool) -> int:
     """Print a stored run: the answer, or with --rows every figure.
 
     RUN is the folder of a run, or a folder of such folders (default: runs); of those the newest counts.
@@ -30,19 +31,20 @@ def command(run: Path, only: tuple[str, ...], rows: bool, warnings: bool, breakd
     from middlemark.runs.read import damaged, newest, read_measured
     from middlemark.show import output, render
 
-    chosen = _chosen(only)
+    chosen, metrics = _chosen(only), _metrics(metric)
     measured = read_measured(newest(run))
     for each in damaged(measured):
         output.tell(each)
     took = seconds_of(measured) or 0.0
-    whole = rows or breakdown
+    whole = rows or breakdown or bool(metrics)
     if is_question(measured) and not (whole or warnings or only):
         return _ended(show_answer(measured, "table"))
     document = with_matrices(document_of([measured], took=took), chosen)
     if only and not document.rows:
         raise MeasureError(f"{measured.folder}: no configuration has {', '.join(only)}", "show it without --only")
     name = "table" if whole else "warnings" if warnings else "summary"
-    return _ended(output.write(render(name, document, output.view(breakdown=breakdown, warnings=warnings))))
+    view = output.view(breakdown=breakdown, warnings=warnings, metrics=metrics)
+    return _ended(output.write(render(name, document, view)))
 
 
 def _ended(unwritten: str | None) -> int:
@@ -55,15 +57,27 @@ def _ended(unwritten: str | None) -> int:
     return exits.CELL_FAILED
 
 
+def _metrics(typed: str | None) -> tuple[str, ...]:
+    """Return the metrics that were asked for. Raises RequestError."""
+    from middlemark.stats.metrics import METRICS, named_metrics
+
+    names = tuple(dict.fromkeys(typed.split(","))) if typed is not None else ()
+    if unknown := [each for each in names if each not in METRICS]:
+        raise RequestError([Problem("--metric", f"there is no {', '.join(unknown)}; there are {named_metrics()}")])
+    return names
+
+
 def _chosen(only: Sequence[str]) -> "Callable[[Row], bool]":
     """Return which rows were asked for. Raises RequestError."""
     from middlemark.model.cell import level_of
-    from middlemark.suite.overrides import read_only
+    from middlemark.suite.overrides import Only, read_only
 
     asked, problems = read_only(only)
     if problems:
         raise RequestError(problems)
-    by_factor: dict[str, list[object]] = {}
+    by_factor: dict[str, list[Only]] = {}
     for each in asked:
-        by_factor.setdefault(each.factor, []).extend(each.values)
-    return lambda row: all(level_of(row.result.cell, factor) in values for factor, values in by_factor.items())
+        by_factor.setdefault(each.factor, []).append(each)
+    return lambda row: all(
+        any(each.keeps(level_of(row.result.cell, factor)) for each in of) for factor, of in by_factor.items()
+    )

@@ -133,6 +133,62 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None
 
 
+class Grown(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric at one level, and how many times that at the line's lowest it is: paired by round."""
+
+    row: int
+    at: float
+    level: str
+    """The same as it is shown: ``64 KiB``."""
+    median: float
+    times: float
+    low: float | None
+    """Of the 95 % interval; None: fewer than six rounds that both have, or it is the lowest level."""
+    high: float | None
+
+
+class Growth(msgspec.Struct, frozen=True, kw_only=True):
+    """How one metric grows along a factor, with all else the same."""
+
+    factor: str
+    line: str
+    """What is the same: the label without the factor."""
+    floor: bool
+    metric: str
+    unit: str
+    points: tuple[Grown, ...]
+    """By rising level, two at least."""
+
+
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
+    """A candidate of a scorecard, as ``stats/scorecard.py`` has it."""
+
+    name: str
+    cells: tuple[int, ...]
+    """Its rows, by rising size."""
+    score: float
+    low: float | None
+    high: float | None
+    first: float | None
+    """In which share of the draws it is first; None: fewer than six rounds."""
+    parts: tuple[float, ...]
+    """By metric: times the best candidate's, the geometric mean over sizes."""
+
+
+class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is best by the weights of the suite, in one experiment."""
+
+    experiment: str
+    """In words, where it must be told from others."""
+    weights: tuple[tuple[str, float], ...]
+    """Of the metrics that all candidates have."""
+    rounds: int
+    rows: tuple[Scored, ...]
+    """The best first."""
+    left_out: tuple[str, ...]
+    """Metrics and candidates, each with the reason."""
+
+
 class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
     """All warnings of one code, in the words of the worst; each remedy once."""
 
@@ -157,6 +213,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[WarningSummary, ...]
     took: float = 0.0
     """The seconds that the command took which tells of it."""
+    growths: tuple[Growth, ...] = ()
+    scorecards: tuple[Scorecard, ...] = ()
     margin: float = MARGIN
     comparisons: tuple[Compared, ...] = ()
     comparisons_left_out: dict[str, int] = {}

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from middlemark.document.numbers import brief, megabytes, processors, ratio, share, us, whole
+from middlemark.document.numbers import brief, measured, megabytes, processors, ratio, share, us, whole
 from middlemark.document.rows import is_counted, loss_of
 from middlemark.stats.floors import by_rate
+from middlemark.stats.metrics import METRICS, PER_ROLE
 from middlemark.stats.result import CellResult
 
 Of = Callable[[CellResult], float | None]
@@ -51,6 +52,14 @@ def _cost(name: str, unit: str, write: Callable[[float | None], str]) -> Figure:
     return Figure(unit, lambda result: getattr(result.resources, name, None), write)
 
 
+def _metric(name: str) -> Figure:
+    unit = METRICS[name].unit
+    return Figure(unit, lambda result: result.median(name), lambda value: measured(value, unit))
+
+
+_OF_TRIALS = ("spread", "range", "seconds_spread", "round_trips", "start", *PER_ROLE)
+"""Metrics that are no other figure's median."""
+
 FIGURES: dict[str, Figure] = {
     **{f"{time}_{each.replace('9_9', '9.9')}": _time(time, each) for time in TIMES for each in QUANTILES},
     "offered_hz": _own("offered_hz", "Hz", brief),
@@ -70,6 +79,7 @@ FIGURES: dict[str, Figure] = {
     "bytes_per_subscriber": _cost("bytes_per_subscriber", "B", megabytes),
     "voluntary_hz": _cost("voluntary_hz", "Hz", brief),
     "involuntary_hz": _cost("involuntary_hz", "Hz", brief),
+    **{name: _metric(name) for name in METRICS if name.split(".")[0] in _OF_TRIALS},
 }
 """By name: as in CSV, where a time's unit follows its name."""
 

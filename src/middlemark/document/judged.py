@@ -71,11 +71,12 @@ class JudgedDocument:
         by_run: dict[str, list[Side]] = {}
         for each in sides:
             by_run.setdefault(each.run, []).append(each)
+        together = {f"r{at}": run.file.plan.together for at, run in enumerate(runs)}
         self.families: dict[tuple[str, str], list[Comparison]] = {}
         first, *others = [*by_run.values()] or [[]]
         self.unjudged: dict[str, int] = {}
-        for members in by_run.values():
-            found, unjudged = of_run(members)
+        for name, members in by_run.items():
+            found, unjudged = of_run(members, together[name])
             self._judge(found)
             for factor, number in unjudged.items():
                 self.unjudged[factor] = self.unjudged.get(factor, 0) + number
@@ -146,4 +147,5 @@ def _side(row: Row, run: Run) -> Side:
         is_floor=row.floor,
         contradicted=contradicted,
         place=row.place,
+        metrics=SHOWN_METRICS,
     )

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from middlemark.document.document import Document, MeasuredRun, Row
+from middlemark.document.growth import growths
 from middlemark.document.rows import rows_of
 from middlemark.document.runs import commands_of, title_of
+from middlemark.document.scorecards import scorecards
 from middlemark.document.warnings import warnings_of
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ def document_of(
         rows=rows,
         warnings=warnings_of(rows),
         took=took,
+        growths=growths(rows),
+        scorecards=scorecards(rows, runs),
     )
 
 

@@ -5,6 +5,7 @@ wherever it is shown.
 """
 
 import decimal
+from collections.abc import Callable, Mapping
 
 from middlemark.model.units import format_us
 
@@ -89,6 +90,27 @@ def processors(number: float | None) -> str:
         return ABSENT
     number = four_digits(number)
     return f"{number:.2f}" if number < 0.995 else f"{number:.1f}"
+
+
+_WRITTEN: Mapping[str, tuple[Callable[[float | None], str], str]] = {
+    "ns": (us, " µs"),
+    "ns/message": (whole, " ns"),
+    "messages/s": (brief, "/s"),
+    "switches/s": (brief, "/s"),
+    "bytes": (megabytes, " MB"),
+    "bytes/s": (megabytes, " MB/s"),
+    "processors": (brief, ""),
+    "threads": (whole, ""),
+    "deadlines": (ratio, " × deadline"),
+    "1": (share, ""),
+}
+"""By the unit of a metric: how its figures are written, and what follows them."""
+
+
+def measured(figure: float | None, unit: str) -> str:
+    """Write a metric's figure with its unit: ``50.0 µs``, ``98.7k/s``, ``12.3 MB``."""
+    write, suffix = _WRITTEN[unit]
+    return ABSENT if figure is None else f"{write(figure)}{suffix}"
 
 
 def part(figure: float | None) -> str:

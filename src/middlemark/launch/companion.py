@@ -65,6 +65,8 @@ class Companion:
         """Use :meth:`start`."""
         self.spec = spec
         self.process = process
+        self.ready_ns = 0
+        """From starting it until it said that it is ready."""
         self._words = bytearray()
         self._ready = asyncio.Event()
         self._closed = asyncio.Event()
@@ -74,6 +76,7 @@ class Companion:
     @classmethod
     async def start(cls, spec: CompanionSpec) -> "Companion":
         """Start it and wait until it says that it is ready. Raises WorkerFailedError with its last words."""
+        begin_ns = time.monotonic_ns()
         try:
             process = subprocess.Popen(
                 _dying_with_parent(spec.argv),
@@ -97,6 +100,7 @@ class Companion:
             )
             companion._task = asyncio.create_task(companion._read(lines))
             await companion._until_ready()
+            companion.ready_ns = time.monotonic_ns() - begin_ns
         except BaseException:
             await companion.stop(0.5)
             raise

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from middlemark.launch.evidence import moved
-from middlemark.model.outcome import NetworkCost, Second, ThreadCost, WorkerCost
+from middlemark.model.outcome import CompanionCost, NetworkCost, Second, ThreadCost, WorkerCost
 from middlemark.model.protocol import Account, MeasuringEvent
 
 ENDED = "(ended)"
@@ -47,6 +47,15 @@ def worker_cost(told: WorkerAccounts) -> WorkerCost:
         **_resources(first, last),
         threads=_threads(told.events),
     )
+
+
+def companion_cost(who: str, pid: int, ready_ns: int, first: Account, last: Account) -> CompanionCost:
+    """Return what a companion cost between two readings; a thread that ended between them takes nothing back."""
+    before, after = first.resources, last.resources
+    kept = {name: max(getattr(before, name), getattr(after, name)) for name in _RESOURCES.values()}
+    last = msgspec.structs.replace(last, resources=msgspec.structs.replace(after, **kept))
+    told = WorkerAccounts(who=who, pid=pid, events=(first, last))
+    return CompanionCost(ready_ns=ready_ns, **msgspec.structs.asdict(worker_cost(told)))
 
 
 def series(workers: Sequence[WorkerAccounts]) -> tuple[Second, ...]:

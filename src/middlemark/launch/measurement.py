@@ -13,11 +13,12 @@ import msgspec
 from middlemark.launch import clocks, evidence, recorded
 from middlemark.launch.channel import WorkerFailedError, WorkerProcess
 from middlemark.launch.companion import Companion, declared
-from middlemark.launch.costs import Waited, WorkerAccounts, account, series, waited, worker_cost
+from middlemark.launch.costs import Waited, WorkerAccounts, account, companion_cost, series, waited, worker_cost
 from middlemark.launch.descendants import MARK
 from middlemark.launch.following import Following
 from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.patterns.graph import Ends
+from middlemark.launch.process_resources import read_account
 from middlemark.launch.processes import Processes
 from middlemark.launch.tasks import DRAIN_S, measuring_s, tasks_of
 from middlemark.launch.witness import Witness
@@ -116,16 +117,22 @@ class Measurement:
         await self.witness.keep_awake(self.setting.limits.warmup_s + measuring_s(self.setting.limits) + AWAKE_BEYOND_S)
         await self.witness.watch(self.running)
         before = evidence.read_counters()
+        companions = [(each, read_account(each.process.pid)) for each in self.running.companions]
         with _Ledger() as ledger:
             following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
             ledger.first = following[0]
             await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
             ledger.end()
         after = evidence.read_counters()
+        used = [
+            companion_cost(each.spec.name, each.process.pid, each.ready_ns, first, last)
+            for each, first in companions
+            if first and (last := read_account(each.process.pid))
+        ]
         seen = evidence.gather(before, after, [worker.pid for worker, _ in workers])
         accounts = ledger.accounts(following)
         costs = tuple(map(worker_cost, accounts))
-        self._know(evidence=seen, costs=costs, series=series(accounts), network=ledger.moved)
+        self._know(evidence=seen, costs=costs, companions=tuple(used), series=series(accounts), network=ledger.moved)
         self._conclude(following, seen, begin_ns)
         self._know(noise=await self._noise(ledger))
 

@@ -52,12 +52,6 @@ def _too_large(transport: Transport, level: Level) -> str | None:
     return f"at most {format_size(transport.max_bytes)} in a message{advice}"
 
 
-def _pinned(level: Level) -> Level:
-    if level == "auto":
-        raise Wrong("'auto' becomes processors in each configuration; name them, or 'off'")
-    return None if level == "off" else level
-
-
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One combination of levels. Sizes are bytes, the core's 16-byte header included."""
 
@@ -343,7 +337,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=("auto",),
             metavar="0,1|auto|off",
             help="Processors of the senders, then of the receivers; repeated when they run out.",
-            in_cells=_pinned,
+            in_cells=lambda level: None if level == "off" else level,
+            stands_for=lambda wanted, level: wanted == "auto" and level is not None,
             title="processors",
             none="off",
         ),

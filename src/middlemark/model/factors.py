@@ -69,7 +69,9 @@ class Factor(Key, frozen=True, kw_only=True):
     given: tuple[Level, ...] = ()
     """Levels that nobody can ask for and some transports have: nobody receives."""
     in_cells: Callable[[Level], Level] = lambda level: level
-    """A level as it is asked for → as cells have it. Raises Wrong where cells differ."""
+    """A level as it is asked for → as cells have it; what only a plan can settle stays as it is."""
+    stands_for: Callable[[Level, Level], bool] = lambda _wanted, _level: False
+    """Whether a level that was asked for stands for a level of cells which is written otherwise."""
     title: str = ""
     """How reports call it. Empty: its name."""
     unit: str | None = None

@@ -203,6 +203,13 @@ class WorkerCost(msgspec.Struct, frozen=True, kw_only=True):
     threads: tuple[ThreadCost, ...]
 
 
+class CompanionCost(WorkerCost, frozen=True, kw_only=True):
+    """What one companion cost while its workers measured. ``who``: as its adapter calls it."""
+
+    ready_ns: Count
+    """From starting it until it said that it is ready."""
+
+
 class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
     """What the namespace's counters moved by while it measured: everybody's traffic there, not only the workers'."""
 
@@ -309,6 +316,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     publishers: tuple[Sent, ...] = ()
     subscribers: tuple[Arrived, ...] = ()
     costs: tuple[WorkerCost, ...] = ()
+    companions: tuple[CompanionCost, ...] = ()
+    """Of those that the kernel told of; the figures of ``costs`` have nothing of theirs."""
     network: NetworkCost | None = None
     series: tuple[Second, ...] = ()
     steps: tuple[Step, ...] = ()

@@ -146,5 +146,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     precision: Precision | None = None
     """None, and no race: the trials are all there will be."""
     race: Race | None = None
+    together: tuple[tuple[str, ...], ...] = ()
+    """Names of factors that the suites vary together: cells that differ in all of these are compared as well."""
+    scorecard: tuple[tuple[str, float], ...] = ()
+    """Metrics and their weights, by which the report says who is best; none: it does not."""
     floors: tuple[int, ...] = ()
     """Cells that nobody asked for and that stand beside the others: what the machine does with no middleware."""

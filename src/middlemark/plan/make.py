@@ -85,6 +85,8 @@ def make_plan(
         names=tuple(each.name for each in measured.values()),
         notes=tuple(dict.fromkeys(notes)),
         seed=seed,
+        scorecard=next((suite.scorecard for suite in suites if suite.scorecard), ()),
+        together=tuple(dict.fromkeys(each for suite in suites for each in suite.together)),
         floors=tuple(range(asked, len(measured))),
     )
 
@@ -165,7 +167,7 @@ def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: 
     for each in chosen:
         there = dict.fromkeys(level_of(cell, each.factor) for cell in cells)
         for value in each.values:
-            if value in there:
+            if any(Only(each.factor, (value,), each.place).keeps(level) for level in there):
                 continue
             text = f"no configuration has {each.factor} {show_level(each.factor, value)}"
             known = listing(show_level(each.factor, level) for level in there)

@@ -28,7 +28,7 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
     chosen = [index for index in range(len(plan.cells)) if index not in beside]
     for each in asked.focus:
         there = [level_of(plan.cells[index], each.factor) for index in chosen]
-        kept = [index for index, level in zip(chosen, there, strict=True) if level in each.values]
+        kept = [index for index, level in zip(chosen, there, strict=True) if each.keeps(level)]
         if not kept:
             known = listing(show_level(each.factor, level) for level in dict.fromkeys(there))
             asked_for = listing(show_level(each.factor, level) for level in each.values)

@@ -26,8 +26,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
     def wants(self, factor: str, level: Level) -> bool:
         """Tell whether ``--only`` leaves this level in."""
-        asked = [each.values for each in self.only if each.factor == factor]
-        return not asked or any(level in values for values in asked)
+        asked = [each for each in self.only if each.factor == factor]
+        return not asked or any(each.keeps(level) for each in asked)
 
 
 class Target(msgspec.Struct, frozen=True):

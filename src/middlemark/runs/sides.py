@@ -1,6 +1,6 @@
 """A request to compare, checked, and the two sides of each comparison that it comes to."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from middlemark.model.units import parse_percent
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
-    from middlemark.model.levels import Level
+    from middlemark.model.selection import Selection
     from middlemark.stats.comparisons import Comparison, Pairing, Side
     from middlemark.stats.trials import TrialSummary
 
@@ -34,18 +34,21 @@ class ComparisonRequest:
         output_format: str,
     ) -> None:
         """Take everything as typed. Raises RequestError."""
-        from middlemark.stats.comparisons import METRICS
+        from middlemark.model.selection import FIELD_OF
+        from middlemark.stats.metrics import METRICS, named_metrics
 
         problems: list[Problem] = []
-        factors = _factors()
-        self.by = None if by is None else factors.get(by)
-        self.baseline = None if by is None or baseline is None else _level("--baseline", by, baseline, problems)
+        factors = [] if by is None else list(dict.fromkeys(each.strip() for each in by.split(",")))
+        self.by = [FIELD_OF[each] for each in factors if each in FIELD_OF]
+        self.baseline = None if baseline is None else _baseline(factors, baseline, problems)
         self.metrics = tuple(dict.fromkeys(metric.split(",")))
         unknown = [each for each in self.metrics if each not in METRICS]
         if unknown:
-            problems.append(Problem("--metric", f"there is no {', '.join(unknown)}; there are {', '.join(METRICS)}"))
-        if by is not None and by not in factors:
-            problems.append(Problem("--by", f"there is no factor {by}; there are {', '.join(factors)}"))
+            problems.append(Problem("--metric", f"there is no {', '.join(unknown)}; there are {named_metrics()}"))
+        strangers = [each for each in factors if each not in FIELD_OF]
+        if strangers:
+            text = f"there is no factor {', '.join(strangers)}; there are {', '.join(FIELD_OF)}"
+            problems.append(Problem("--by", text))
         if baseline is not None and by is None:
             problems.append(Problem("--baseline", "is a level of the factor that --by names; add --by FACTOR"))
         if by is not None and len(runs) != 1:
@@ -60,6 +63,11 @@ class ComparisonRequest:
         if problems:
             raise RequestError(problems)
 
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The metrics that the trials are read for."""
+        return tuple(dict.fromkeys((*self.metrics, *(metric for metric, _ in self.gates))))
+
 
 def _percent(place: str, text: str, problems: list[Problem]) -> float:
     try:
@@ -70,61 +78,45 @@ def _percent(place: str, text: str, problems: list[Problem]) -> float:
 
 
 def _gate_of(text: str, problems: list[Problem]) -> tuple[str, float] | None:
-    from middlemark.stats.comparisons import METRICS
+    from middlemark.stats.metrics import METRICS
 
     words = text.split()
-    known = len(words) == 4 and words[0] in METRICS and words[1] == METRICS[words[0]].worse and words[2] == "than"
-    if not known:
-        shown = ", ".join(f"'{name} {metric.worse} than 5%'" for name, metric in METRICS.items())
-        problems.append(Problem("--fail-if", f"'{text}' is not understood; there are {shown}"))
+    if len(words) != 4 or words[0] not in METRICS or words[1] != METRICS[words[0]].worse or words[2] != "than":
+        of = METRICS.get(words[0] if words else "") or METRICS["p50"]
+        name = words[0] if words and words[0] in METRICS else "p50"
+        text = f"'{text}' is not understood; write METRIC WORSE than PERCENT, as in '{name} {of.worse} than 5%'"
+        problems.append(Problem("--fail-if", text))
         return None
     return words[0], _percent("--fail-if", words[3], problems)
 
 
-def _factors() -> dict[str, str]:
-    """Return by the name that is typed the field of ``Cell``, or what else cells are told apart by."""
-    from middlemark.model.cell import FACTORS
-    from middlemark.stats.pairings import SHARED_MEMORY
+def _baseline(factors: Sequence[str], text: str, problems: list[Problem]) -> "Selection":
+    """Return the levels that A is to have: of one factor as typed, of several ``pin=off,priority=other``."""
+    from middlemark.model.selection import read_typed_selection
 
-    others = {name: name for name in ("native", "label", SHARED_MEMORY)}
-    return {name: each.field for name, each in FACTORS.items()} | others
-
-
-def _level(place: str, factor: str, text: str, problems: list[Problem]) -> "Level":
-    """Return the level as cells have it."""
-    from middlemark.model.cell import FACTORS
-    from middlemark.model.levels import Wrong
-
-    if factor not in FACTORS:
-        return text
-    key = FACTORS[factor]
-    try:
-        return key.in_cells(key.kind.read(key.kind.typed(text)))
-    except Wrong as error:
-        problems.append(Problem(place, str(error)))
-        return None
+    [name] = factors if len(factors) == 1 else [""]
+    alone = name and not text.startswith(f"{name}=")
+    found, wrong = read_typed_selection(f"{name}={text}" if alone else text)
+    problems += [Problem("--baseline", each.removeprefix(f"{name}: ")) for each in wrong]
+    return found
 
 
-class Selection(msgspec.Struct, frozen=True):
-    """A run's folder, or a folder of runs, and the levels by which its cells are chosen."""
+class SelectedRun(msgspec.Struct, frozen=True):
+    """A run's folder, or a folder of runs, and which of its cells."""
 
     path: Path
-    levels: "Mapping[str, Level]" = {}
-    """By the field of ``Cell``."""
+    selection: "Selection"
     text: str = ""
     """The levels as typed."""
 
 
-def _selection(text: str, problems: list[Problem]) -> Selection:
+def _selection(text: str, problems: list[Problem]) -> SelectedRun:
+    from middlemark.model.selection import read_typed_selection
+
     path, _, rest = text.partition(":") if not Path(text).exists() else (text, "", "")
-    factors, levels = _factors(), {}
-    for part in rest.split(",") if rest else []:
-        factor, found, value = part.partition("=")
-        if found and factor in factors:
-            levels[factors[factor]] = _level(text, factor, value, problems)
-        else:
-            problems.append(Problem(text, f"'{part}' selects nothing; write FACTOR=LEVEL with {', '.join(factors)}"))
-    return Selection(Path(path), levels, rest)
+    found, wrong = read_typed_selection(rest)
+    problems += [Problem(text, each) for each in wrong]
+    return SelectedRun(Path(path), found, rest)
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -158,16 +150,17 @@ class Asked(msgspec.Struct, frozen=True):
 
 def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
     """Read the runs and pair their cells. RequestError when nothing of it may be compared; what is left out is told."""
-    from middlemark.stats.pairings import against, by_factor, of_run, of_two_runs, run_against_run
+    from middlemark.stats.pairings import against, by_factors, of_run, of_two_runs, run_against_run
 
-    runs = [sides_of(each.path, tell, each.text) for each in asked.selections]
+    read = [sides_of(each.path, tell, each.text, asked.read) for each in asked.selections]
+    runs = [sides for sides, _ in read]
     chosen = [_selected(run, each, asked) for run, each in zip(runs, asked.selections, strict=True)]
-    if asked.by is not None:
-        pairings = by_factor(chosen[0], asked.by, asked.baseline)
+    if asked.by:
+        pairings = by_factors(chosen[0], asked.by, asked.baseline)
     else:
-        named = {field for each in asked.selections for field in each.levels}
+        named = dict.fromkeys(field for each in asked.selections for field in each.selection.levels)
         pairings = run_against_run(chosen[0], chosen[1], tuple(named))
-    if asked.by is None and not pairings and any(each.cell.unknown for side in chosen for each in side):
+    if not asked.by and not pairings and any(each.cell.unknown for side in chosen for each in side):
         raise MeasureError(
             "what was imported has no configuration that is known to be the same as one of the other run",
             "name one of each: runs/imported:size=1k runs/measured:adapter=cyclonedds,transport=udp,size=1k",
@@ -187,16 +180,18 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
     for problem in dict.fromkeys(problems):
         tell(f"left out: {problem}")
     apart = len(runs) == 2 and not (runs[0] and runs[1] and runs[0][0].run == runs[1][0].run)
-    beside = of_two_runs(*runs) if apart else [each for members in of_run(runs[0])[0].values() for each in members]
+    of_one = {} if apart else of_run(*read[0])[0]
+    beside = of_two_runs(*runs) if apart else [each for members in of_one.values() for each in members]
     return Asked(allowed, beside)
 
 
-def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
-    """Read one run and the figures of its cells, each beside its floor."""
+def sides_of(path: Path, tell: Tell, text: str, metrics: Sequence[str]) -> "tuple[list[Side], Sequence[Sequence[str]]]":
+    """Read one run: the figures of its cells, each beside its floor, and the factors that its suites vary together."""
     from middlemark.document.heats import places_of
     from middlemark.runs.read import damaged, newest, readers, stored_run
-    from middlemark.stats.comparisons import COMPARED_TIMES, beside_floors, side
+    from middlemark.stats.comparisons import beside_floors, side
     from middlemark.stats.floors import carried_otherwise, carrier_of, seen_to_carry
+    from middlemark.stats.metrics import times_of
     from middlemark.stats.trials import trial_summary
 
     folder = newest(path)
@@ -206,10 +201,11 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
 
     samples, kept = readers(folder)
     descriptions = {each.name: each for each in run.file.adapters}
+    times = times_of(metrics)
     by_cell: dict[int, list[TrialSummary]] = {}
     for outcome in sorted(run.outcomes, key=lambda each: each.order):
         cell = run.file.plan.cells[outcome.cell]
-        by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=COMPARED_TIMES))
+        by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=times))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = text or run.name
     places = places_of(run, by_cell, samples, kept)
@@ -236,19 +232,21 @@ def sides_of(path: Path, tell: Tell, text: str = "") -> "list[Side]":
                 contradicted=otherwise,
                 added=added,
                 place=places.get(index),
+                metrics=metrics,
             )
         )
-    return [*beside_floors(sides, descriptions, carried)]
+    return [*beside_floors(sides, descriptions, carried)], run.file.plan.together
 
 
-def _selected(sides: "Sequence[Side]", selection: Selection, asked: ComparisonRequest) -> "list[Side]":
+def _selected(sides: "Sequence[Side]", run: SelectedRun, asked: ComparisonRequest) -> "list[Side]":
     """Return the cells that were selected; floors that the plan added where they are named, or are the baseline."""
-    from middlemark.stats.pairings import level
+    from middlemark.stats.pairings import selected
 
-    named = bool({"adapter", "transport"} & selection.levels.keys())
+    named = bool({"adapter", "transport"} & run.selection.levels.keys())
+    baseline = asked.baseline if asked.baseline and asked.by == ["adapter"] else None
     return [
         each
         for each in sides
-        if named or not each.added or (asked.by == "adapter" and each.cell.adapter == asked.baseline)
-        if all(level(each, field) == wanted for field, wanted in selection.levels.items())
+        if named or not each.added or (baseline is not None and selected(each, baseline))
+        if selected(each, run.selection)
     ]

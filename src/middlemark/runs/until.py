@@ -17,8 +17,8 @@ from middlemark.model.plan import Plan, Precision, Race, Reached
 from middlemark.plan.rounds import with_another_round
 from middlemark.runs.read import readers
 from middlemark.stats.candidates import Attempt, attempt, due_of, heats
-from middlemark.stats.comparisons import COMPARED_TIMES
 from middlemark.stats.interval import known
+from middlemark.stats.metrics import COMPARED_TIMES
 from middlemark.stats.trials import TrialSummary, figures, trial_summary
 
 MACHINE_ALONE = 8

@@ -35,6 +35,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     """Of the table: where the time of each row went."""
     warnings: bool = False
     """Of the table: every row's own words, not the worst of each kind alone."""
+    metrics: tuple[str, ...] = ()
+    """Of the table: the columns, by name; none: those that are usual for the pattern."""
     samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: ()
 
 

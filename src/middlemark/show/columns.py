@@ -6,8 +6,9 @@ import msgspec
 
 from middlemark.document.document import Row
 from middlemark.document.figures import FIGURES
-from middlemark.document.numbers import ABSENT, brief, ratio, whole
+from middlemark.document.numbers import ABSENT, brief, measured, ratio, whole
 from middlemark.document.rows import times_base
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import Best
 
 NEVER_HIDDEN = 7
@@ -105,6 +106,15 @@ def _rss(keeps: int) -> Column:
     return _figure("rss_bytes", "rss MB", keeps, means)
 
 
+def _companions(keeps: int) -> tuple[Column, Column]:
+    """Return the columns of what no worker used."""
+    what = "the companions (RouDi, a broker), which are not in"
+    return (
+        _figure("processors.companion", "comp cpu", keeps, f"processors used by {what} cpu"),
+        _figure("memory.companion", "comp MB", keeps, f"resident memory of {what} rss"),
+    )
+
+
 def alone(bases: Bases, keeps: int) -> Column:
     """Return the column of ratios: every row of a group beside the one base that its heading names."""
 
@@ -112,6 +122,12 @@ def alone(bases: Bases, keeps: int) -> Column:
         return "alone" if row.floor else ratio(times_base(row.result, bases.get(row.index)))
 
     return Column("× alone", keeps, _ALONE, tell)
+
+
+def of_metric(name: str) -> Column:
+    """Return the column of a metric, its median over the trials."""
+    metric = METRICS[name]
+    return Column(name, 9, metric.means, lambda row: measured(row.result.median(name), metric.unit), always=True)
 
 
 def _carrier(keeps: int) -> Column:
@@ -156,6 +172,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _LOST,
         _cpu(-1),
         _rss(-2),
+        *_companions(0),
         _carrier(2),
     ),
     "stream": (
@@ -209,6 +226,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             "processor time of all workers, the pacing excepted, for each message received",
         ),
         _rss(4),
+        *_companions(0),
         _carrier(-2),
     ),
     "request-reply": (
@@ -228,6 +246,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _cpu(3),
         _figure("ns_per_message", "ns/call", 0, "processor time of all workers for each reply received"),
         _rss(2),
+        *_companions(0),
         Column(
             "form",
             6,
@@ -243,16 +262,18 @@ _RATIO_KEEPS = {"ping-pong": 6, "stream": 1, "request-reply": 6}
 
 
 def fitting(
-    rows: Sequence[Row], numbers: Mapping[str, int], bases: Bases, width: int
+    rows: Sequence[Row], numbers: Mapping[str, int], bases: Bases, width: int, metrics: Sequence[str] = ()
 ) -> tuple[list[Column], list[Column]]:
     """Return the columns that fit in ``width``, each as wide as its widest text, and those that had to give way.
 
-    The rows are of one pattern. A column that no row has anything in is neither.
+    The rows are of one pattern. ``metrics``: these instead of what is usual. A column that no row has anything in is
+    neither.
     """
     told = [each for each in rows if each.result.failed is None]
     shown: list[Column] = []
     *columns, last = COLUMNS[pattern := rows[0].result.cell.pattern]
-    for column in (*columns, alone(bases, _RATIO_KEEPS[pattern]), last, numbered(numbers)):
+    usual = (*columns, alone(bases, _RATIO_KEEPS[pattern]), last)
+    for column in (*(map(of_metric, metrics) if metrics else usual), numbered(numbers)):
         texts = [column.tell(each) for each in told]
         if column.always or any(text not in ("", ABSENT) for text in texts):
             widest = max([len(column.title), *map(len, texts)])

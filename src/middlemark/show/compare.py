@@ -7,11 +7,12 @@ from typing import Any
 from rich.cells import cell_len
 
 from middlemark.document.judged import common, interval_of, size_of, told_factors, trials_wanted, verdict_of, what
-from middlemark.document.numbers import ABSENT, brief, megabytes, part, ratio, us, whole
+from middlemark.document.numbers import ABSENT, measured, part, ratio
 from middlemark.document.words import plain
 from middlemark.model.cell import Cell
 from middlemark.show.lines import aligned, hanging
-from middlemark.stats.comparisons import METRICS, AgainstFloor, Comparison, Side, against_floors, mirrored
+from middlemark.stats.comparisons import AgainstFloor, Comparison, Side, against_floors, mirrored
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import CONFIDENCE, Verdict
 
 SCHEMA = 1
@@ -219,14 +220,7 @@ def _families(comparisons: Sequence[Comparison]) -> str:
 
 
 def _figure(metric: str, value: float) -> str:
-    unit = METRICS[metric].unit
-    if unit == "ns":
-        return f"{us(value)} µs"
-    if unit == "bytes":
-        return f"{megabytes(value)} MB"
-    if unit == "deadlines":
-        return f"{ratio(value)} × deadline"
-    return f"{whole(value)} ns" if unit == "ns/message" else f"{brief(value)}/s"
+    return measured(value, METRICS[metric].unit)
 
 
 def _remarks(comparisons: Sequence[Comparison], margin: float) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from middlemark.document.document import Document
+from middlemark.document.document import Document, Grown
 from middlemark.document.numbers import exact
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.model.cell import FACTORS, Cell
@@ -12,6 +12,7 @@ from middlemark.model.factors import Factor
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.times import Summary
 from middlemark.show import View
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import Best, CellResult, Part
 
 SCHEMA = 1
@@ -32,7 +33,13 @@ def written(cell: Cell, factor: Factor) -> object:
 def render(document: Document, _view: View) -> str:
     """Return the document, indented by two, keys always in the same order, ending in a newline."""
     cells = [cell_document(row.result) for row in document.rows]
-    found = {"schema": SCHEMA, "run": run_document(document), "cells": cells}
+    growth = [
+        {"factor": each.factor, "line": each.line, "metric": each.metric, "unit": each.unit}
+        | {"points": [_grown(point) for point in each.points]}
+        for each in document.growths
+    ]
+    found = {"schema": SCHEMA, "run": run_document(document), "cells": cells, "growth": growth}
+    found["scorecards"] = msgspec.to_builtins(document.scorecards)
     return msgspec.json.format(msgspec.json.encode(readable(found)), indent=2).decode() + "\n"
 
 
@@ -104,6 +111,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "check_ns": _summary(result.check_ns),
         "discovery_ns": exact(result.discovery_ns),
         "trial_values": [exact(each) for each in result.trial_values],
+        "metrics": {name: _metric(result, name) for name in result.metrics},
         "interval": None if result.interval is None else [exact(each) for each in result.interval],
         "breakdown": None if result.breakdown is None else [_part(each) for each in result.breakdown],
         "breakdown_absent": result.breakdown_absent,
@@ -165,6 +173,19 @@ def _summary(summary: Summary | None) -> dict[str, int | float | None] | None:
     if summary is None:
         return None
     return {name: exact(figure) for name, figure in msgspec.to_builtins(summary).items()}
+
+
+def _metric(result: CellResult, name: str) -> dict[str, Any]:
+    return {
+        "unit": METRICS[name].unit,
+        "median": exact(result.median(name)),
+        "trials": [exact(each) for each in result.metrics[name]],
+    }
+
+
+def _grown(point: Grown) -> dict[str, Any]:
+    ratios = {name: exact(getattr(point, name)) for name in ("median", "times", "low", "high")}
+    return {"cell": point.row, "level": point.level, **ratios}
 
 
 def _best(best: Best | None) -> dict[str, Any] | None:

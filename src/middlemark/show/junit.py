@@ -13,7 +13,8 @@ from middlemark.document.numbers import part
 from middlemark.document.words import plain
 from middlemark.show import View
 from middlemark.show.naming import cell_name
-from middlemark.stats.comparisons import METRICS, Comparison
+from middlemark.stats.comparisons import Comparison
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import Verdict
 from middlemark.stats.warnings.cells import NOT_MEASURED
 

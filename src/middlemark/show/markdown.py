@@ -8,15 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from middlemark.document.document import Compared, Document, Row
 from middlemark.document.figures import FIGURES
+from middlemark.document.growth import tables
 from middlemark.document.judged import interval_of, verdict_of
 from middlemark.document.numbers import ABSENT, brief, four_digits, part, us
 from middlemark.document.rows import latency_of, orders_by
 from middlemark.document.runs import clock_line, machine_line, notes_of, read_as
+from middlemark.document.scorecards import header_of, method_of, rows_of_card
 from middlemark.document.words import plain, size
 from middlemark.model.run import Run
 from middlemark.show import View
-from middlemark.stats.comparisons import METRICS
 from middlemark.stats.floors import by_rate
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult
 
 _CHARACTERS = {
@@ -32,13 +34,15 @@ _EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 MOST_COMPARISONS = 60
 MOST_WARNINGS = 40
+MOST_GROWTHS = 60
 
 
 def render(document: Document, _view: View) -> str:
     """Return the report, ending in a newline."""
     lines = [f"## {escaped(document.title)}", ""]
     lines += [escaped(machine_line(run)) for run in document.runs[:1]]
-    for part_of in (_answers, _latency, _throughput, _comparisons, _warnings, _failed, _experiment):
+    figures = (_answers, _scorecards, _latency, _throughput, _growth)
+    for part_of in (*figures, _comparisons, _warnings, _failed, _experiment):
         if section := list(part_of(document)):
             lines += ["", *section]
     return "\n".join(lines) + "\n"
@@ -68,6 +72,16 @@ def _answers(document: Document) -> Iterator[str]:
         yield "### The answer"
         yield ""
         yield from (f"- {escaped(each.text)}" for each in document.answers)
+
+
+def _scorecards(document: Document) -> Iterator[str]:
+    for each in document.scorecards:
+        yield f"### Scorecard{escaped(f': {each.experiment}') if each.experiment else ''}"
+        yield ""
+        yield from table([*map(escaped, header_of(each))], [[*map(escaped, row)] for row in rows_of_card(each)])
+        yield ""
+        yield escaped(method_of(each))
+        yield ""
 
 
 def _latency(document: Document) -> Iterator[str]:
@@ -132,6 +146,16 @@ def _throughput_row(row: Row) -> tuple[str, ...]:
         ABSENT if cpu is None else f"{four_digits(cpu):.3g}",
         _text("rss_bytes", result),
     )
+
+
+def _growth(document: Document) -> Iterator[str]:
+    shown = [each for each in document.growths if each.metric in ("p50", "throughput")][:MOST_GROWTHS]
+    for each in tables(shown):
+        yield f"### Growth along {each.factor}"
+        yield ""
+        header = ("", "metric", *map(escaped, each.levels))
+        yield from table(header, [tuple(map(escaped, row)) for row in each.rows])
+        yield ""
 
 
 def _text(name: str, result: CellResult) -> str:

@@ -32,11 +32,19 @@ def view(
     *,
     breakdown: bool = False,
     warnings: bool = False,
+    metrics: tuple[str, ...] = (),
     samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: (),
 ) -> View:
     """Return how a document is shown on stdout."""
     colour = is_terminal() and "NO_COLOR" not in os.environ
-    return View(width=width(), colour=colour, breakdown=breakdown, warnings=warnings, samples_of=samples_of)
+    return View(
+        width=width(),
+        colour=colour,
+        breakdown=breakdown,
+        warnings=warnings,
+        metrics=metrics,
+        samples_of=samples_of,
+    )
 
 
 def write(text: str) -> str | None:

@@ -74,7 +74,7 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
         row.index: base_of([each for each in members if not each.floor]) for _, members in together for row in members
     }
     layouts = {
-        each: _layout([row for row in rows if row.result.cell.pattern == each], numbers, bases, width)
+        each: _layout([row for row in rows if row.result.cell.pattern == each], numbers, bases, width, view.metrics)
         for each in patterns
     }
     for title, members in together:
@@ -205,11 +205,13 @@ def _base(members: Sequence[Row]) -> Best | None:
     return base_of([row for row in members if not row.floor])
 
 
-def _layout(rows: Sequence[Row], numbers: Mapping[str, int], bases: Bases, width: int) -> _Layout:
+def _layout(
+    rows: Sequence[Row], numbers: Mapping[str, int], bases: Bases, width: int, metrics: Sequence[str]
+) -> _Layout:
     """Return how these rows, all of one pattern, are laid out."""
     head = HEADS[rows[0].result.cell.pattern]
     longest = max([cell_len(head), *(cell_len(row.title) for row in rows)])
-    shown, hidden = fitting(rows, numbers, bases, width - 2 - min(longest, _LEAST))
+    shown, hidden = fitting(rows, numbers, bases, width - 2 - min(longest, _LEAST), metrics)
     first = min(longest, max(_NARROWEST, width - 2 - sum(len(_GAP) + each.width for each in shown)))
     return _Layout(head, first, shown, hidden)
 

@@ -15,6 +15,7 @@ from middlemark.stats import breakdown, costs, rates, workload
 from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors, memcpy_bytes_per_s, seen_to_carry
 from middlemark.stats.interval import median_interval
+from middlemark.stats.metrics import by_trial
 from middlemark.stats.noise import with_noise
 from middlemark.stats.rates import representative
 from middlemark.stats.result import Best, CellResult, Delivery, Origin, Part
@@ -122,6 +123,7 @@ def _result(
         failures=tuple(each.failed for each in outcomes if each.failed),
         resources=costs.resources(cell, measured),
         trial_values=values,
+        metrics=by_trial(cell, trials),
         interval=median_interval(values),
         imported=_origin(outcomes),
         breakdown=parts,

@@ -1,57 +1,22 @@
 """Cells held against each other by a metric: the one place where verdicts come from, and the floors beside them."""
 
+import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.stats.candidates import Place, raced_by
-from middlemark.stats.costs import trial_cpu_ns_per_message, trial_rss_bytes
 from middlemark.stats.floors import by_rate, floors
 from middlemark.stats.interval import FEWEST
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.verdict import MARGIN, Judgement, Verdict, judge
 
-_Figure = Callable[[Cell, TrialSummary], float | None]
-
-
-def _latency(quantile: str) -> _Figure:
-    def figure(cell: Cell, trial: TrialSummary) -> float | None:
-        times = trial.times.latency_of(cell)
-        value: float | None = getattr(times, quantile) if times else None
-        return value
-
-    return figure
-
-
-def _throughput(_: Cell, trial: TrialSummary) -> float | None:
-    return trial.rates.rate_hz if trial.rates else trial.replies_hz
-
-
-class Metric(msgspec.Struct, frozen=True):
-    """What can be compared, one figure a trial."""
-
-    figure: _Figure
-    better: str
-    worse: str
-    unit: str
-    higher_is_better: bool = False
-
-
-METRICS: Mapping[str, Metric] = {
-    "p50": Metric(_latency("p50"), "faster", "slower", "ns"),
-    "p99": Metric(_latency("p99"), "faster", "slower", "ns"),
-    "throughput": Metric(_throughput, "faster", "slower", "messages/s", higher_is_better=True),
-    "deadline": Metric(lambda _, trial: trial.graph.worst if trial.graph else None, "earlier", "later", "deadlines"),
-    "cpu": Metric(lambda _, trial: trial_cpu_ns_per_message(trial.outcome), "less", "more", "ns/message"),
-    "memory": Metric(lambda _, trial: trial_rss_bytes(trial.outcome), "less", "more", "bytes"),
-}
-
-
-COMPARED_TIMES = ("round_trip_ns",)
-"""The fields of a round trip that a metric is made of."""
+_HELD_BY = ("p50", "throughput")
+"""What a floor is found by."""
 
 
 class FloorBeside(msgspec.Struct, frozen=True):
@@ -114,16 +79,20 @@ def side(
     contradicted: bool = False,
     added: bool = False,
     place: Place | None = None,
+    metrics: Iterable[str] = METRICS,
 ) -> Side:
-    """Return a cell with the figures of its measured trials."""
-    figures: dict[str, dict[int, float]] = {}
-    for name, metric in METRICS.items():
-        known = {
+    """Return a cell with the figures of its measured trials by these metrics, and by those that floors are held by."""
+    figures = {
+        name: {
             each.outcome.number: value
             for each in trials
-            if each.outcome.failed is None and (value := metric.figure(cell, each)) is not None and value > 0
+            if each.outcome.failed is None
+            and (value := METRICS[name].figure(cell, each)) is not None
+            and math.isfinite(value)
+            and value > 0
         }
-        figures[name] = known
+        for name in {*metrics, *_HELD_BY}
+    }
     return Side(
         label,
         run,
@@ -226,14 +195,8 @@ def mirrored(comparison: Comparison) -> Comparison:
 
 
 def means(pairing: Pairing, metric: str) -> bool:
-    """Say whether the metric is of the middleware: in a flood latency is queueing, and a schedule sets the rate."""
-    carries = pairing.a.cell.workload is not None or pairing.b.cell.workload is not None
-    if metric in ("p50", "p99", "throughput", "deadline") and carries != (metric == "deadline"):
-        return False
-    if metric in ("p50", "p99"):
-        return not by_rate(pairing.a.cell) and not by_rate(pairing.b.cell)
-    scheduled = any(isinstance(each.cell.rate, int | float) or each.cell.burst for each in (pairing.a, pairing.b))
-    return metric != "throughput" or not scheduled
+    """Say whether the metric is of the middleware on both sides."""
+    return all(METRICS[metric].applies(each.cell) for each in (pairing.a, pairing.b))
 
 
 def common_rounds(pairing: Pairing, metric: str) -> int:
@@ -270,10 +233,6 @@ def word(metric: str, verdict: Verdict) -> str:
     return METRICS[metric].worse if verdict is Verdict.WORSE else verdict.value
 
 
-_HELD = ("p50", "p99", "throughput", "deadline")
-"""Metrics of which a floor is the least, or the most, that can be: a floor's processor time or memory is neither."""
-
-
 class AgainstFloor(msgspec.Struct, frozen=True):
     """One side's floor by one metric. ``times``: how many times slower than it the side is."""
 
@@ -305,7 +264,7 @@ def against_floors(comparison: Comparison) -> tuple[AgainstFloor | None, Against
 
 
 def _against(side: Side, metric: str, median: float) -> AgainstFloor | None:
-    if side.floor is None or metric not in _HELD or not side.floor.figures[metric]:
+    if side.floor is None or not METRICS[metric].has_floor or not side.floor.figures[metric]:
         return None
     floor = statistics.median(side.floor.figures[metric].values())
     times = floor / median if METRICS[metric].higher_is_better else median / floor

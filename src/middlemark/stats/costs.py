@@ -2,12 +2,14 @@
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import NetworkCost, TrialOutcome, WorkerCost
-from middlemark.stats.result import CellResources, ThreadResources, WorkerResources
+from middlemark.model.outcome import CompanionCost, NetworkCost, TrialOutcome, WorkerCost
+from middlemark.stats.result import CellResources, CompanionResources, ThreadResources, WorkerResources
 
 _NS = 1_000_000_000
+Cost = TypeVar("Cost", WorkerCost, CompanionCost)
 
 
 def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | None:
@@ -25,11 +27,11 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | N
         user=over(lambda each: sum(_share(cost.user_ns, cost) for cost in each.costs)),
         system=over(lambda each: sum(_share(cost.system_ns, cost) for cost in each.costs)),
         ns_per_message=over(trial_cpu_ns_per_message),
-        rss_bytes=over(trial_rss_bytes),
+        rss_bytes=over(lambda each: sum(cost.rss_bytes for cost in each.costs)),
         peak_rss_bytes=over(lambda each: sum(cost.peak_rss_bytes for cost in each.costs)),
         bytes_per_subscriber=over(lambda each: _bytes_per_subscriber(cell, each)),
-        voluntary_hz=over(lambda each: sum(_rate(cost.voluntary_switches, cost) for cost in each.costs)),
-        involuntary_hz=over(lambda each: sum(_rate(cost.involuntary_switches, cost) for cost in each.costs)),
+        voluntary_hz=over(lambda each: sum(map(voluntary_hz, each.costs))),
+        involuntary_hz=over(lambda each: sum(map(involuntary_hz, each.costs))),
         voluntary_per_message=over(
             lambda each: _per_message(each, sum(cost.voluntary_switches for cost in each.costs))
         ),
@@ -39,6 +41,7 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | N
         minor_faults=over(lambda each: sum(cost.minor_faults for cost in each.costs)),
         major_faults=over(lambda each: sum(cost.major_faults for cost in each.costs)),
         workers=_workers(costed),
+        companions=_companions(costed),
         network=network,
     )
 
@@ -50,40 +53,48 @@ def trial_cpu_ns_per_message(outcome: TrialOutcome) -> float | None:
 
 def trial_cpu(outcome: TrialOutcome) -> float | None:
     """Return the processors that all workers of one trial used together; None where nothing was read."""
-    return sum(map(_cpu, outcome.costs)) if outcome.costs else None
-
-
-def trial_rss_bytes(outcome: TrialOutcome) -> float | None:
-    """Return what all workers of one trial held at its end; None where nothing was read."""
-    return float(sum(cost.rss_bytes for cost in outcome.costs)) if outcome.costs else None
+    return sum(map(cpu_of, outcome.costs)) if outcome.costs else None
 
 
 def _workers(outcomes: Sequence[TrialOutcome]) -> tuple[WorkerResources, ...]:
-    """Return a worker of one trial beside the same one of the others, in the order of the first trial."""
-    by_who: dict[str, list[WorkerCost]] = {}
-    for outcome in outcomes:
-        for cost in outcome.costs:
+    found = _by_who([outcome.costs for outcome in outcomes])
+    return tuple(WorkerResources(**_used(who, costs)) for who, costs in found.items())
+
+
+def _companions(outcomes: Sequence[TrialOutcome]) -> tuple[CompanionResources, ...]:
+    found = _by_who([outcome.companions for outcome in outcomes])
+    return tuple(
+        CompanionResources(ready_ns=statistics.median(each.ready_ns for each in costs), **_used(who, costs))
+        for who, costs in found.items()
+    )
+
+
+def _by_who(trials: Iterable[Sequence[Cost]]) -> dict[str, list[Cost]]:
+    """Return a process of one trial beside the same one of the others, in the order of the first trial."""
+    by_who: dict[str, list[Cost]] = {}
+    for costs in trials:
+        for cost in costs:
             by_who.setdefault(cost.who, []).append(cost)
+    return by_who
 
-    def worker(who: str, costs: Sequence[WorkerCost]) -> WorkerResources:
-        def over(figure: Callable[[WorkerCost], float]) -> float:
-            return statistics.median(map(figure, costs))
 
-        return WorkerResources(
-            who=who,
-            cpu=over(_cpu),
-            user=over(lambda each: _share(each.user_ns, each)),
-            system=over(lambda each: _share(each.system_ns, each)),
-            rss_bytes=over(lambda each: each.rss_bytes),
-            peak_rss_bytes=over(lambda each: each.peak_rss_bytes),
-            voluntary_hz=over(lambda each: _rate(each.voluntary_switches, each)),
-            involuntary_hz=over(lambda each: _rate(each.involuntary_switches, each)),
-            minor_faults=over(lambda each: each.minor_faults),
-            major_faults=over(lambda each: each.major_faults),
-            threads=_threads(costs),
-        )
+def _used(who: str, costs: Sequence[WorkerCost]) -> dict[str, Any]:
+    def over(figure: Callable[[WorkerCost], float]) -> float:
+        return statistics.median(map(figure, costs))
 
-    return tuple(worker(who, costs) for who, costs in by_who.items())
+    return {
+        "who": who,
+        "cpu": over(cpu_of),
+        "user": over(lambda each: _share(each.user_ns, each)),
+        "system": over(lambda each: _share(each.system_ns, each)),
+        "rss_bytes": over(lambda each: each.rss_bytes),
+        "peak_rss_bytes": over(lambda each: each.peak_rss_bytes),
+        "voluntary_hz": over(voluntary_hz),
+        "involuntary_hz": over(involuntary_hz),
+        "minor_faults": over(lambda each: each.minor_faults),
+        "major_faults": over(lambda each: each.major_faults),
+        "threads": _threads(costs),
+    }
 
 
 def _threads(costs: Sequence[WorkerCost]) -> tuple[ThreadResources, ...]:
@@ -120,8 +131,24 @@ def _bytes_per_subscriber(cell: Cell, outcome: TrialOutcome) -> float | None:
     return statistics.mean(memory) if memory else None
 
 
-def _cpu(cost: WorkerCost) -> float:
+def cpu_of(cost: WorkerCost) -> float:
+    """Return the processors that one worker used."""
     return _share(cost.user_ns + cost.system_ns, cost)
+
+
+def voluntary_hz(cost: WorkerCost) -> float:
+    """Return its context switches a second for which it had to wait."""
+    return _rate(cost.voluntary_switches, cost)
+
+
+def involuntary_hz(cost: WorkerCost) -> float:
+    """Return those by which it was made to give way."""
+    return _rate(cost.involuntary_switches, cost)
+
+
+def threads_of(cost: WorkerCost) -> float:
+    """Return the threads that it had, those included that ended meanwhile."""
+    return sum(each.threads for each in cost.threads)
 
 
 def _share(nanoseconds: int, cost: WorkerCost) -> float:

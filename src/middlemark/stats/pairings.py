@@ -1,16 +1,14 @@
 """Which cells stand against each other: those that differ in one factor alone, and the same ones of two runs."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from middlemark.model.cell import FACTORS, FIELDS, Cell
 from middlemark.model.levels import Level
+from middlemark.model.selection import FACTOR_AT, SHARED_MEMORY, Selection, level_at
 from middlemark.stats.comparisons import Pairing, Side
-
-SHARED_MEMORY = "shared_memory"
-"""A factor of its own, on or off by what carries the transport's data: it stands in place of ``transport``."""
 
 _HIDDEN = {
     SHARED_MEMORY: ("transport",),
@@ -26,28 +24,42 @@ _MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
 
 def level(each: Side, factor: str) -> Level:
     """Return the cell's level of a factor."""
-    if factor == SHARED_MEMORY:
-        return None if each.shared_memory is None else "on" if each.shared_memory else "off"
-    found: Level = getattr(each.cell, factor)
-    return found
+    return level_at(each.cell, factor, each.shared_memory)
 
 
-def by_factor(sides: Sequence[Side], factor: str, baseline: Level = None) -> list[Pairing]:
-    """Pair cells that differ in that factor alone: with the baseline's level, or each level with all before it."""
-    hidden = _HIDDEN.get(factor, (factor,))
+def selected(each: Side, selection: Selection) -> bool:
+    """Say whether it is one of the cells that were chosen."""
+    return selection.matches(each.cell, shared_memory=each.shared_memory)
+
+
+def by_factors(sides: Sequence[Side], factors: Sequence[str], baseline: Selection | None = None) -> list[Pairing]:
+    """Pair cells that differ in these factors, in each of them and in nothing else.
+
+    A is of the baseline's levels; without one, each level is paired with all before it.
+    """
+    hidden = _hidden(factors)
     cells = [each.cell for each in sides]
     groups: dict[tuple[object, ...], list[Side]] = {}
-    for each, cell in zip(sides, with_levels_of_others(cells) if factor == "adapter" else cells, strict=True):
-        if level(each, factor) is not None:
+    for each, cell in zip(sides, with_levels_of_others(cells) if "adapter" in factors else cells, strict=True):
+        if all(_is_known(each, factor) for factor in factors):
             groups.setdefault(_key(cell, hidden), []).append(each)
     pairings = []
     for group in groups.values():
         for index, b in enumerate(group):
             for a in group[:index] if baseline is None else group:
-                known = baseline is None or level(a, factor) == baseline
-                if known and level(a, factor) != level(b, factor):
-                    pairings.append(Pairing(a, b, (_name(a, factor), _name(b, factor))))
+                known = baseline is None or selected(a, baseline)
+                if known and all(level(a, factor) != level(b, factor) for factor in factors):
+                    pairings.append(Pairing(a, b, (_name(a, factors), _name(b, factors))))
     return pairings
+
+
+def _hidden(factors: Iterable[str]) -> tuple[str, ...]:
+    return tuple(hidden for factor in factors for hidden in _HIDDEN.get(factor, (factor,)))
+
+
+def _is_known(each: Side, factor: str) -> bool:
+    """Say whether it has a level: None is one of declared factors, unless another tool did not tell it."""
+    return factor not in each.cell.unknown and (factor in FACTOR_AT or level(each, factor) is not None)
 
 
 _OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "middleware")
@@ -73,22 +85,40 @@ def with_levels_of_others(cells: Sequence[Cell]) -> list[Cell]:
     return changed
 
 
-def _name(each: Side, factor: str) -> str:
+def _name(each: Side, factors: Sequence[str]) -> str:
+    return ", ".join(_level_name(each, factor) for factor in factors)
+
+
+def _level_name(each: Side, factor: str) -> str:
     if factor == "adapter":
         return f"{each.cell.adapter} {each.cell.transport}"
-    return f"{factor}={level(each, factor)}"
+    if factor not in FACTOR_AT:
+        return f"{factor}={level(each, factor)}"
+    return f"{FACTOR_AT[factor].name}={FACTOR_AT[factor].kind.show(level(each, factor))}"
 
 
 def run_against_run(first: Sequence[Side], second: Sequence[Side], but: Sequence[str] = ()) -> list[Pairing]:
-    """Pair the cells of two runs that are the same but for those factors; one cell each is a pair whatever they are."""
+    """Pair the cells of two runs that are the same but for those factors; one cell each is a pair whatever they are.
+
+    Where a selection leaves several levels of such a factor, each is paired, and its names tell them.
+    """
     if len(first) == len(second) == 1:
         return [Pairing(first[0], second[0], (first[0].label, second[0].label), _apart(first[0], second[0]))]
-    by_cell = {_key(each.cell, but): each for each in first}
+    hidden = _hidden(but)
+    by_cell: dict[tuple[object, ...], list[Side]] = {}
+    for each in first:
+        by_cell.setdefault(_key(each.cell, hidden), []).append(each)
+    told = [[factor for factor in but if len({level(each, factor) for each in of}) > 1] for of in (first, second)]
     return [
-        Pairing(a, b, (a.label, b.label), _apart(a, b))
+        Pairing(a, b, (_labelled(a, told[0]), _labelled(b, told[1])), _apart(a, b))
         for b in second
-        if (a := by_cell.get(_key(b.cell, but))) is not None
+        for a in by_cell.get(_key(b.cell, hidden), ())
+        if not but or (a.run, a.cell) != (b.run, b.cell)
     ]
+
+
+def _labelled(each: Side, factors: Sequence[str]) -> str:
+    return f"{each.label} ({_name(each, factors)})" if factors else each.label
 
 
 def _apart(a: Side, b: Side) -> tuple[str, ...]:
@@ -134,16 +164,21 @@ MOST = 8_000
 _FIRST = ("adapter", "transport", "loan", "reliability")
 
 
-def of_run(sides: Sequence[Side]) -> tuple[dict[str, list[Pairing]], dict[str, int]]:
+def of_run(
+    sides: Sequence[Side], together: Sequence[Sequence[str]] = ()
+) -> tuple[dict[str, list[Pairing]], dict[str, int]]:
     """Return all that may be compared in one run, by factor, and how many there was no room for.
 
-    What is said of any of it is judged together. Floors are among it where there is nothing else.
+    What is said of any of it is judged together. Floors are among it where there is nothing else. ``together``: the
+    factors, by name, that its suites vary together (``Plan.together``); the key is their names with commas.
     """
     members = _compared(sides)
     found: dict[str, list[Pairing]] = {}
     left_out: dict[str, int] = {}
-    for factor in sorted(_varying(members), key=lambda each: _FIRST.index(each) if each in _FIRST else len(_FIRST)):
-        allowed = [each for each in by_factor(members, factor) if not against(each)]
+    alone = sorted(_varying(members), key=lambda each: _FIRST.index(each) if each in _FIRST else len(_FIRST))
+    several = {",".join(names): [FACTORS[name].field for name in names] for names in together}
+    for factor, fields in {**{each: [each] for each in alone}, **several}.items():
+        allowed = [each for each in by_factors(members, fields) if not against(each)]
         if sum(map(len, found.values())) + len(allowed) > MOST:
             left_out[factor] = len(allowed)
         elif allowed:

@@ -120,6 +120,13 @@ def received_by_second(series: Sequence[Second]) -> list[float]:
     return [sum(rates) for rates in zip(*of_worker.values(), strict=False)]
 
 
+def spread_of_seconds(series: Sequence[Second]) -> float | None:
+    """Return the best second less the worst as a part of their median; None with under three."""
+    by_second = received_by_second(series)
+    median = statistics.median(by_second) if len(by_second) >= 3 else 0
+    return (max(by_second) - min(by_second)) / median if median else None
+
+
 def falls(by_second: Sequence[float]) -> tuple[float, float] | None:
     """Return the mean rates of the first and of the last third when it has fallen by a fifth; None with under six s."""
     third = len(by_second) // 3

@@ -1,5 +1,8 @@
 """What a cell came to over its trials: the values every report is made from."""
 
+import statistics
+from collections.abc import Mapping
+
 import msgspec
 
 from middlemark.model.cell import Cell
@@ -50,6 +53,13 @@ class WorkerResources(msgspec.Struct, frozen=True, kw_only=True):
     threads: tuple[ThreadResources, ...]
 
 
+class CompanionResources(WorkerResources, frozen=True, kw_only=True):
+    """What one companion used, from before the warm-up to the end; medians over trials."""
+
+    ready_ns: float
+    """From starting it until it said that it is ready."""
+
+
 class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     """What a trial cost while it measured, all workers together; medians over trials except ``network``."""
 
@@ -71,6 +81,8 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     minor_faults: float | None
     major_faults: float | None
     workers: tuple[WorkerResources, ...]
+    companions: tuple[CompanionResources, ...] = ()
+    """They are in none of the figures above."""
     network: NetworkCost | None
     """Added over the trials, as the counts of messages are."""
 
@@ -331,6 +343,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     resources: CellResources | None = None
     trial_values: tuple[float, ...] = ()
     """The figure a trial that stands for it: the received rate of what is sent as fast as possible, else p50 in ns."""
+    metrics: Mapping[str, tuple[float | None, ...]] = {}
+    """Every metric that it has (``stats/metrics.py``), by name: the figure of each measured trial, in their order."""
     interval: tuple[float, float] | None = None
     """Of their median, 95 %, by bootstrap over trials; None with fewer than six."""
     series: tuple[Second, ...] = ()
@@ -354,3 +368,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     """Why there is none."""
     workload: WorkloadResult | None = None
     """Of a cell that carries one."""
+
+    def median(self, metric: str) -> float | None:
+        """Return the median of that metric over the trials that have it; None: none has."""
+        known = [each for each in self.metrics.get(metric, ()) if each is not None]
+        return statistics.median(known) if known else None

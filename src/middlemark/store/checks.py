@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from middlemark.model.cell import wrong_levels
+from middlemark.model.cell import FACTORS, wrong_levels
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Trial
 from middlemark.model.run import RunFile
@@ -41,6 +41,11 @@ def _of_run(file: RunFile) -> Iterator[str]:
         if trial.order in orders:
             yield f"plan.trials[{index}].order: {trial.order} is that of another trial"
         orders.add(trial.order)
+    for name, weight in plan.scorecard:
+        if not 0 < weight <= 1e6:
+            yield f"plan.scorecard: {weight} is no weight of {name}"
+    for name in (name for each in plan.together for name in each if name not in FACTORS):
+        yield f"plan.together: there is no factor {name}"
     named = {
         "plan.floors": plan.floors,
         "plan.precision.focus": plan.precision.focus if plan.precision else (),

@@ -8,6 +8,7 @@ import msgspec
 from middlemark.model.cell import FACTORS
 from middlemark.model.factors import Key
 from middlemark.model.levels import Level, Wrong
+from middlemark.model.selection import same_level
 from middlemark.model.spelling import did_you_mean
 from middlemark.model.units import parse_percent, parse_seconds
 from middlemark.problems import Problem
@@ -23,6 +24,11 @@ class Only(msgspec.Struct, frozen=True):
     factor: str
     values: tuple[Level, ...]
     place: str
+
+    def keeps(self, level: Level) -> bool:
+        """Say whether cells of that level are kept."""
+        field = FACTORS[self.factor].field
+        return any(same_level(field, each, level) for each in self.values)
 
 
 def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]:
@@ -64,12 +70,7 @@ def read_only(raw: Sequence[str], option: str = "--only") -> tuple[list[Only], l
         problems += wrong
         if given is None:
             continue
-        try:
-            values = dict.fromkeys(map(key.in_cells, given.values))
-        except Wrong as error:
-            problems.append(Problem(place, str(error)))
-            continue
-        found.append(Only(name, tuple(values), place))
+        found.append(Only(name, tuple(dict.fromkeys(map(key.in_cells, given.values))), place))
     return found, problems
 
 

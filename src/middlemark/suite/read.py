@@ -14,12 +14,13 @@ from middlemark.model.plan import LIMITS, Limits
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.workload import Workload
 from middlemark.problems import Problem
+from middlemark.suite.scorecard import read_scorecard
 from middlemark.suite.sweep import KEYS, ONCE, Levels, Native, Suite, Sweep
 from middlemark.suite.table import Given, Table, read_seed, read_table
 from middlemark.suite.user_files import read_table_of_files
 from middlemark.suite.workload import read_workload
 
-TOP = ("name", "description", "seed", "config", "defaults", "sweep", "workload")
+TOP = ("name", "description", "seed", "vary_together", "scorecard", "config", "defaults", "sweep", "workload")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DEFAULT_DURATION_S = 1.0
 _LARGEST_FILE = 4 << 20
@@ -85,6 +86,9 @@ def read_suite(
         except Wrong as error:
             problems.append(Problem(f"{place}: seed", str(error)))
 
+    together = _read_together(document.get("vary_together", []), f"{place}: vary_together", problems)
+    scorecard, wrong = read_scorecard(document.get("scorecard"), f"{place}: scorecard")
+    problems += wrong
     defaults, natives = _read_defaults(document.get("defaults", {}), f"{place}: defaults", folder, problems)
     files, wrong = read_table_of_files(document.get("config", {}), f"{place}: config", folder)
     problems += wrong
@@ -113,8 +117,24 @@ def read_suite(
         description=cast("str", description).strip(),
         place=place,
         seed=seed,
+        together=together,
+        scorecard=scorecard,
         sweeps=tuple(sweep for sweep in sweeps if sweep is not None),
     ), []
+
+
+def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
+    """Return one combination of factors, or several: ``["pin", "priority"]``, ``[["pin", "priority"], …]``."""
+    found = [value] if isinstance(value, list) and value and isinstance(value[0], str) else value
+    if not isinstance(found, list) or not all(isinstance(each, list) and len(each) > 1 for each in found):
+        text = f"{quoted(value)} names no factors that vary together; two or more do, as in ['pin', 'priority']"
+        problems.append(Problem(place, text))
+        return ()
+    strangers = [name for each in found for name in each if not isinstance(name, str) or name not in FACTORS]
+    problems += [
+        Problem(place, f"{quoted(name)} is no factor; {did_you_mean(str(name), FACTORS)}") for name in strangers
+    ]
+    return tuple(tuple(map(str, each)) for each in found)
 
 
 def suite_name(stem: str) -> str:

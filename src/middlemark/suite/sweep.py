@@ -104,6 +104,10 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     place: str
     seed: int | None = None
+    together: tuple[tuple[str, ...], ...] = ()
+    """Names of factors whose combinations are compared as well (``vary_together``)."""
+    scorecard: tuple[tuple[str, float], ...] = ()
+    """Metrics and their weights."""
     sweeps: tuple[Sweep, ...]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from middlemark.document.document import Compared, Distribution, Document, Row
+from middlemark.document.growth import tables
 from middlemark.document.numbers import rounded
 from middlemark.document.outcome import doubt_of
 from middlemark.document.rows import latency_of, loss_of
@@ -23,13 +24,14 @@ from middlemark.document.runs import (
     state,
     told_of,
 )
+from middlemark.document.scorecards import header_of, method_of, rows_of_card
 from middlemark.document.words import native_settings, plain, warning_name
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.show.html.graphs import graphs
 from middlemark.show.json import readable
-from middlemark.stats.comparisons import METRICS
 from middlemark.stats.floors import by_rate
+from middlemark.stats.metrics import COMPANION, METRICS
 from middlemark.stats.result import CurveStep, Noise
 from middlemark.stats.warnings.cells import SERIOUS
 
@@ -80,6 +82,16 @@ def data_of(document: Document) -> Json:
         "answers": msgspec.to_builtins(document.answers),
         "standings": [*map(_present, msgspec.to_builtins(document.standings))],
         "usual": document.usual,
+        "scorecards": [
+            {
+                "experiment": each.experiment,
+                "header": header_of(each),
+                "rows": rows_of_card(each),
+                "method": method_of(each),
+            }
+            for each in document.scorecards
+        ],
+        "growth": msgspec.to_builtins(tables(document.growths)),
         "warnings_summary": _warnings(document),
         "commands": list(document.commands),
     }
@@ -202,6 +214,8 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "loss": rounded(loss_of(result)),
             "cpu_ns_per_message": rounded(costs.ns_per_message) if costs else None,
             **{each: rounded(getattr(costs, each)) for each in _COSTS if costs},
+            "companion_cpu": rounded(result.median(f"processors.{COMPANION}")),
+            "companion_rss_bytes": rounded(result.median(f"memory.{COMPANION}")),
             "sustainable_hz": rounded(result.sustainable.rate_hz) if result.sustainable else None,
             "steps": [*map(_step, result.steps[:MOST_STEPS])],
             "breakdown": [{"part": each.part, "ns": rounded(each.ns)} for each in result.breakdown or ()] or None,

@@ -1,5 +1,5 @@
-// Latency by size.
-import { bySize } from "./by_size.mjs";
+// Latency along a factor.
+import { along } from "./along.mjs";
 
 const quantile = (key) => ({ key, name: `${key.replace(".", "_")}_ns`, title: key, scale: "time", value: (cell) => cell.latency?.[key] ?? null });
 
@@ -8,9 +8,9 @@ const p50 = { ...quantile("p50"), low: (cell) => (cell.by_rate ? null : cell.int
 const METRICS = [p50, ...["p90", "p99", "p99.9", "p99.99", "mean", "min", "max"].map(quantile)];
 
 export const latencyBySize = (kind, words) =>
-  bySize({
+  along({
     id: `latency-by-size${kind === "one_way" ? "-one-way" : ""}`,
-    title: `Latency by size: ${words}`,
+    title: `Latency: ${words}`,
     says:
       "Both axes are logarithmic. A point is the median over the trials of a configuration, a band the 95 % interval of that median (six trials or more have one); dashed grey lines are the machine alone, what this machine " +
       "does without any middleware. A percentile with too few samples behind it is left out.",
@@ -19,7 +19,7 @@ export const latencyBySize = (kind, words) =>
     only: (cell) => cell.kind === kind,
   });
 
-export const timesFloor = bySize({
+export const timesFloor = along({
   id: "times-floor",
   title: "How many times the machine alone",
   says: "The p50 of a configuration over that of the machine alone that carries data the same way, at the same size and with the same way of receiving. One is the machine alone itself; the scale is logarithmic.",

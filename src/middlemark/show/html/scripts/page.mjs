@@ -7,8 +7,7 @@ import { firstPicture, firstScreen } from "./first.mjs";
 import { changes, forest } from "./forest.mjs";
 import { latencyBySize, timesFloor } from "./latency.mjs";
 import { latencyThroughput, offeredReceived } from "./load.mjs";
-import { memoryBySize, memoryBySubscribers, processor, switches, throughput } from "./costs.mjs";
-import { lineName } from "./labels.mjs";
+import { loss, memory, processor, switches, throughput } from "./costs.mjs";
 import { order } from "./order.mjs";
 import { overall } from "./overall.mjs";
 import { ranges, usualSize } from "./ranges.mjs";
@@ -21,12 +20,6 @@ const PAPER = 700; // CSS pixels: what A4 and Letter have between their margins
 
 function sections(data) {
   const has = (kind) => data.cells.some((each) => each.kind === kind);
-  const bySubscribers = new Map(); // a line's numbers of subscribers
-  for (const cell of data.cells.filter((each) => each.rss_bytes)) {
-    const line = lineName(cell, data.factors, "subscribers");
-    bySubscribers.set(line, (bySubscribers.get(line) ?? new Set()).add(cell.f.subscribers));
-  }
-  const subscribers = [...bySubscribers.values()].some((each) => each.size > 1);
   return {
     "changes-figure": [changes],
     "answer-figure": [firstPicture],
@@ -42,7 +35,7 @@ function sections(data) {
       breakdown,
       heatMap,
     ],
-    "throughput-figures": [throughput, offeredReceived, latencyThroughput, processor, subscribers ? memoryBySubscribers : memoryBySize, switches],
+    "throughput-figures": [throughput, offeredReceived, latencyThroughput, loss, processor, memory, switches],
     "comparison-figures": [forest],
     "experiment-figures": [order],
   };

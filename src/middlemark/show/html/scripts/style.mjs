@@ -2,7 +2,7 @@
 // nothing is told by colour alone. Colours are names of the style sheet's, which has them for light, dark and paper.
 import * as Plot from "@observablehq/plot";
 import * as d3 from "d3";
-import { bytes, bytesRate, plain, rate, time } from "./words.mjs";
+import { bytes, bytesRate, plain, rate, share, time } from "./words.mjs";
 
 const COLOURS = 10;
 export const SYMBOLS_OF = { p50: "circle", p99: "triangle", "p99.9": "square" };
@@ -52,6 +52,7 @@ export const SCALES = {
   bytesRate: { show: bytesRate },
   rate: { show: rate },
   ratio: { show: plain },
+  share: { show: share },
 };
 
 // Axes are {scale, marks(which)}. Plot's own axis of a logarithmic scale would leave out the names of ticks that D3 finds too many.

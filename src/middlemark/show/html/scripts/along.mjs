@@ -1,8 +1,8 @@
-// Lines along a factor (the message size, the number of subscribers), one a series, in panels where experiments must not share one.
+// Lines along any factor that has numbers (message size, subscribers, depth, rate), one a series, in panels where experiments must not share one.
 import * as Plot from "@observablehq/plot";
 import { experimentOf, levelName, lineName } from "./labels.mjs";
 import { AS_GIVEN, NARROW, SCALES, differing, fitted, logAxis, sizeAxis, stacked, tip, widthOf } from "./style.mjs";
-import { bytes, text } from "./words.mjs";
+import { bytes, rate, text, time } from "./words.mjs";
 
 const MOST_BANDS = 12; // more intervals than that hide each other
 const MOST_NAMES = 16; // and more names than that do not fit beside the lines
@@ -11,7 +11,8 @@ const MOST_PANELS = 6;
 const BELOW = 46; // pixels for the axis
 
 // metrics: [{key, name (of the CSV), title, scale, value(cell), low?(cell), high?(cell)}]; together: keys drawn side by side as one choice.
-export function bySize({ id, title, says, metrics, together, along = "size", only = () => true }) {
+// first: the factor that is the axis at first where a line has several levels of it; else the size is.
+export function along({ id, title, says, metrics, together, first = "size", only = () => true }) {
   const chosen = (context) => {
     const key = context.option("figure");
     return key === "together" ? metrics.filter((each) => together.includes(each.key)) : metrics.filter((each) => each.key === key);
@@ -23,29 +24,31 @@ export function bySize({ id, title, says, metrics, together, along = "size", onl
     has: (data) => data.cells.some((cell) => only(cell) && metrics.some((each) => each.value(cell) > 0)),
     options: (context) => [
       { key: "figure", label: "Figure", values: [...(together ? [["together", together.join(", ")]] : []), ...metrics.map((each) => [each.key, each.title])], initial: together && isWorthPanels(context.cells.filter(only), metrics, together) ? "together" : metrics[0].key },
-      { key: "panels", label: "Panels by", values: panelChoices(context, along), initial: usualPanels(context) },
+      { key: "along", label: "Along", values: axes(context.data), initial: usualAxis(context.data, first) },
+      { key: "panels", label: "Panels by", values: panelChoices(context, context.option("along") ?? usualAxis(context.data, first)), initial: usualPanels(context) },
     ],
     rows(context) {
+      const axis = context.option("along");
       const panels = context.data.factors.find((each) => each.name === context.option("panels"));
       const isByExperiment = context.option("panels") === EXPERIMENT;
       const shown = chosen(context);
       const rows = mergedFloors(context, shown[0], context.cells
-        .filter((cell) => only(cell) && !cell.failed && typeof cell.f[along] === "number" && shown.some((each) => each.value(cell) > 0))
+        .filter((cell) => only(cell) && !cell.failed && cell.f[axis] > 0 && typeof cell.f[axis] === "number" && shown.some((each) => each.value(cell) > 0))
         .map((cell) => ({
           cell,
           label: cell.label,
-          line: lineName(cell, context.data.factors, along),
-          along: cell.f[along],
+          line: lineName(cell, context.data.factors, axis),
+          along: cell.f[axis],
           panel: isByExperiment ? experimentOf(cell, context.data) : panels ? `${panels.label}: ${levelName(panels, cell.f[panels.name])}` : "",
           trials: cell.trials,
           warnings: cell.warnings?.length ?? 0,
           ...Object.fromEntries(metrics.flatMap((each) => [[each.name, each.value(cell)], ...bounds(each, cell)])),
         })));
       // A single point says nothing of a slope; along the size it is the only figure there is.
-      const kept = along === "size" ? rows : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
+      const kept = axis === "size" ? rows : rows.filter((row) => rows.some((each) => each.line === row.line && each.along !== row.along));
       const columns = [
         { name: "label", title: "what" },
-        { name: "along", title: along, show: along === "size" ? bytes : text },
+        { name: "along", title: nameOfAxis(context.data, axis), show: shownAlong(context.data, axis) },
         ...metrics.flatMap((each) => [
           { name: each.name, title: each.title, show: SCALES[each.scale].show },
           ...(each.low ? [{ name: `${each.name}_low`, title: "from (95 %)", show: SCALES[each.scale].show }, { name: `${each.name}_high`, title: "to", show: SCALES[each.scale].show }] : []),
@@ -55,8 +58,39 @@ export function bySize({ id, title, says, metrics, together, along = "size", onl
       ];
       return { rows: kept, columns };
     },
-    draw: (rows, context, width) => lines(rows, chosen(context), { along, width, context }),
+    draw: (rows, context, width) => lines(rows, chosen(context), { along: context.option("along"), width, context }),
   };
+}
+
+const known = new WeakMap();
+
+// The factors of which some line has several numbers: a single point says nothing of a slope.
+function axes(data) {
+  if (known.has(data)) return known.get(data);
+  const found = data.factors.filter(({ name, levels }) => {
+    if (levels.filter((level) => typeof level === "number" && level > 0).length < 2) return false;
+    const lines = new Map();
+    for (const cell of data.cells.filter((each) => !each.failed && each.f[name] > 0)) {
+      const line = lineName(cell, data.factors, name);
+      lines.set(line, (lines.get(line) ?? new Set()).add(cell.f[name]));
+    }
+    return [...lines.values()].some((each) => each.size > 1);
+  });
+  known.set(data, found.length ? found.map((each) => [each.name, each.label]) : [["size", "message size"]]);
+  return known.get(data);
+}
+
+function usualAxis(data, first) {
+  const names = axes(data).map(([name]) => name);
+  return [first, "size"].find((each) => names.includes(each)) ?? names[0];
+}
+
+const nameOfAxis = (data, axis) => (axis === "size" ? "message size" : data.factors.find((each) => each.name === axis)?.label ?? axis);
+
+function shownAlong(data, axis) {
+  const unit = data.factors.find((each) => each.name === axis)?.unit;
+  if (axis === "size" || unit === "bytes") return bytes;
+  return axis === "rate" ? rate : unit === "s" ? (seconds) => time(seconds * 1e9) : text;
 }
 
 // Side by side they want room, and the rarer ones values: with few samples hardly a cell has a p99.
@@ -67,10 +101,10 @@ const bounds = (metric, cell) => (metric.low ? [[`${metric.name}_low`, metric.lo
 
 const EXPERIMENT = "experiment";
 
-const panelChoices = (context, along) => [
+const panelChoices = (context, axis) => [
   ["", "nothing"],
   ...(context.data.experiment.length > 1 ? [[EXPERIMENT, "experiment"]] : []),
-  ...context.data.factors.filter((each) => each.name !== along && each.levels.length > 1 && each.levels.length <= 6).map((each) => [each.name, each.label]),
+  ...context.data.factors.filter((each) => each.name !== axis && each.levels.length > 1 && each.levels.length <= 6).map((each) => [each.name, each.label]),
 ];
 
 // Polling and blocking, calls and streams are different experiments: they do not share a panel unless the reader wants it.
@@ -110,7 +144,7 @@ export function lines(rows, chosen, { along, width, context, height }) {
   const series = [...new Map(points.map((each) => [each.line, each]))].map(([name, each]) => ({ name, ...each.style }));
   const isCrowded = series.length > CROWD;
   const beside = width >= NARROW && !across && series.length <= MOST_NAMES && series.length > 1;
-  const look = { along, width, metrics, across, isCrowded, beside, room: beside ? Math.min(width * 0.36, Math.max(...points.map((each) => widthOf(each.name))) + 14) : 14, isBanded: series.length <= MOST_BANDS };
+  const look = { along, data: context.data, width, metrics, across, isCrowded, beside, room: beside ? Math.min(width * 0.36, Math.max(...points.map((each) => widthOf(each.name))) + 14) : 14, isBanded: series.length <= MOST_BANDS };
   const high = height ?? (panels.size > 1 ? 270 : 360);
   // Each panel has an axis of its own: polling takes a tenth of what blocking takes, and would leave the others a strip.
   const isFlat = (members) => panels.size > 1 && new Set(members.map((each) => each.along)).size === 1;
@@ -129,13 +163,13 @@ function grouped(points, of) {
   return found;
 }
 
-function panel(name, points, { along, width, metrics, across, isCrowded, beside, room, isBanded, high }) {
+function panel(name, points, { along, data, width, metrics, across, isCrowded, beside, room, isBanded, high }) {
   const scale = SCALES[metrics[0].scale];
   const values = points.flatMap((each) => [each.value, each.low, each.high]).filter((each) => each > 0);
   const y = logAxis(values, scale.show, null, { most: 9, binary: scale.binary });
   const inner = (width - 64 - room) / (across ? metrics.length : 1);
   const measured = points.map((each) => each.along);
-  const x = along === "size" ? sizeAxis(measured, inner) : sizeAxis(measured, inner, along, text);
+  const x = sizeAxis(measured, inner, nameOfAxis(data, along), shownAlong(data, along));
   const facets = across ? { fx: "metric" } : {};
   const common = { x: "along", stroke: (each) => each.style.colour, ...facets };
   const bands = isBanded ? points.filter((each) => each.low > 0 && each.high > 0) : [];

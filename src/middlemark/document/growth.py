@@ -1,0 +1,129 @@
+"""Growth along a factor that has numbers: how many times a configuration's figure is that at the factor's lowest level.
+
+A ratio is Hodges and Lehmann's of the trials paired by round, as verdicts are made of, with its exact interval.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from middlemark.document.document import Grown, Growth, Row
+from middlemark.document.numbers import ABSENT, measured, ratio
+from middlemark.document.words import is_contradicted, plain, subject, varying, words
+from middlemark.model.cell import FACTORS, FIELDS
+from middlemark.model.levels import Level
+from middlemark.stats.metrics import METRICS
+from middlemark.stats.signed_rank import signed_rank
+
+METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
+MOST = 400
+"""Lines of a document; of more there is no table that anybody reads."""
+
+
+def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
+    """Return a line a metric for each group of rows that differ in one such factor alone, the size first."""
+    known = [row for row in rows if row.result.failed is None and not is_contradicted(row.result)]
+    factors = [each for each in FACTORS.values() if len({*_numbers(known, each.field)}) > 1]
+    found: list[Growth] = []
+    for factor in sorted(factors, key=lambda each: each.name != "size"):
+        fields = [field for field in FIELDS if field != factor.field]
+        lines: dict[tuple[object, ...], dict[float, Row]] = {}
+        for row, number in zip(known, _numbers(known, factor.field), strict=True):
+            if number is not None:
+                key = (row.run, *(getattr(row.result.cell, field) for field in fields))
+                lines.setdefault(key, {})[number] = row
+        told = varying([row.result for row in known]) - {factor.field}
+        for line in (each for each in lines.values() if len(each) > 1):
+            ordered = [line[number] for number in sorted(line)]
+            found += (
+                Growth(
+                    factor=factor.name,
+                    line=_name(ordered[0], factor.field, told),
+                    floor=ordered[0].floor,
+                    metric=metric,
+                    unit=METRICS[metric].unit,
+                    points=points,
+                )
+                for metric in METRICS_SHOWN
+                if len(points := tuple(_points(ordered, metric, factor.field))) > 1
+            )
+    return tuple(found[:MOST])
+
+
+class Table(msgspec.Struct, frozen=True):
+    """The lines of one factor as reports show them: a column a level; ``rows``: line, metric, a text a level."""
+
+    factor: str
+    levels: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(growths: Sequence[Growth]) -> tuple[Table, ...]:
+    """Return a table a factor: each line's figure at its lowest level, and how many times that it is at the others."""
+    found = []
+    for factor in dict.fromkeys(each.factor for each in growths):
+        lines = [each for each in growths if each.factor == factor]
+        levels = dict(sorted({point.at: point.level for each in lines for point in each.points}.items()))
+        rows = []
+        for each in lines:
+            texts = {point.at: _text(each, point) for point in each.points}
+            rows.append((each.line, each.metric, *(texts.get(at, ABSENT) for at in levels)))
+        found.append(Table(factor, tuple(levels.values()), tuple(rows)))
+    return tuple(found)
+
+
+def _text(growth: Growth, point: Grown) -> str:
+    """Return the lowest level's figure, of the others ``× 3.00 (2.81 … 3.20)``."""
+    if point is growth.points[0]:
+        return measured(point.median, growth.unit)
+    between = "" if point.low is None else f" ({ratio(point.low)} … {ratio(point.high)})"
+    return f"× {ratio(point.times)}{between}"
+
+
+def _numbers(rows: Sequence[Row], field: str) -> list[float | None]:
+    """Return the level of each row; None where it is no number (``max``, all) or nobody knows it."""
+    levels: list[Level] = [
+        None if field in row.result.cell.unknown else getattr(row.result.cell, field) for row in rows
+    ]
+    return [each if isinstance(each, int | float) and not isinstance(each, bool) else None for each in levels]
+
+
+def _name(row: Row, field: str, told: frozenset[str]) -> str:
+    if field == "size":
+        return row.series
+    cell = row.result.cell
+    at = f"{FACTORS['size'].show(cell.size)}" if cell.workload is None else ""
+    return plain(" · ".join(each for each in (subject(cell), at, words(cell, told)) if each))
+
+
+def _points(rows: Sequence[Row], metric: str, field: str) -> Iterator[Grown]:
+    """Yield the levels at which the metric means something and is known, from the lowest on."""
+    [factor] = (each for each in FACTORS.values() if each.field == field)
+    first: Mapping[int, float] | None = None
+    for row in rows:
+        median, of = row.result.median(metric), by_round(row, metric)
+        if not median or not of:
+            continue
+        first = of if first is None else first
+        rounds = sorted(first.keys() & of.keys())
+        if not rounds:
+            continue
+        shift = signed_rank([math.log(of[each] / first[each]) for each in rounds])
+        is_known = of is not first and math.isfinite(shift.low)
+        yield Grown(
+            row=row.index,
+            at=float(getattr(row.result.cell, field)),
+            level=plain(factor.show(getattr(row.result.cell, field))),
+            median=median,
+            times=math.exp(shift.shift),
+            low=math.exp(shift.low) if is_known else None,
+            high=math.exp(shift.high) if is_known else None,
+        )
+
+
+def by_round(row: Row, metric: str) -> dict[int, float]:
+    """Return a metric's figures above 0, by round."""
+    numbers = [each.outcome.number for each in row.trials if each.outcome.failed is None]
+    values = row.result.metrics.get(metric, ())
+    return {at: value for at, value in zip(numbers, values, strict=False) if value}

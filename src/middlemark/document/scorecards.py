@@ -1,0 +1,124 @@
+"""Scorecards: the middlewares of each experiment by the weights of the suite, with how sure that order is."""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+
+from middlemark.document.document import Row, Scorecard, Scored
+from middlemark.document.growth import by_round
+from middlemark.document.numbers import ABSENT, ratio, share
+from middlemark.document.words import EXPERIMENT, is_contradicted, plain, varying, words
+from middlemark.model.cell import EXPERIMENT as FIELDS_OF_EXPERIMENT
+from middlemark.model.run import Run
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.metrics import METRICS
+from middlemark.stats.scorecard import RESAMPLES, scores
+
+_SAME = tuple(field for field in FIELDS_OF_EXPERIMENT if field != "size")
+_FEW = f"fewer than {FEWEST} rounds do not say how sure the order is: --trials 10"
+Sizes = Mapping[int, Row]
+"""A candidate's row at each size."""
+
+
+def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...]:
+    """Return one an experiment of each run whose suite has weights; all its sizes count alike. Floors have none."""
+    told = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
+    groups: dict[tuple[object, ...], dict[str, dict[int, Row]]] = {}
+    for row in rows:
+        cell = row.result.cell
+        if row.floor or row.result.failed or is_contradicted(row.result) or not runs[row.run].file.plan.scorecard:
+            continue
+        key = (row.run, *(getattr(cell, field) for field in _SAME))
+        groups.setdefault(key, {}).setdefault(plain(f"{row.name} {cell.label or ''}".strip()), {})[cell.size] = row
+    found = (_scorecard(group, runs, told) for group in groups.values())
+    return tuple(each for each in found if each is not None)
+
+
+def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], told: frozenset[str]) -> Scorecard | None:
+    """Return the scorecard of one experiment; None: there is no choice, or no metric that all have."""
+    sizes = sorted({size for of in group.values() for size in of})
+    whole = {name: of for name, of in group.items() if len(of) == len(sizes)}
+    left_out = [f"{name}: no result over its own transport at each size" for name in group if name not in whole]
+    if len(whole) < 2:
+        return None
+    any_row = next(iter(next(iter(whole.values())).values()))
+    base = _common(_rounds(row) for of in whole.values() for row in of.values())
+    figures: dict[str, dict[str, list[dict[int, float]]]] = {}
+    weights: list[tuple[str, float]] = []
+    for metric, weight in runs[any_row.run].file.plan.scorecard:
+        of_metric = {name: [by_round(of[size], metric) for size in sizes] for name, of in whole.items()}
+        lacking = next((name for name, each in of_metric.items() if not all(each)), None)
+        kept = _common({*known} for each in of_metric.values() for known in each)
+        if lacking is None and 2 * len(kept) > len(base):
+            weights.append((metric, weight))
+            figures[metric] = of_metric
+        else:
+            left_out.append(f"{metric}: {lacking or 'too few trials'} {'has none above 0' if lacking else 'have it'}")
+    if not weights:
+        return None
+    rounds = _common({*each} for of_metric in figures.values() for of in of_metric.values() for each in of)
+    found = scores(
+        [[each for metric, _ in weights for each in figures[metric][name]] for name in whole],
+        [weight / len(sizes) for _, weight in weights for _ in sizes],
+        [METRICS[metric].higher_is_better for metric, _ in weights for _ in sizes],
+    )
+    rows = [
+        Scored(
+            name=name,
+            cells=tuple(of[size].index for size in sizes),
+            score=score.score,
+            low=score.low,
+            high=score.high,
+            first=score.first,
+            parts=tuple(map(statistics.geometric_mean, _by(len(sizes), score.parts))),
+        )
+        for (name, of), score in zip(whole.items(), found, strict=True)
+    ]
+    return Scorecard(
+        experiment=plain(words(any_row.result.cell, told)),
+        weights=tuple(weights),
+        rounds=len(rounds),
+        rows=tuple(sorted(rows, key=lambda each: each.score)),
+        left_out=tuple(left_out),
+    )
+
+
+def _by(number: int, parts: Sequence[float]) -> list[Sequence[float]]:
+    return [parts[at : at + number] for at in range(0, len(parts), number)]
+
+
+def _rounds(row: Row) -> set[int]:
+    return {each.outcome.number for each in row.trials if each.outcome.failed is None}
+
+
+def _common(rounds: Iterable[set[int]]) -> set[int]:
+    found = list(rounds)
+    return set.intersection(*found) if found else set()
+
+
+def header_of(card: Scorecard) -> tuple[str, ...]:
+    """Return what stands above the rows as reports show them, each metric with its weight."""
+    return ("", "score", "interval", "first", *(f"{metric} ({weight:g})" for metric, weight in card.weights))
+
+
+def rows_of_card(card: Scorecard) -> tuple[tuple[str, ...], ...]:
+    """Return a row a candidate: its score, how sure, and each metric as times the best."""
+    return tuple(
+        (
+            each.name,
+            ratio(each.score),
+            ABSENT if each.low is None else f"{ratio(each.low)} … {ratio(each.high)}",
+            share(each.first),
+            *map(ratio, each.parts),
+        )
+        for each in card.rows
+    )
+
+
+def method_of(card: Scorecard) -> str:
+    """Return how the score is made, and what is not in it."""
+    drawn = f"{RESAMPLES:,} draws of the {card.rounds} rounds (bootstrap, seeded, the same rounds for all)"
+    sure = f"first: the share of {drawn} in which it has the lowest score" if card.rounds >= FEWEST else _FEW
+    left = f" Left out: {'; '.join(card.left_out)}." if card.left_out else ""
+    return (
+        f"A score is the weighted geometric mean of times the best of each metric; 1 is the best in all; {sure}.{left}"
+    )

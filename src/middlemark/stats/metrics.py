@@ -1,0 +1,275 @@
+"""Every metric, declared once: what it is, how a trial is read for it, its unit, and which direction is worse.
+
+From here come the metrics of ``compare`` and its gates, those of reports, JSON and exports, and the manual's table.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import get_args
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import WorkerCost
+from middlemark.model.protocol import RoleKind
+from middlemark.model.spelling import listing
+from middlemark.stats import costs, rates
+from middlemark.stats.floors import by_rate
+from middlemark.stats.trials import TrialSummary
+
+Figure = Callable[[Cell, TrialSummary], float | None]
+_FASTER = ("faster", "slower")
+_NARROWER = ("narrower", "wider")
+_LESS = ("less", "more")
+
+
+class Metric(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure of a trial."""
+
+    means: str
+    figure: Figure
+    """None: not measured. The figures that are compared are positive: a ratio to 0 says nothing."""
+    unit: str
+    """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, or 1 for a part."""
+    words: tuple[str, str] = _LESS
+    """What B is beside A where it is better, and where it is worse."""
+    higher_is_better: bool = False
+    applies: Callable[[Cell], bool] = lambda _: True
+    """Whether it is a figure of the middleware in such a cell, and not of the schedule or of a queue."""
+    where: str = "any"
+    """The same in words."""
+    samples: tuple[str, ...] = ()
+    """The fields of round trips that it is read from, beyond ``COMPARED_TIMES``."""
+    has_floor: bool = False
+    """Whether the machine alone is the best that can be: its processor time or its memory is not."""
+
+    @property
+    def better(self) -> str:
+        """The word for better."""
+        return self.words[0]
+
+    @property
+    def worse(self) -> str:
+        """The word for worse."""
+        return self.words[1]
+
+
+def _has_latency(cell: Cell) -> bool:
+    """In a flood latency is queueing; the edges of a workload have a latency each."""
+    return cell.workload is None and not by_rate(cell)
+
+
+def _has_throughput(cell: Cell) -> bool:
+    """A schedule sets the rate of what follows it."""
+    return cell.workload is None and not isinstance(cell.rate, int | float) and not cell.burst
+
+
+def _quantile(name: str) -> Figure:
+    def figure(cell: Cell, trial: TrialSummary) -> float | None:
+        summary = trial.times.latency_of(cell)
+        value: float | None = getattr(summary, name) if summary else None
+        return value
+
+    return figure
+
+
+def _between(low: str, high: str) -> Figure:
+    def figure(cell: Cell, trial: TrialSummary) -> float | None:
+        least, most = _quantile(low)(cell, trial), _quantile(high)(cell, trial)
+        return None if least is None or most is None else most - least
+
+    return figure
+
+
+def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER, *, has_floor: bool = False) -> Metric:
+    return Metric(
+        means=means,
+        figure=figure,
+        unit="ns",
+        words=words,
+        applies=_has_latency,
+        where="latency: all but streams as fast as possible",
+        has_floor=has_floor,
+    )
+
+
+def _median_of(field: str) -> Figure:
+    def figure(_: Cell, trial: TrialSummary) -> float | None:
+        summary = getattr(trial.times, field)
+        value: float | None = summary.p50 if summary else None
+        return value
+
+    return figure
+
+
+def _hertz(_: Cell, trial: TrialSummary) -> float | None:
+    return trial.rates.rate_hz if trial.rates else trial.replies_hz
+
+
+def _round_trips(cell: Cell, trial: TrialSummary) -> float | None:
+    return None if cell.pattern == "stream" else rates.replies_hz(trial.outcome)
+
+
+def _bytes(cell: Cell, trial: TrialSummary) -> float | None:
+    hertz = _hertz(cell, trial) or _round_trips(cell, trial)
+    return None if hertz is None or "size" in cell.unknown else hertz * cell.size
+
+
+def _loss(_: Cell, trial: TrialSummary) -> float | None:
+    counts = rates.counts(trial.outcome)
+    expected = counts.received + counts.lost if counts else 0
+    told = trial.outcome.imported is None or "lost" in trial.outcome.imported.counted
+    return counts.lost / expected if counts and expected and told else None
+
+
+def _seconds_spread(_: Cell, trial: TrialSummary) -> float | None:
+    return rates.spread_of_seconds(trial.outcome.series)
+
+
+def _rate(means: str, figure: Figure, unit: str, where: str) -> Metric:
+    return Metric(
+        means=means,
+        figure=figure,
+        unit=unit,
+        words=_FASTER,
+        higher_is_better=True,
+        applies=_has_throughput,
+        where=where,
+        has_floor=True,
+    )
+
+
+PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float], str]] = {
+    "processors": ("processors used", costs.cpu_of, "processors"),
+    "memory": ("resident memory at the end", lambda each: float(each.rss_bytes), "bytes"),
+    "peak_memory": ("the highest resident memory", lambda each: float(each.peak_rss_bytes), "bytes"),
+    "voluntary": ("context switches: it had to wait", costs.voluntary_hz, "switches/s"),
+    "involuntary": ("context switches: it was made to give way", costs.involuntary_hz, "switches/s"),
+    "threads": ("threads, the bench's own included", costs.threads_of, "threads"),
+}
+"""What every worker has a figure of: ``NAME`` is of all workers together, ``NAME.ROLE`` of that role's.
+
+The companions (RouDi, a broker) are in no figure but those of their own.
+"""
+COMPANION = "companion"
+ROLES: tuple[str, ...] = (*get_args(RoleKind), COMPANION)
+
+
+def _of_workers(name: str, role: str | None) -> Metric:
+    means, of, unit = PER_ROLE[name]
+
+    def figure(_: Cell, trial: TrialSummary) -> float | None:
+        if role == COMPANION:
+            found = [of(each) for each in trial.outcome.companions]
+        else:
+            found = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
+        return sum(found) if found else None
+
+    return Metric(means=means, figure=figure, unit=unit)
+
+
+METRICS: Mapping[str, Metric] = {
+    "p50": _latency("half of the messages took at most this long", _quantile("p50"), has_floor=True),
+    "p90": _latency("90 % of them did", _quantile("p90"), has_floor=True),
+    "p99": _latency("99 % of them did", _quantile("p99"), has_floor=True),
+    "p99.9": _latency("99.9 % of them did", _quantile("p99_9"), has_floor=True),
+    "p99.99": _latency("99.99 % of them did", _quantile("p99_99"), has_floor=True),
+    "mean": _latency("the mean", _quantile("mean"), has_floor=True),
+    "min": _latency("the shortest of a trial", _quantile("min"), has_floor=True),
+    "max": _latency("the longest of a trial", _quantile("max"), has_floor=True),
+    "stdev": _latency("the standard deviation", _quantile("stdev"), _NARROWER),
+    "spread": _latency("p99 less p50", _between("p50", "p99"), _NARROWER),
+    "range": _latency("the longest less the shortest of a trial", _between("min", "max"), _NARROWER),
+    "write": Metric(
+        means="time within publish(), its median",
+        figure=_median_of("write_ns"),
+        unit="ns",
+        words=_FASTER,
+        samples=("write_ns",),
+    ),
+    "take": Metric(
+        means="time to take what has arrived, its median",
+        figure=_median_of("take_ns"),
+        unit="ns",
+        words=_FASTER,
+        where="round trips, polled or blocking",
+        samples=("take_ns",),
+    ),
+    "throughput": _rate(
+        "messages that arrived at a subscriber; replies at all clients",
+        _hertz,
+        "messages/s",
+        "streams and requests as fast as possible",
+    ),
+    "round_trips": _rate("round trips done", _round_trips, "messages/s", "round trips as fast as possible"),
+    "bytes": _rate("bytes of the messages that arrived", _bytes, "bytes/s", "what is sent as fast as possible"),
+    "seconds_spread": Metric(
+        means="the best second less the worst, of their median, by what arrived",
+        figure=_seconds_spread,
+        unit="1",
+        words=_NARROWER,
+        where="trials of three seconds and more",
+    ),
+    "loss": Metric(means="the share that never arrived", figure=_loss, unit="1"),
+    "deadline": Metric(
+        means="the part of its deadline that the worst edge takes at its p99",
+        figure=lambda _, trial: trial.graph.worst if trial.graph else None,
+        unit="deadlines",
+        words=("earlier", "later"),
+        applies=lambda cell: cell.workload is not None,
+        where="workloads",
+        has_floor=True,
+    ),
+    "discovery": Metric(
+        means="from opening until every role has found its peers",
+        figure=lambda _, trial: trial.outcome.discovery_ns,
+        unit="ns",
+        words=_FASTER,
+    ),
+    "start": Metric(
+        means="from starting the first worker to the first measured message, the warm-up excepted",
+        figure=lambda _, trial: trial.outcome.first_sample_ns,
+        unit="ns",
+        words=_FASTER,
+    ),
+    f"start.{COMPANION}": Metric(
+        means="from starting the companions (RouDi, a broker) until they say that they are ready",
+        figure=lambda _, trial: sum(each.ready_ns for each in trial.outcome.companions) or None,
+        unit="ns",
+        words=_FASTER,
+        where="what needs a companion",
+    ),
+    "cpu": Metric(
+        means="processor time of all workers for each message received",
+        figure=lambda _, trial: costs.trial_cpu_ns_per_message(trial.outcome),
+        unit="ns/message",
+    ),
+    **{name: _of_workers(name, None) for name in PER_ROLE},
+    **{f"{name}.{role}": _of_workers(name, role) for name in PER_ROLE for role in ROLES},
+}
+"""By the name that is typed."""
+
+COMPARED_TIMES = ("round_trip_ns",)
+"""The fields of a round trip that most metrics are made of; to read all fields takes as many times longer."""
+
+
+def named_metrics() -> str:
+    """Return the names for a sentence, those of roles in one word each."""
+    alone = [name for name in METRICS if "." not in name or name[0] == "p"]
+    return ", ".join(f"{name}[.ROLE]" if name in PER_ROLE else name for name in alone) + f" (ROLE: {listing(ROLES)})"
+
+
+def times_of(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return the fields of round trips that these metrics are made of."""
+    further = (field for name in metrics for field in METRICS[name].samples)
+    return (*COMPARED_TIMES, *dict.fromkeys(further))
+
+
+def by_trial(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, tuple[float | None, ...]]:
+    """Return every metric that any of the measured trials has, each trial's figure in their order."""
+    measured = [each for each in trials if each.outcome.failed is None]
+    found = {
+        name: tuple(metric.figure(cell, each) for each in measured)
+        for name, metric in METRICS.items()
+        if metric.applies(cell)
+    }
+    return {name: of for name, of in found.items() if any(each is not None for each in of)}

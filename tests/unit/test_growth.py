@@ -1,0 +1,62 @@
+"""How figures grow along a factor: paired by round, in the document, Markdown and JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_compare import cell, write
+
+from middlemark.document import document_of
+from middlemark.document.document import Document, Growth
+from middlemark.document.growth import tables
+from middlemark.runs.read import read_measured
+from middlemark.show import render
+
+
+def document(root: Path, cells: dict[Any, float], **how: Any) -> Document:
+    return document_of([read_measured(write(root, cells, **how))])
+
+
+def of(found: Document, factor: str, metric: str = "p50") -> list[Growth]:
+    return [each for each in found.growths if (each.factor, each.metric) == (factor, metric)]
+
+
+SIZES = {cell(size=size, transport=name): ns for size in (64, 1024, 65536) for name, ns in (("udp", 2e4 + size),)}
+
+
+def test_each_size_is_so_many_times_the_smallest(tmp_path: Path) -> None:
+    [line] = of(document(tmp_path, SIZES), "size")
+    assert [each.level for each in line.points] == ["64 B", "1 KiB", "64 KiB"]
+    assert line.points[0].times == 1
+    assert line.points[2].times == pytest.approx((2e4 + 65536) / (2e4 + 64), rel=0.01)
+    assert (line.points[2].low or 0) <= line.points[2].times <= (line.points[2].high or 0)
+
+
+def test_few_rounds_have_no_interval(tmp_path: Path) -> None:
+    [line] = of(document(tmp_path, SIZES, trials=3), "size")
+    assert [(each.low, each.high) for each in line.points] == [(None, None)] * 3
+
+
+def test_lines_are_along_any_factor_with_numbers_and_differ_in_nothing_else(tmp_path: Path) -> None:
+    cells = {cell(depth=depth, loan=loan): 2e4 * (depth or 9) for depth in (1, 2, None) for loan in (False, True)}
+    found = document(tmp_path, cells)
+    assert [[each.level for each in line.points] for line in of(found, "depth")] == [["1", "2"]] * 2
+    assert len({line.line for line in of(found, "depth")}) == 2
+    assert of(found, "size") == []
+
+
+def test_a_table_has_a_column_a_level_and_the_first_has_the_figure(tmp_path: Path) -> None:
+    found = document(tmp_path, SIZES | {cell(size=1024, transport="shm"): 2e4, cell(size=65536, transport="shm"): 6e4})
+    [table] = tables(of(found, "size"))
+    assert table.levels == ("64 B", "1 KiB", "64 KiB")
+    [shm] = [row for row in table.rows if "shm" in row[0]]
+    assert (shm[2], shm[3]) == ("–", "20.0 µs")
+    assert shm[4].startswith("× 3.00 (")
+    assert "### Growth along size" in render("markdown", found)
+    told = json.loads(render("json", found))["growth"]
+    assert told[0]["points"][1] == {
+        **{name: told[0]["points"][1][name] for name in ("median", "times", "low", "high")},
+        "cell": 1,
+        "level": "1 KiB",
+    }
