@@ -425,6 +425,7 @@ def test_reports_show_them_first(robots: MeasuredRun) -> None:
     markdown = render("markdown", document)
     assert markdown.index("### Expected: 2 of 4 do not hold") < markdown.index("### Latency")
     page = page_of(data_of(document))
+    assert page.count('<li class="failing">') == 2
     assert page.index("Expected: 2 of 4 do not hold") < page.index('id="verdict"' if document.standings else "</main>")
 
 
