@@ -18,6 +18,7 @@ from middlemark.model.expectation import (
     Band,
     Bound,
     Crossover,
+    Deciding,
     Expectation,
     NoInfluence,
     Order,
@@ -26,7 +27,7 @@ from middlemark.model.expectation import (
     Untestable,
 )
 from middlemark.model.parts import NothingToJudge, parts_of
-from middlemark.model.plan import Plan
+from middlemark.model.plan import Plan, Reached
 from middlemark.plan import make_plan
 from middlemark.problems import RequestError
 from middlemark.show import render
@@ -394,6 +395,19 @@ def test_the_terminal_says_last_in_a_line_each_which_trial_and_edge_is_how_late(
         "– MIRA is the fastest: no source of MIRA can be had",
         "✓ lyra leaves more room: -78.6 % (-78.6 % … -78.6 %)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("met", "told"),
+    [(True, " 1 holds after 12 rounds"), (False, "; the budget of 30 min 00 s was spent after 12 rounds")],
+)
+def test_a_run_that_grew_says_after_how_many_rounds_or_that_the_time_was_spent(
+    robots: MeasuredRun, met: bool, told: str
+) -> None:
+    plan = msgspec.structs.replace(robots.file.plan, deciding=Deciding(budget_s=1800.0))
+    reached = Reached(rounds=12, seconds=1800.0, met=met)
+    run = msgspec.structs.replace(robots, file=msgspec.structs.replace(robots.file, plan=plan, reached=reached))
+    assert told in " ".join(render("summary", document_of(run)).split())
 
 
 def test_json_has_every_expectation_with_its_interval(robots: MeasuredRun) -> None:
