@@ -195,8 +195,8 @@ def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
         click.echo(f"middlemark: {each.sentence}", err=True)
     untold = sum(each.verdict is Verdict.CANNOT_TELL for each in found if each not in missed)
     if untold:
-        of = f"{untold} of {len(found)} expectations"
-        click.echo(f"middlemark: {of} cannot be told: --until-decided adds rounds until they are", err=True)
+        more = "a larger --budget adds more rounds" if run.file.plan.deciding else "--until-decided adds rounds"
+        click.echo(f"middlemark: {untold} of {len(found)} expectations cannot be told: {more}", err=True)
     return bool(missed)
 
 
