@@ -197,7 +197,7 @@ CELL_TYPES: dict[str, tuple[type, ...]] = {
 
 def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
     document = json.loads(render("json", facts, (*results, *fan_out)))
-    assert list(document) == ["schema", "run", "cells", "growth", "scorecards"]
+    assert list(document) == ["schema", "run", "expectations", "cells", "growth", "scorecards"]
     assert document["schema"] == 1
     assert len(document["cells"]) == len(results) + len(fan_out)
     assert len({tuple(cell) for cell in document["cells"]}) == 1, "every cell has the same keys in the same order"

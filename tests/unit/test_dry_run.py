@@ -3,7 +3,7 @@
 import pytest
 from planning import plan_of
 
-from middlemark.plan.rounds import racing
+from middlemark.plan.rounds import racing, until_decided
 from middlemark.show.dry_run import render
 
 
@@ -46,6 +46,31 @@ def test_that_it_races_is_said_with_the_races_in_which_there_is_a_choice() -> No
     text = render(racing(plan, (), 90.0), 200)
     assert "then further rounds of those that may be the best, in 2 races, within 1 min 30 s in all" in text
     assert "further rounds" not in render(plan, 200)
+
+
+def test_what_is_expected_is_told_with_how_much_of_the_plan_it_is_about() -> None:
+    expect = """
+[[expect]]
+say = "udp is quick"
+of = "adapter=udp"
+at_most = "1ms"
+[[expect]]
+say = "size costs"
+a = "size=64"
+b = "size=1k"
+direction = "b slower"
+[[expect]]
+say = "MIRA is the fastest"
+untestable = "no source of it"
+"""
+    plan = plan_of("[[sweep]]\nadapter='udp'\nsize=[64,'1k']\nreceive=['block','poll']\n" + expect)
+    told = [each for each in render(until_decided(plan, 600.0), 100).splitlines() if "expect" in each]
+    assert told == [
+        "then further rounds until every expectation is decided, within 10 min 00 s in all",
+        "expects: udp is quick: p50 at most 1ms, of 4 configurations",
+        "expects: size costs: p50 b slower, of 2 pairs",
+        "expects: MIRA is the fastest: untestable",
+    ]
 
 
 def test_the_times_of_the_sweeps_add_up_to_the_whole() -> None:

@@ -28,8 +28,8 @@ def gathered(*argv: str) -> dict[str, Any]:
 def test_without_options_nothing_is_given() -> None:
     assert gathered() == {
         "suites": (), "options": raw_options(), "dry_run": False, "out": None, "interface": "lo", "resume": None,
-        "until_precise": None, "budget": None, "focus": (), "output_format": "summary", "verbose": False,
-        "breakdown": False, "quiet": False,
+        "until_precise": None, "until_decided": False, "fail_if": (), "budget": None, "focus": (),
+        "output_format": "summary", "verbose": False, "breakdown": False, "quiet": False,
     }  # fmt: skip
 
 

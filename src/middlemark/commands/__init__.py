@@ -62,7 +62,7 @@ class Verbs(click.Group):
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 everything measured; 1 a configuration failed, or something could not be stored or printed; "
-    "2 the request is wrong; 3 nothing could be measured; 4 a --fail-if of compare holds, or "
+    "2 the request is wrong; 3 nothing could be measured; 4 a --fail-if of run or compare holds, or "
     "selftest gave false verdicts; 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="middlemark")

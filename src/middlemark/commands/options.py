@@ -12,6 +12,9 @@ from middlemark.show import FORMATS
 from middlemark.suite.overrides import flag_name
 from middlemark.suite.sweep import KEYS, raw_options
 
+GATES = ("expectations", "undecided")
+"""What ``--fail-if`` takes."""
+
 Option = Callable[[Any], Any]
 
 
@@ -41,6 +44,12 @@ _PLAN_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--only", metavar="KEY=VALUE", multiple=True, help="Measure only these configurations; may be repeated."
     ),
+    click.option(
+        "--expect",
+        metavar="'KEY = VALUE, …'",
+        multiple=True,
+        help="What is expected, as below [[expect]] of a suite; may be repeated.",
+    ),
 )
 _OTHER_OPTIONS: tuple[Option, ...] = (
     click.option("--dry-run", is_flag=True, help="Show what would be measured and how long it would take."),
@@ -51,6 +60,7 @@ _OTHER_OPTIONS: tuple[Option, ...] = (
         metavar="PERCENT",
         help="Add rounds until every median is known to within ± this part of it (instead of --trials).",
     ),
+    click.option("--until-decided", is_flag=True, help="Add rounds until every expectation is decided."),
     click.option("--budget", metavar="TIME", help="The time for that (default: 10m)."),
     click.option(
         "--focus",
@@ -70,6 +80,13 @@ _OTHER_OPTIONS: tuple[Option, ...] = (
     click.option("--verbose", "-v", is_flag=True, help="Print every row and warning too."),
     click.option("--breakdown", is_flag=True, help="Print every row, and where its time went."),
     click.option("--quiet", is_flag=True, help="No progress, only the result."),
+    click.option(
+        "--fail-if",
+        "fail_if",
+        multiple=True,
+        type=click.Choice(GATES),
+        help="Exit with 4 where an expectation does not hold; undecided: where one is not shown to hold.",
+    ),
 )
 
 
@@ -77,14 +94,18 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function the arguments and options of ``run``.
 
     It is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str | None``,
-    ``interface: str``, ``until_precise: str | None``, ``budget: str | None``, ``focus: tuple[str, ...]``,
+    ``interface: str``, ``until_precise: str | None``, ``until_decided: bool``,
+    ``fail_if: tuple[str, ...]``, ``budget: str | None``, ``focus: tuple[str, ...]``,
     ``resume: str | None``, ``output_format: str`` (one of FORMATS), ``verbose: bool``,
     ``breakdown: bool`` and ``quiet: bool``, all by name.
     """
 
     @functools.wraps(command)
     def gather(**given: Any) -> Any:
-        typed = {name: given.pop(name) for name in (*(key.name for key in _KEYS), "seed", "native", "only", "config")}
+        typed = {
+            name: given.pop(name)
+            for name in (*(key.name for key in _KEYS), "seed", "native", "only", "config", "expect")
+        }
         return command(options=raw_options(**typed), **given)
 
     decorated: Callable[..., Any] = gather

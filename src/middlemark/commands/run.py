@@ -13,6 +13,7 @@ from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
 from middlemark.plan.rounds import racing
+from middlemark.plan.rounds import until_decided as planned_until_decided
 from middlemark.plan.rounds import until_precise as planned_until_precise
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.conduct import (
@@ -51,18 +52,24 @@ def command(
     verbose: bool,
     breakdown: bool,
     quiet: bool,
+    until_decided: bool,
+    fail_if: tuple[str, ...],
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
     built = built_workers()
-    shown = Shown(interface, output_format, quiet, verbose, breakdown)
+    shown = Shown(interface, output_format, quiet, verbose, breakdown, fail_if)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
-        beside = bool(suites or out or dry_run or until_precise or budget or focus or options != RawOptions())
+        beside = bool(
+            suites or out or dry_run or until_precise or until_decided or budget or focus or options != RawOptions()
+        )
         return measure(*_resumed(Path(resume), beside, built.workers), built.workers, shown, _print)
     if precise is not None:
         options = msgspec.structs.replace(options, keys={**options.keys, "trials": str(FIRST_ROUNDS)})
     problems += _interface_problems(interface)
-    checked, plan = _plan(suites, options, built, problems, precise, budget)
+    checked, plan = _plan(suites, options, built, problems, precise, budget, until_decided=until_decided)
+    if fail_if and not plan.expectations:
+        raise RequestError([Problem("--fail-if", "nothing is expected: write [[expect]] in the suite, or --expect")])
     plan = without_refused(plan, checked, built.workers, interface)
     if dry_run:
         _show_plan(plan, verbose=verbose)
@@ -78,6 +85,8 @@ def _plan(
     problems: list[Problem],
     precise: PrecisionAsked | None,
     budget: str | None,
+    *,
+    until_decided: bool,
 ) -> tuple[tuple[Suite, ...], Plan]:
     """Check everything before anything is complained about: what is wrong is told at once, ``problems`` first."""
     try:
@@ -95,12 +104,19 @@ def _plan(
     race_s = race_budget_s(checked) if typed != {"trials"} else None
     if race_s is not None and precise is not None:
         problems.append(Problem("--until-precise", "a race adds rounds of its own; leave one of the two out"))
-    elif budget is not None and race_s is None and precise is None:
-        problems.append(Problem("--budget", "goes with --until-precise PERCENT or --race, and neither is given"))
+    elif until_decided and (race_s is not None or precise is not None):
+        problems.append(Problem("--until-decided", "a race or --until-precise adds rounds too; leave one of them out"))
+    elif budget is not None and race_s is None and precise is None and not until_decided:
+        text = "goes with --until-precise PERCENT, --until-decided or --race, and none is given"
+        problems.append(Problem("--budget", text))
     try:
         plan = plan_here(checked, built, options.only)
         if precise is not None:
             plan = planned_until_precise(plan, precise)
+        elif until_decided:
+            budget_s, wrong = read_budget(budget)
+            problems += wrong
+            plan = planned_until_decided(plan, budget_s)
         elif race_s is not None:
             budget_s, wrong = read_budget(budget, race_s)
             problems += wrong

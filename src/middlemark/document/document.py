@@ -8,6 +8,7 @@ import msgspec
 from middlemark.model.run import Run
 from middlemark.stats.candidates import Left, Place
 from middlemark.stats.comparisons import Comparison
+from middlemark.stats.expectations import Verdict
 from middlemark.stats.result import CellResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.stats.verdict import MARGIN
@@ -189,6 +190,35 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
     """Metrics and candidates, each with the reason."""
 
 
+class Expected(msgspec.Struct, frozen=True, kw_only=True):
+    """One expectation and what came of it. Figures: of its metric, or the part by which B has more; of a ratio it."""
+
+    run: int
+    id: str
+    say: str
+    kind: str
+    claimed: str
+    """As it was written."""
+    measured: float | None
+    """Of the part that decides, or that is the farthest from holding."""
+    low: float | None
+    high: float | None
+    verdict: Verdict
+    trials_needed: int | None
+    """Of each, where it cannot be told; None there: more than 10,000."""
+    why: str
+    short: str
+    """The same for one line."""
+    cells: tuple[int, ...]
+    """The rows that decide."""
+
+    @property
+    def sentence(self) -> str:
+        """What is expected, the verdict, and why."""
+        verdict = "" if self.verdict is Verdict.CANNOT_TELL else f"{self.verdict}: "  # it says so itself
+        return f"{self.say}: {verdict}{self.why}"
+
+
 class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
     """All warnings of one code, in the words of the worst; each remedy once."""
 
@@ -211,6 +241,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[Run, ...]
     rows: tuple[Row, ...]
     warnings: tuple[WarningSummary, ...]
+    expectations: tuple[Expected, ...] = ()
+    """Of all runs, those that do not hold first."""
     took: float = 0.0
     """The seconds that the command took which tells of it."""
     growths: tuple[Growth, ...] = ()

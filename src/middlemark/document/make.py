@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from middlemark.document.document import Document, MeasuredRun, Row
+from middlemark.document.expectations import expectations_of
 from middlemark.document.growth import growths
 from middlemark.document.rows import rows_of
 from middlemark.document.runs import commands_of, title_of
@@ -31,6 +32,7 @@ def document_of(
         runs=tuple(runs),
         rows=rows,
         warnings=warnings_of(rows),
+        expectations=expectations_of(runs, rows),
         took=took,
         growths=growths(rows),
         scorecards=scorecards(rows, runs),

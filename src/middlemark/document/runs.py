@@ -142,6 +142,16 @@ def precision_of(run: Run, results: Sequence[CellResult]) -> str:
     return f"{spent}; {what}: {_medians(reached.wide, results)}{unknown}; give more with --budget, or quiet the machine"
 
 
+def decided_of(run: Run) -> str:
+    """Say after how many rounds expectations are decided, or that the time was spent; empty: none were added."""
+    deciding, reached = run.file.plan.deciding, run.file.reached
+    if deciding is None or reached is None:
+        return ""
+    if reached.met:
+        return f" after {reached.rounds} rounds"
+    return f"; the budget of {format_seconds(deciding.budget_s)} was spent after {reached.rounds} rounds"
+
+
 def _medians(cells: Sequence[int], results: Sequence[CellResult]) -> str:
     told = varying(results)
     chosen = [results[each].cell for each in cells[:_MOST_NAMES]]

@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 
 from middlemark.model.cell import Cell
+from middlemark.model.expectation import Deciding, Expectation
 from middlemark.model.factors import Key, declared
 from middlemark.model.levels import seconds, whole
 
@@ -146,6 +147,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     precision: Precision | None = None
     """None, and no race: the trials are all there will be."""
     race: Race | None = None
+    expectations: tuple[Expectation, ...] = ()
+    """What is expected of the cells."""
+    deciding: Deciding | None = None
+    """None: no rounds are added for them."""
     together: tuple[tuple[str, ...], ...] = ()
     """Names of factors that the suites vary together: cells that differ in all of these are compared as well."""
     scorecard: tuple[tuple[str, float], ...] = ()

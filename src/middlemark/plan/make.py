@@ -10,6 +10,7 @@ from middlemark.model.description import Description
 from middlemark.model.plan import Limits, Note, Plan, Trial
 from middlemark.model.spelling import listing
 from middlemark.plan.expand import expand
+from middlemark.plan.expectations import trials_that_tell, unmatched
 from middlemark.plan.floors import copies, floors_beside, same_floor, without_names
 from middlemark.plan.native import check_typed_native
 from middlemark.plan.targets import Context
@@ -28,6 +29,7 @@ class Measuring(msgspec.Struct, frozen=True):
     domain: int | None
     trials: int
     place: str
+    trials_that_tell: bool = False
 
 
 def make_plan(
@@ -79,16 +81,25 @@ def make_plan(
     if problems:
         raise RequestError(list(dict.fromkeys(problems)))
     seed = next((suite.seed for suite in suites if suite.seed is not None), seed)
-    return Plan(
+    plan = Plan(
         cells=tuple(measured),
-        trials=tuple(interleave(list(measured.values()), seed)),
+        trials=(),
         names=tuple(each.name for each in measured.values()),
         notes=tuple(dict.fromkeys(notes)),
         seed=seed,
         scorecard=next((suite.scorecard for suite in suites if suite.scorecard), ()),
         together=tuple(dict.fromkeys(each for suite in suites for each in suite.together)),
+        expectations=tuple(each for suite in suites for each in suite.expectations),
         floors=tuple(range(asked, len(measured))),
     )
+    if wrong := unmatched(plan, suites, context):
+        raise RequestError(wrong)
+    enough = trials_that_tell(plan)
+    trials = [
+        msgspec.structs.replace(each, trials=max(each.trials, enough)) if each.trials_that_tell else each
+        for each in measured.values()
+    ]
+    return msgspec.structs.replace(plan, trials=tuple(interleave(trials, seed)))
 
 
 def _merge(
@@ -132,7 +143,7 @@ def _enough(cell: Cell, measured: Measuring) -> Measuring:
 
 
 def _measured(name: str, sweep: Sweep) -> Measuring:
-    return Measuring(name, sweep.limits, sweep.domain, sweep.trials, sweep.place)
+    return Measuring(name, sweep.limits, sweep.domain, sweep.trials, sweep.place, sweep.trials_that_tell)
 
 
 def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:

@@ -1,11 +1,12 @@
 """The rounds of a plan: more until its cells are known well, only the first, or under several labels. Pure."""
 
 import random
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from middlemark.model.cell import FACTORS, Cell, experiment, level_of, show_level
+from middlemark.model.expectation import Deciding
 from middlemark.model.plan import Note, Plan, Precision, Race, Trial, Wanted
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_seconds
@@ -22,7 +23,7 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
 
     Floors that stand beside the others go along: nobody waits for theirs, unless the focus names them.
     """
-    problems: list[Problem] = []
+    problems = [*_too_long(plan, asked.budget_s)]
     named = any(FACTORS[each.factor].of == "subject" for each in asked.focus)
     beside = frozenset(() if named else plan.floors)
     chosen = [index for index in range(len(plan.cells)) if index not in beside]
@@ -35,15 +36,28 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
             problems.append(Problem(each.place, f"no configuration has {each.factor} {asked_for}; there are {known}"))
         else:
             chosen = kept
-    first = [trial for trial in plan.trials if trial.number == 1]
-    needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in first)
-    if needed > asked.budget_s:
-        text = f"one round of {len(first)} trials takes about {format_seconds(float(round(needed)))}"
-        problems.append(Problem("--budget", f"{text}: give more, or measure fewer cells (--only)"))
     if problems:
         raise RequestError(problems)
     precision = Precision(part=asked.part, budget_s=asked.budget_s, focus=tuple(chosen))
     return msgspec.structs.replace(plan, precision=precision)
+
+
+def until_decided(plan: Plan, budget_s: float) -> Plan:
+    """Return the plan with rounds until its expectations are decided. RequestError: there is none, or no time."""
+    problems = [*_too_long(plan, budget_s)]
+    if not plan.expectations:
+        problems.append(Problem("--until-decided", "nothing is expected: write [[expect]] in the suite, or --expect"))
+    if problems:
+        raise RequestError(problems)
+    return msgspec.structs.replace(plan, deciding=Deciding(budget_s))
+
+
+def _too_long(plan: Plan, budget_s: float) -> Iterator[Problem]:
+    first = [trial for trial in plan.trials if trial.number == 1]
+    needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in first)
+    if needed > budget_s:
+        text = f"one round of {len(first)} trials takes about {format_seconds(float(round(needed)))}"
+        yield Problem("--budget", f"{text}: give more, or measure fewer cells (--only)")
 
 
 def racing(

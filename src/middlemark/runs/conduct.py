@@ -101,6 +101,8 @@ class Shown(NamedTuple):
     quiet: bool
     verbose: bool = False
     breakdown: bool = False
+    fail_if: Sequence[str] = ()
+    """What ends in exit code 4: ``expectations`` that do not hold, or also those that are ``undecided``."""
 
 
 class Show(Protocol):
@@ -175,7 +177,27 @@ def measure(
         click.echo(f"middlemark: {unkept}", err=True)
         click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
     # That a candidate fails is part of the answer.
-    return _status([] if plan.race and plan.race.question else results, ending.complete, unwritten or unkept)
+    status = _status([] if plan.race and plan.race.question else results, ending.complete, unwritten or unkept)
+    return exits.WORSE if shown.fail_if and ending.complete and _missed(run, shown.fail_if) else status
+
+
+def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
+    """Tell the expectations that fail the run, each in a sentence, and say whether there is one."""
+    from middlemark.document.expectations import expected_of
+    from middlemark.stats.expectations import Verdict
+
+    failing = (
+        [Verdict.DOES_NOT_HOLD] if "undecided" not in fail_if else [each for each in Verdict if each != Verdict.HOLDS]
+    )
+    found = expected_of(run)
+    missed = [each for each in found if each.verdict in failing]
+    for each in missed:
+        click.echo(f"middlemark: {each.sentence}", err=True)
+    untold = sum(each.verdict is Verdict.CANNOT_TELL for each in found if each not in missed)
+    if untold:
+        more = "a larger --budget adds more rounds" if run.file.plan.deciding else "--until-decided adds rounds"
+        click.echo(f"middlemark: {untold} of {len(found)} expectations cannot be told: {more}", err=True)
+    return bool(missed)
 
 
 def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Who runs in the next round of a run, or how it ended: rounds until medians are precise, or until races are decided.
+"""Who runs in the next round of a run, or how it ended: until medians are precise, or races or expectations decided.
 
 What is decided follows from the stored trials; only how long it took is the clock's.
 """
@@ -12,13 +12,15 @@ import msgspec
 
 from middlemark.model.cell import experiment
 from middlemark.model.description import Description
+from middlemark.model.expectation import Deciding
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Precision, Race, Reached
 from middlemark.plan.rounds import with_another_round
 from middlemark.runs.read import readers
 from middlemark.stats.candidates import Attempt, attempt, due_of, heats
+from middlemark.stats.expectations import Verdict, judge_expectations
 from middlemark.stats.interval import known
-from middlemark.stats.metrics import COMPARED_TIMES
+from middlemark.stats.metrics import METRICS, times_of
 from middlemark.stats.trials import TrialSummary, figures, trial_summary
 
 MACHINE_ALONE = 8
@@ -97,6 +99,28 @@ class _Racing:
         return [] if fastest is None or len(known[fastest]) >= MACHINE_ALONE else [fastest]
 
 
+class _Deciding:
+    """Every expectation decided. They are looked at after some rounds only: each look may be a false one."""
+
+    def __init__(self, plan: Plan, deciding: Deciding, adapters: Sequence[Description]) -> None:
+        self.budget_s = deciding.budget_s
+        self._plan = plan
+        self._trials: list[list[TrialSummary]] = [[] for _ in plan.cells]
+        self._descriptions = {each.name: each for each in adapters}
+
+    def take(self, plan: Plan, trial: TrialSummary) -> None:
+        self._trials[trial.outcome.cell].append(trial)
+
+    def open(self, rounds: int) -> Open:
+        found = judge_expectations(self._plan, self._trials, self._descriptions, ended=False)
+        untold = [each for each in found if each.verdict is Verdict.CANNOT_TELL]
+        return Open(
+            tuple(sorted({cell for each in untold for cell in each.cells})),
+            due=[each.cells for each in untold],
+            met=any(each.verdict is not Verdict.UNTESTABLE for each in found),
+        )
+
+
 class Until:
     """Adds rounds to a run. Samples are read once, when the round of their trial is over."""
 
@@ -110,11 +134,14 @@ class Until:
     ) -> None:
         """``outcomes``: those of an earlier part of the run; their time counts."""
         self._readers = readers(folder)
-        self._rule: _Precisely | _Racing | None = None
+        self._rule: _Precisely | _Racing | _Deciding | None = None
         if plan.precision is not None:
             self._rule = _Precisely(plan.precision)
         elif plan.race is not None:
             self._rule = _Racing(plan, plan.race, folder, adapters)
+        elif plan.deciding is not None:
+            self._rule = _Deciding(plan, plan.deciding, adapters)
+        self._times = times_of(each.metric for each in plan.expectations if each.metric in METRICS)
         self._read = 0
         self._took: dict[int, list[float]] = {}
         self._before_s = sum(each.seconds for each in outcomes)
@@ -138,12 +165,12 @@ class Until:
         return True, None
 
     def _after_round(
-        self, rule: _Precisely | _Racing, plan: Plan, outcomes: Sequence[TrialOutcome]
+        self, rule: _Precisely | _Racing | _Deciding, plan: Plan, outcomes: Sequence[TrialOutcome]
     ) -> Collection[int] | Reached:
         """Return who runs in the next round, or how it ended."""
         for outcome in outcomes[self._read :]:
             cell = plan.cells[outcome.cell]
-            rule.take(plan, trial_summary(cell, outcome, *self._readers, times=COMPARED_TIMES))
+            rule.take(plan, trial_summary(cell, outcome, *self._readers, times=self._times))
             self._took.setdefault(outcome.cell, []).append(outcome.seconds)
         self._read = len(outcomes)
         rounds = max(trial.number for trial in plan.trials)

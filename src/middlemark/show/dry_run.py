@@ -5,6 +5,8 @@ from collections import Counter
 from middlemark.document.numbers import ABSENT
 from middlemark.document.words import WORDS, size, subject, words
 from middlemark.model.cell import Cell
+from middlemark.model.expectation import Expectation
+from middlemark.model.parts import NothingToJudge, parts_of
 from middlemark.model.plan import Plan
 from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
@@ -41,6 +43,10 @@ def render(plan: Plan, width: int, *, verbose: bool = False) -> str:
             f"then further rounds of those that may be the best, in {heats}, within "
             f"{format_seconds(plan.race.budget_s)} in all"
         )
+    if plan.deciding is not None:
+        budget = format_seconds(plan.deciding.budget_s)
+        lines.append(f"then further rounds until every expectation is decided, within {budget} in all")
+    lines += [line for each in plan.expectations for line in hanging("expects: ", _expected(each, plan), width)]
     shown = plan.notes if verbose else plan.notes[:_MOST_NOTES]
     lines += [line for each in shown for line in hanging("note: ", f"{each.place}: {each.text}", width)]
     more = [f"{len(plan.notes) - len(shown)} more notes"] if len(shown) < len(plan.notes) else []
@@ -67,6 +73,18 @@ def _sweeps(plan: Plan) -> list[tuple[str, ...]]:
         told = [str(each) if each else ABSENT for each in at] if few else [str(sum(at)), str(sum(map(bool, at)))]
         rows.append((name, *told, f"{trials[name]:,}", _time(seconds[name])))
     return rows
+
+
+def _expected(expected: Expectation, plan: Plan) -> str:
+    """Return what is expected, and of how much of the plan."""
+    try:
+        parts = parts_of(expected, plan)
+    except NothingToJudge as why:
+        return f"{expected.say}: untestable: {why}"
+    if not parts:
+        return f"{expected.say}: untestable"
+    what = "configuration" if parts[0].b is None else "pair"
+    return f"{expected.say}: {expected.claimed}, of {_counted(len(parts), 'edge' if parts[0].a.name else what)}"
 
 
 def _floors(plan: Plan) -> str:

@@ -38,9 +38,17 @@ def render(document: Document, _view: View) -> str:
         | {"points": [_grown(point) for point in each.points]}
         for each in document.growths
     ]
-    found = {"schema": SCHEMA, "run": run_document(document), "cells": cells, "growth": growth}
-    found["scorecards"] = msgspec.to_builtins(document.scorecards)
+    found = {"schema": SCHEMA, "run": run_document(document), "expectations": expectations_document(document)}
+    found |= {"cells": cells, "growth": growth, "scorecards": msgspec.to_builtins(document.scorecards)}
     return msgspec.json.format(msgspec.json.encode(readable(found)), indent=2).decode() + "\n"
+
+
+_EXPECTED = ("id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why")
+
+
+def expectations_document(document: Document) -> list[dict[str, Any]]:
+    """Return what was expected and what came of it, those that do not hold first."""
+    return [{name: getattr(each, name) for name in _EXPECTED} for each in document.expectations]
 
 
 def run_document(document: Document) -> dict[str, Any]:

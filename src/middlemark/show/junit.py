@@ -14,14 +14,22 @@ from middlemark.document.words import plain
 from middlemark.show import View
 from middlemark.show.naming import cell_name
 from middlemark.stats.comparisons import Comparison
+from middlemark.stats.expectations import Verdict as Expected
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import Verdict
 from middlemark.stats.warnings.cells import NOT_MEASURED
 
 
 def render(document: Document, _view: View) -> str:
-    """Return a case a cell: an error where it failed, its warnings in the output."""
+    """Return a case an expectation and a case a cell: an error where it failed, its warnings in the output."""
     suite = _suite(document)
+    for each in document.expectations:
+        case = ET.SubElement(suite, "testcase", classname="middlemark.expect", name=_text(f"{each.id}: {each.say}"))
+        if each.verdict is Expected.DOES_NOT_HOLD:
+            ET.SubElement(case, "failure", type=each.verdict, message=_text(each.why))
+        elif each.verdict is not Expected.HOLDS:
+            ET.SubElement(case, "skipped", message=_text(each.why))
+        ET.SubElement(case, "system-out").text = _text(each.sentence)
     for row in document.rows:
         case, failed = _case(suite, row), row.result.failed
         if failed is not None and failed.code == NOT_MEASURED:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from middlemark.document.document import Compared, Document, Row
+from middlemark.document.expectations import counted
 from middlemark.document.figures import FIGURES
 from middlemark.document.growth import tables
 from middlemark.document.judged import interval_of, verdict_of
@@ -41,7 +42,7 @@ def render(document: Document, _view: View) -> str:
     """Return the report, ending in a newline."""
     lines = [f"## {escaped(document.title)}", ""]
     lines += [escaped(machine_line(run)) for run in document.runs[:1]]
-    figures = (_answers, _scorecards, _latency, _throughput, _growth)
+    figures = (_expectations, _answers, _scorecards, _latency, _throughput, _growth)
     for part_of in (*figures, _comparisons, _warnings, _failed, _experiment):
         if section := list(part_of(document)):
             lines += ["", *section]
@@ -59,12 +60,24 @@ def escaped(text: str) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return a table, figures to the right. Everything is escaped already."""
-    words = ("", "warnings", "B beside A", "metric", "verdict", "configuration", "why", "what happened", "next")
+    words = {"", "warnings", "B beside A", "metric", "verdict", "configuration", "why", "what happened", "next"}
+    words |= {"expected", "claimed"}
     return [
         f"| {' | '.join(header)} |",
         f"| {' | '.join('---' if each in words else '---:' for each in header)} |",
         *(f"| {' | '.join(row)} |" for row in rows),
     ]
+
+
+def _expectations(document: Document) -> Iterator[str]:
+    if not document.expectations:
+        return
+    yield f"### Expected: {counted(document.expectations)}"
+    yield ""
+    yield from table(
+        ("expected", "claimed", "verdict", "why"),
+        [tuple(map(escaped, (each.say, each.claimed, each.verdict, each.why))) for each in document.expectations],
+    )
 
 
 def _answers(document: Document) -> Iterator[str]:

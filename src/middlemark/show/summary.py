@@ -15,7 +15,7 @@ from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.words import plain, warning_name
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
-from middlemark.show import View, graphs
+from middlemark.show import View, expectations, graphs
 from middlemark.show.lines import command_lines, hanging, printed, row_line, wrapped
 
 MOST_LINES = 40
@@ -35,6 +35,7 @@ _MOST_NAME = 30
 _LEAST_LINES = 4
 """A matrix of fewer is not worth its heading."""
 _MOST_KINDS = 3
+_MOST_EXPECTED = 9
 _HEAD = 11
 _MOST_REMEDY = 56
 _ANY = ("rate_hz", *(f"{time}_{each}" for each in ("p50", "mean") for time in TIMES), "sent_hz")
@@ -47,7 +48,8 @@ def render(document: Document, view: View) -> str:
 
 
 def _lines(document: Document, width: int) -> list[Text]:
-    before, after = [*_answer(document, width)], [*_conclusions(document, width)]
+    before = [*_answer(document, width)]
+    after = [*_conclusions(document, width), *expectations.lines(document, width, _MOST_EXPECTED)]
     room = MOST_LINES - len(before) - len(after) - 1
     shown: list[Text] = []
     named: list[str] = []

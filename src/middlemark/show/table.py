@@ -30,7 +30,7 @@ from middlemark.document.words import (
 from middlemark.model.cell import Cell
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
-from middlemark.show import View
+from middlemark.show import View, expectations
 from middlemark.show.columns import HEADS, Bases, Column, fitting
 from middlemark.show.lines import hanging, printed, wrapped
 from middlemark.show.notes import breakdown_lines, footnotes, legend, machine_lines, numbers_of
@@ -97,6 +97,9 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
     yield from footnotes(ordered, varied, numbers, width, whole=view.warnings)
     columns = {str(pattern): (each.shown, each.hidden) for pattern, each in layouts.items()}
     yield from legend(columns, rows, width)
+    if document.expectations:
+        yield Text()
+        yield from expectations.lines(document, width)
 
 
 def heading(document: Document, rows: Sequence[Row], width: int) -> Iterator[Text]:

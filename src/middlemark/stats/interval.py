@@ -1,6 +1,7 @@
 """How sure a cell's figure is: the interval of the median of its trials' figures, and which cells need more of them."""
 
 import functools
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 
@@ -27,6 +28,19 @@ def median_interval(figures: Sequence[float], confidence: float = 0.95) -> tuple
     medians = (ordered[lower] + ordered[upper]) / 2
     low, high = np.quantile(medians, [(1 - confidence) / 2, (1 + confidence) / 2], method="inverted_cdf")
     return float(low), float(high)
+
+
+def exact_median_interval(figures: Sequence[float], confidence: float) -> tuple[float, float] | None:
+    """Return two of the figures between which the median of all that could be measured lies, at least so often.
+
+    By the sign test (Thompson, 1936): whatever the distribution is, also with two states. None with too few.
+    """
+    trials = len(figures)
+    beyond, outside = -1, 0.0
+    while (outside := outside + 2.0 * math.comb(trials, beyond + 1) / 2.0**trials) <= 1 - confidence:
+        beyond += 1
+    ordered = sorted(figures)
+    return None if beyond < 0 else (ordered[beyond], ordered[trials - 1 - beyond])
 
 
 @functools.lru_cache(maxsize=64)

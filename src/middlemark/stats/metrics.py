@@ -39,6 +39,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """The same in words."""
     samples: tuple[str, ...] = ()
     """The fields of round trips that it is read from, beyond ``COMPARED_TIMES``."""
+    latency: bool = False
+    """Whether it is made of the times of the messages that arrived: what was lost has none."""
     has_floor: bool = False
     """Whether the machine alone is the best that can be: its processor time or its memory is not."""
 
@@ -86,6 +88,7 @@ def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER, *, ha
         figure=figure,
         unit="ns",
         words=words,
+        latency=True,
         applies=_has_latency,
         where="latency: all but streams as fast as possible",
         has_floor=has_floor,
@@ -215,6 +218,7 @@ METRICS: Mapping[str, Metric] = {
         figure=lambda _, trial: trial.graph.worst if trial.graph else None,
         unit="deadlines",
         words=("earlier", "later"),
+        latency=True,
         applies=lambda cell: cell.workload is not None,
         where="workloads",
         has_floor=True,
@@ -247,6 +251,9 @@ METRICS: Mapping[str, Metric] = {
     **{f"{name}.{role}": _of_workers(name, role) for name in PER_ROLE for role in ROLES},
 }
 """By the name that is typed."""
+
+OF_EDGES = frozenset(name for name, each in METRICS.items() if each.latency) | {"throughput", "loss"}
+"""Those that an edge of a workload has for itself."""
 
 COMPARED_TIMES = ("round_trip_ns",)
 """The fields of a round trip that most metrics are made of; to read all fields takes as many times longer."""

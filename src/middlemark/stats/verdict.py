@@ -15,10 +15,10 @@ from middlemark.stats.signed_rank import Shift, signed_rank
 MARGIN = 0.05
 """A smaller part than this is no difference that matters, unless somebody says otherwise."""
 CONFIDENCE = 0.95
-_POWER = 0.9
-_EFFICIENCY = 3 / math.pi
+POWER = 0.9
+EFFICIENCY = 3 / math.pi
 """Of the signed-rank test against the t-test where differences are normal; with heavy tails it is more."""
-_MOST_TRIALS = 10_000
+MOST_TRIALS = 10_000
 
 
 class Verdict(StrEnum):
@@ -108,11 +108,11 @@ def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, un
     if len(differences) < 2 or away == margin:
         return None
     normal = NormalDist()
-    found = normal.inv_cdf(_POWER)
+    found = normal.inv_cdf(POWER)
     if away > margin:
         reach = max(normal.inv_cdf(1 - (1 - CONFIDENCE) / 2 / untold) + found, found * away / (away - margin)) / away
     else:
         reach = (normal.inv_cdf((1 + CONFIDENCE) / 2) + found) / (margin - away)
-    needed = (reach * float(np.std(differences, ddof=1))) ** 2 / _EFFICIENCY
-    trials = max(FEWEST, shift.pairs + 1, math.ceil(min(needed, _MOST_TRIALS + 1)))
-    return trials if trials <= _MOST_TRIALS else None
+    needed = (reach * float(np.std(differences, ddof=1))) ** 2 / EFFICIENCY
+    trials = max(FEWEST, shift.pairs + 1, math.ceil(min(needed, MOST_TRIALS + 1)))
+    return trials if trials <= MOST_TRIALS else None

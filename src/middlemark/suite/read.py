@@ -1,7 +1,6 @@
 """The text of a suite file → a Suite, or every problem in it at once."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
@@ -14,13 +13,17 @@ from middlemark.model.plan import LIMITS, Limits
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.workload import Workload
 from middlemark.problems import Problem
+from middlemark.suite.expect import read_expectations
 from middlemark.suite.scorecard import read_scorecard
 from middlemark.suite.sweep import KEYS, ONCE, Levels, Native, Suite, Sweep
-from middlemark.suite.table import Given, Table, read_seed, read_table
+from middlemark.suite.table import Given, Table, parse_toml, read_seed, read_table
 from middlemark.suite.user_files import read_table_of_files
 from middlemark.suite.workload import read_workload
 
-TOP = ("name", "description", "seed", "vary_together", "scorecard", "config", "defaults", "sweep", "workload")
+TOP = (
+    *("name", "description", "seed", "vary_together", "scorecard"),
+    *("config", "defaults", "sweep", "workload", "expect"),
+)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DEFAULT_DURATION_S = 1.0
 _LARGEST_FILE = 4 << 20
@@ -28,21 +31,6 @@ DEFAULT_LIMIT_S = 120.0
 WORKLOAD_DURATION_S = 10.0
 
 Natives = dict[str, Native]
-
-
-def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Problem]]:
-    """Parse TOML; a syntax error is a problem with its line."""
-    try:
-        return tomllib.loads(text), []
-    except tomllib.TOMLDecodeError as error:
-        match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
-        if match:
-            return None, [Problem(f"{place}: line {match[2]}: column {match[3]}", f"not TOML: {match[1]}")]
-        return None, [Problem(place, f"not TOML: {error}")]
-    except ValueError:  # Python's own limit on the digits of an integer, or a date that does not exist
-        return None, [Problem(place, "not TOML: a number or a date in it is out of every range")]
-    except RecursionError:
-        return None, [Problem(place, "not TOML that can be read: lists or tables are nested too deeply")]
 
 
 def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem], str]:
@@ -64,11 +52,17 @@ def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, lis
 
 
 def read_suite(
-    document: Mapping[str, object], name: str, place: str, folder: Path, options: Table, text: str = ""
+    document: Mapping[str, object],
+    name: str,
+    place: str,
+    folder: Path,
+    options: Table,
+    text: str = "",
+    expected: bool = False,
 ) -> tuple[Suite | None, list[Problem]]:
     """Check a parsed suite file. ``name`` is the file's without its ending; ``options`` override every sweep.
 
-    ``text``: the file's own, which tells lines.
+    ``text``: the file's own, which tells lines; ``expected``: something is expected of it beside what it says itself.
     """
     problems = [_unknown_top(key, place) for key in document if key not in TOP]
     named = document.get("name", None)
@@ -93,6 +87,9 @@ def read_suite(
     files, wrong = read_table_of_files(document.get("config", {}), f"{place}: config", folder)
     problems += wrong
     natives = _laid_over({each.adapter: each for each in files}, natives.values())
+    expectations, wrong = read_expectations(document.get("expect", []), place, text)
+    problems += wrong
+    expected = expected or bool(expectations)
     workload = None
     if "workload" in document:
         workload, wrong = find_workload(document["workload"], suite_name(name), place, folder, text)
@@ -107,7 +104,9 @@ def read_suite(
     elif not tables:
         problems.append(Problem(place, "no [[sweep]]: a suite has at least one"))
     sweeps = [
-        _read_sweep(table, f"{place}: sweep {number}", folder, (defaults, natives), options, problems, workload)
+        _read_sweep(
+            table, f"{place}: sweep {number}", folder, (defaults, natives), options, problems, workload, expected
+        )
         for number, table in enumerate(tables, start=1)
     ]
     if problems:
@@ -120,6 +119,7 @@ def read_suite(
         together=together,
         scorecard=scorecard,
         sweeps=tuple(sweep for sweep in sweeps if sweep is not None),
+        expectations=expectations,
     ), []
 
 
@@ -157,9 +157,14 @@ def find_workload(
 
 
 def make_sweep(
-    place: str, given: Table, natives: Natives, name: str | None, workload: Workload | None = None
+    place: str,
+    given: Table,
+    natives: Natives,
+    name: str | None,
+    workload: Workload | None = None,
+    expected: bool = False,
 ) -> tuple[Sweep, list[Problem]]:
-    """Complete what was given with defaults."""
+    """Complete what was given with defaults. ``expected``: its trials are to tell whether expectations hold."""
     problems: list[Problem] = []
     if workload is not None:
         given, problems = _carrying(given, workload, place)
@@ -191,6 +196,7 @@ def make_sweep(
         limits=limits,
         workload=workload,
         native=tuple(natives.values()),
+        trials_that_tell=expected and "trials" not in once,
     )
     return msgspec.structs.replace(sweep, **once), problems
 
@@ -242,6 +248,7 @@ def _read_sweep(
     options: Table,
     problems: list[Problem],
     workload: Workload | None,
+    expected: bool,
 ) -> Sweep | None:
     if not isinstance(table, dict):
         problems.append(Problem(place, f"{quoted(table)} is no sweep; write [[sweep]] and its keys below"))
@@ -255,7 +262,7 @@ def _read_sweep(
     given, wrong = read_table(table, place, folder, extra=("name", "native", "config"))
     problems += wrong
     natives = _laid_over(defaults[1], _natives_of(table, place, folder, problems).values())
-    sweep, wrong = make_sweep(place, overlay(defaults[0], given, options), natives, name, workload)
+    sweep, wrong = make_sweep(place, overlay(defaults[0], given, options), natives, name, workload, expected)
     problems += wrong
     return sweep
 

@@ -9,6 +9,7 @@ import msgspec
 from middlemark.model.cell import FACTORS
 from middlemark.model.spelling import listing, nearest
 from middlemark.problems import Problem, RequestError
+from middlemark.suite.expect import read_typed_expectations, same_ids
 from middlemark.suite.overrides import COMMAND_LINE, read_native, read_only, read_options
 from middlemark.suite.read import make_sweep, read_document, read_suite
 from middlemark.suite.sweep import RawOptions, Suite
@@ -31,22 +32,28 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
     typed_native += typed_files
     problems += wrong
     problems += read_only(options.only)[1]
+    expected, wrong = read_typed_expectations(options.expect)
+    problems += wrong
     suites: list[Suite] = []
     asked_factors = any(name in FACTORS for name in options.keys)
     if not names_or_paths and asked_factors:
-        sweep, wrong = make_sweep(COMMAND_LINE, given, {}, None)
+        sweep, wrong = make_sweep(COMMAND_LINE, given, {}, None, expected=bool(expected))
         problems += wrong
         suites.append(Suite(name="command-line", place=COMMAND_LINE, sweeps=(sweep,)))
     for name in dict.fromkeys(names_or_paths or (() if asked_factors else (DEFAULT_SUITE,))):
-        suite, wrong = _load_one(name, given)
+        suite, wrong = _load_one(name, given, bool(expected))
         problems += wrong
         if suite is not None:
             suites.append(suite)
+    named, wrong = same_ids([*(each for suite in suites for each in suite.expectations), *expected])
+    problems += wrong
     problems = list(dict.fromkeys(problems))  # an option that is wrong for one sweep is wrong for the next as well
     if seed is None and len({suite.seed for suite in suites if suite.seed is not None}) > 1:
         problems.append(Problem("--seed", "these suites name different seeds; choose one with --seed N"))
     if problems:
         raise RequestError(problems)
+    suites = [msgspec.structs.replace(suite, expectations=()) for suite in suites]
+    suites[-1] = msgspec.structs.replace(suites[-1], expectations=named)
     if seed is not None:
         suites = [msgspec.structs.replace(suite, seed=seed) for suite in suites]
     if typed_native:
@@ -70,7 +77,7 @@ def available() -> list[tuple[str, str, str]]:
     return found
 
 
-def _load_one(name: str, options: Table) -> tuple[Suite | None, list[Problem]]:
+def _load_one(name: str, options: Table, expected: bool) -> tuple[Suite | None, list[Problem]]:
     path = find_suite(name)
     if isinstance(path, str):
         return None, [Problem(f"suite '{name}'", path)]
@@ -78,7 +85,7 @@ def _load_one(name: str, options: Table) -> tuple[Suite | None, list[Problem]]:
     document, problems, text = read_document(path, place)
     if document is None:
         return None, problems
-    return read_suite(document, path.stem, place, path.parent, options, text)
+    return read_suite(document, path.stem, place, path.parent, options, text, expected)
 
 
 def suites_folder() -> Path | None:

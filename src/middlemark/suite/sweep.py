@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 
 from middlemark.model.cell import FACTORS
+from middlemark.model.expectation import Expectation
 from middlemark.model.factors import Key, declared
 from middlemark.model.levels import FLAG, Level, seconds, whole
 from middlemark.model.plan import LIMITS, Limits
@@ -83,6 +84,8 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
             default_text="`10m`",
         ),
     ] = None
+    trials_that_tell: bool = False
+    """Nobody named a number of trials, and something is expected: the plan makes as many as can tell."""
     workload: Workload | None = None
     """The graph that its cells carry."""
     native: tuple[Native, ...] = ()
@@ -109,6 +112,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     scorecard: tuple[tuple[str, float], ...] = ()
     """Metrics and their weights."""
     sweeps: tuple[Sweep, ...]
+    expectations: tuple[Expectation, ...] = ()
+    """What is expected of the configurations of the whole request; the last suite has those that were typed, too."""
 
 
 class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,6 +128,8 @@ class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
     """``KEY=VALUE``, each as typed."""
     config: tuple[str, ...] = ()
     """``ADAPTER=FILE``, each as typed."""
+    expect: tuple[str, ...] = ()
+    """What stands below ``[[expect]]``, with commas between, each as typed."""
 
 
 def raw_options(
@@ -131,6 +138,7 @@ def raw_options(
     native: tuple[str, ...] = (),
     only: tuple[str, ...] = (),
     config: tuple[str, ...] = (),
+    expect: tuple[str, ...] = (),
     **keys: str | bool | None,
 ) -> RawOptions:
     """Return the options; a key that is None was not given. TypeError for a name that is no key."""
@@ -142,6 +150,7 @@ def raw_options(
         native=native,
         only=only,
         config=config,
+        expect=expect,
     )
 
 

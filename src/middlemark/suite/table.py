@@ -1,6 +1,7 @@
 """One table of keys (a sweep, the defaults, the command line) → checked levels, or every problem in it."""
 
 import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -26,6 +27,33 @@ Table = dict[str, Given]
 
 MOST_LEVELS = 10_000
 SEED = whole("seed", 0, 2**63 - 1)
+
+
+def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Problem]]:
+    """Parse TOML; a syntax error is a problem with its line."""
+    try:
+        return tomllib.loads(text), []
+    except tomllib.TOMLDecodeError as error:
+        match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
+        if match:
+            return None, [Problem(f"{place}: line {match[2]}: column {match[3]}", f"not TOML: {match[1]}")]
+        return None, [Problem(place, f"not TOML: {error}")]
+    except ValueError:  # Python's own limit on the digits of an integer, or a date that does not exist
+        return None, [Problem(place, "not TOML: a number or a date in it is out of every range")]
+    except RecursionError:
+        return None, [Problem(place, "not TOML that can be read: lists or tables are nested too deeply")]
+
+
+def line_of(text: str, head: str, number: int, key: str) -> int | None:
+    """Return the line of a key of that table ``[[head]]``, or of its head where it has no such line."""
+    heads = [*re.finditer(r"(?m)^[ \t]*\[\[?[^\]\n]*\]\]?", text)]
+    mine = [at for at, each in enumerate(heads) if re.sub(r"\s", "", each[0]) == f"[[{head}]]"]
+    if number >= len(mine):
+        return None
+    begin = heads[mine[number]].start()
+    end = heads[mine[number] + 1].start() if mine[number] + 1 < len(heads) else len(text)
+    found = re.compile(rf"(?m)^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=").search(text, begin, end) if key else None
+    return text.count("\n", 0, found.start() if found else begin) + 1
 
 
 def read_seed(value: object) -> int:

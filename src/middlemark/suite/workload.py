@@ -12,6 +12,7 @@ from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.workload import OCTETS, FromFile, Lognormal, Process, Topic, Workload
 from middlemark.problems import Problem
 from middlemark.suite import sequence
+from middlemark.suite.table import line_of
 
 MOST_ENDS = 4096
 """Publishers and subscribers of a graph; each has a thread."""
@@ -143,7 +144,7 @@ class _Reader:
 
     def wrong(self, kind: str, number: int, key: str, text: str) -> None:
         """Note a problem of the table ``[[workload.kind]]`` of that number, with the line of its key."""
-        line = _line_of(self._text, kind, number, key)
+        line = line_of(self._text, f"workload.{kind}", number, key)
         where = f"line {line}: " if line else ""
         self.problems.append(Problem(f"{self._place}: {where}workload.{kind} {number + 1}: {key}".rstrip(": "), text))
 
@@ -353,15 +354,3 @@ def _circles(topic: Topic, by_name: Mapping[str, Topic]) -> bool:
         seen.add(at.after)
         at = by_name.get(at.after)
     return False
-
-
-def _line_of(text: str, kind: str, number: int, key: str) -> int | None:
-    """Return the line of a key of that table ``[[workload.kind]]``, or of its head where it has no such line."""
-    heads = [*re.finditer(r"(?m)^[ \t]*\[\[?[^\]\n]*\]\]?", text)]
-    mine = [at for at, head in enumerate(heads) if re.sub(r"\s", "", head[0]) == f"[[workload.{kind}]]"]
-    if number >= len(mine):
-        return None
-    begin = heads[mine[number]].start()
-    end = heads[mine[number] + 1].start() if mine[number] + 1 < len(heads) else len(text)
-    found = re.compile(rf"(?m)^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=").search(text, begin, end) if key else None
-    return text.count("\n", 0, found.start() if found else begin) + 1

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from middlemark.document.document import Compared, Distribution, Document, Row
+from middlemark.document.expectations import counted
 from middlemark.document.growth import tables
 from middlemark.document.numbers import rounded
 from middlemark.document.outcome import doubt_of
@@ -29,7 +30,7 @@ from middlemark.document.words import native_settings, plain, warning_name
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.show.html.graphs import graphs
-from middlemark.show.json import readable
+from middlemark.show.json import expectations_document, readable
 from middlemark.stats.floors import by_rate
 from middlemark.stats.metrics import COMPANION, METRICS
 from middlemark.stats.result import CurveStep, Noise
@@ -79,6 +80,8 @@ def data_of(document: Document) -> Json:
         "comparisons": [*map(_comparison, document.comparisons)],
         "comparisons_left_out": document.comparisons_left_out,
         "workloads": graphs(document),
+        "expectations": expectations_document(document),
+        "expected": counted(document.expectations) if document.expectations else "",
         "answers": msgspec.to_builtins(document.answers),
         "standings": [*map(_present, msgspec.to_builtins(document.standings))],
         "usual": document.usual,

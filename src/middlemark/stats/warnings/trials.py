@@ -20,7 +20,7 @@ def trial_warnings(
     found = (
         _transport_contradicted(cell, outcome, descriptions),
         _ended_early(cell, limits, outcome),
-        _not_in_force(cell, outcome.placed),
+        not_in_force(cell, outcome.placed),
     )
     return (*outcome.warnings, *(each for each in found if each))
 
@@ -65,7 +65,8 @@ def _attempted(outcome: TrialOutcome, counts: TrialCounts) -> int:
     return counts.sent + sum(each.timed_out + each.publish_failed for each in outcome.publishers)
 
 
-def _not_in_force(cell: Cell, placed: Iterable[Placed]) -> RunWarning | None:
+def not_in_force(cell: Cell, placed: Iterable[Placed]) -> RunWarning | None:
+    """Return the warning about a trial that was not placed as its cell says."""
     policy, _, priority = cell.priority.partition(":")
     found: list[str] = []
     advice: list[str] = []

@@ -1,0 +1,176 @@
+"""What was expected of runs and what came of it, in a sentence each; those that do not hold come first."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from middlemark.document.document import Expected, MeasuredRun, Row
+from middlemark.document.judged import common, told_factors
+from middlemark.document.numbers import measured, part, ratio
+from middlemark.document.rows import rows_of
+from middlemark.document.words import plain
+from middlemark.model.expectation import Bound, Expectation, Shape
+from middlemark.model.parts import Subject
+from middlemark.model.units import format_percent, format_seconds
+from middlemark.stats.expectations import LATER_THAN_ANY, JudgedExpectation, JudgedPart, Verdict, judge_expectations
+from middlemark.stats.metrics import METRICS
+
+_FIRST = (Verdict.DOES_NOT_HOLD, Verdict.CANNOT_TELL, Verdict.UNTESTABLE, Verdict.HOLDS)
+_MOST_SPOILED = 3
+
+
+def expected_of(run: MeasuredRun) -> tuple[Expected, ...]:
+    """Return what came of the expectations of one run."""
+    return expectations_of([run], rows_of([run])) if run.file.plan.expectations else ()
+
+
+def expectations_of(runs: Sequence[MeasuredRun], rows: Sequence[Row]) -> tuple[Expected, ...]:
+    """Return what came of those of all runs; ``rows``: the document's."""
+    found: list[Expected] = []
+    for at, run in enumerate(runs):
+        mine = [row for row in rows if row.run == at]
+        descriptions = {each.name: each for each in run.file.adapters}
+        found += [_told(each, mine, at) for each in judge_expectations(run.file.plan, run.trials, descriptions)]
+    return tuple(sorted(found, key=lambda each: _FIRST.index(each.verdict)))
+
+
+def counted(expected: Sequence[Expected]) -> str:
+    """Say how many came to what: ``1 of 4 does not hold, 1 cannot be told, 2 hold``."""
+    numbers = {verdict: sum(each.verdict is verdict for each in expected) for verdict in _FIRST}
+    one_or_more = {
+        Verdict.DOES_NOT_HOLD: ("does not hold", "do not hold"),
+        Verdict.CANNOT_TELL: ("cannot be told", "cannot be told"),
+        Verdict.UNTESTABLE: ("untestable", "untestable"),
+        Verdict.HOLDS: ("holds", "hold"),
+    }
+    told = [f"{number} {one_or_more[verdict][number > 1]}" for verdict, number in numbers.items() if number]
+    return ", ".join([f"{told[0].split(' ', 1)[0]} of {len(expected)} {told[0].split(' ', 1)[1]}", *told[1:]])
+
+
+def _told(judged: JudgedExpectation, rows: Sequence[Row], run: int) -> Expected:
+    expected, shown = judged.expectation, judged.shown
+    scale = _scale(expected)
+    short, why = _Words(judged, rows).told()
+    return Expected(
+        run=run,
+        id=expected.id,
+        say=plain(expected.say),
+        kind=expected.kind,
+        claimed=plain(expected.claimed),
+        measured=_rounded(shown.estimate if shown else None, scale),
+        low=_rounded(shown.low if shown else None, scale),
+        high=_rounded(shown.high if shown else None, scale),
+        verdict=judged.verdict,
+        trials_needed=judged.trials_needed,
+        why=plain(why),
+        short=plain(short),
+        cells=tuple(rows[each].index for each in judged.cells),
+    )
+
+
+def _scale(expected: Expectation) -> Callable[[float], float]:
+    """Return how a figure is told: as it is, or of a ratio by what part B's is more, unless a ratio was claimed."""
+    as_it_is = isinstance(expected.claim, Bound | Shape) or expected.kind == "ratio"
+    return (lambda figure: figure) if as_it_is else (lambda figure: figure - 1)
+
+
+def _rounded(figure: float | None, scale: Callable[[float], float]) -> float | None:
+    """Return the figure as it is told, to six digits; one that was never reached is none."""
+    return None if figure is None or figure == math.inf else float(f"{scale(figure):.6g}")
+
+
+class _Words:
+    """One expectation in words."""
+
+    def __init__(self, judged: JudgedExpectation, rows: Sequence[Row]) -> None:
+        self._judged = judged
+        self._expected = judged.expectation
+        self._rows = rows
+        self._factors = told_factors([row.result.cell for row in rows])
+        known = self._expected.metric in METRICS
+        self._unit = METRICS[self._expected.metric].unit if known else "1"
+
+    def told(self) -> tuple[str, str]:
+        """Return it for one line, and with everything that bears on it."""
+        judged, shown = self._judged, self._judged.shown
+        if judged.verdict is Verdict.UNTESTABLE:
+            texts = [*self._spoiled()]
+            more = f"; and {len(texts) - _MOST_SPOILED} more" if len(texts) > _MOST_SPOILED else ""
+            return texts[0], "; ".join(texts[:_MOST_SPOILED]) + more
+        assert shown is not None
+        where = self._where(shown)
+        basis = f"{shown.trials} trials, {format_percent(judged.confidence or 0)} interval"
+        if judged.parts > 1:
+            basis += f", {'the closest' if judged.verdict is Verdict.HOLDS else 'one'} of {judged.parts}"
+        found, claimed = f"{where}{self._interval(shown)}", f"claimed {self._expected.claimed}"
+        if shown.worst is not None and judged.verdict is Verdict.DOES_NOT_HOLD:
+            short = f"{where}{self._worst(shown)}"
+            if shown.estimate == math.inf:
+                return short, f"{short}, {claimed} ({basis})"
+            return short, f"{short}; the median is {self._interval(shown)}, {claimed} ({basis})"
+        if judged.verdict is Verdict.CANNOT_TELL:
+            return f"{self._more()}: {found}", f"{self._more()}: {found}, {claimed} ({basis})"
+        short = found if judged.verdict is Verdict.HOLDS else f"{found}, {claimed}"
+        return short, f"{found}, {claimed} ({basis})"
+
+    def _more(self) -> str:
+        if self._judged.trials_needed is None:
+            return "cannot tell, more than 10,000 trials would"
+        more = self._judged.trials_needed - self._judged.trials
+        return f"cannot tell, about {more:,} more trial{'' if more == 1 else 's'} would"
+
+    def _spoiled(self) -> Iterator[str]:
+        for each in self._judged.spoiled:
+            if each.subject is None:
+                yield each.why
+            else:
+                yield f"{self._named(each.subject)} {each.why}"
+
+    def _named(self, subject: Subject) -> str:
+        row = self._rows[subject.cell]
+        return f"{subject.name} ({row.name})" if subject.name else row.label
+
+    def _where(self, shown: JudgedPart) -> str:
+        """Return what tells the part from others: an edge and who carries it, or what both sides have in common."""
+        of = shown.part
+        if of.b is None:
+            return (
+                f"{self._named(of.a)}, " if self._judged.verdict is Verdict.DOES_NOT_HOLD else f"{self._named(of.a)}: "
+            )
+        if self._judged.parts == 1:
+            return ""
+        cells = [self._rows[each.cell].result.cell for each in of.subjects]
+        told = common(cells, self._factors)
+        sizes = of.at.startswith("size ") and "→" not in of.at  # that both have is told already
+        where = ", ".join(filter(None, (of.a.name, told, "" if sizes else of.at)))
+        return f"{where}: " if where else ""
+
+    def _interval(self, shown: JudgedPart) -> str:
+        estimate, low, high = shown.estimate, shown.low, shown.high
+        if low is None or high is None:
+            return f"{self._text(estimate)} (too few trials)"
+        return f"{self._text(estimate)} ({self._text(low)} … {self._text(high)})"
+
+    def _text(self, figure: float) -> str:
+        if isinstance(self._expected.claim, Bound):
+            return self._figure(figure)
+        return f"× {ratio(figure)}" if _scale(self._expected)(1.0) == 1.0 else part(figure - 1)
+
+    def _figure(self, figure: float) -> str:
+        if figure == math.inf:
+            return "never"
+        return format_seconds(figure / 1e9) if self._unit.startswith("ns") else measured(figure, self._unit)
+
+    def _worst(self, shown: JudgedPart) -> str:
+        """Say of a bound which trial is the farthest beyond it, and by how much."""
+        assert shown.worst is not None
+        (number, figure), band = shown.worst, shown.part.band
+        trial = f"trial {number}: "
+        if figure == math.inf:
+            share = LATER_THAN_ANY[self._expected.metric]
+            return f"{trial}{f'over {format_percent(share)} of the' if share else 'some'} messages never came"
+        if band.high is not None and figure > band.high:
+            late = METRICS[self._expected.metric].latency
+            beyond = f"{self._figure(figure - band.high)} {'late' if late else 'too much'}"
+        else:
+            beyond = f"{self._figure((band.low or 0.0) - figure)} too little"
+        return f"{trial}{beyond}, {self._expected.metric} {self._figure(figure)}"

@@ -1,0 +1,262 @@
+"""What an expectation comes to in a plan: cells, or pairs of them, each with the band that its figure must lie in."""
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+
+import msgspec
+
+from middlemark.model.cell import FACTORS, FIELDS, show_level
+from middlemark.model.expectation import (
+    Band,
+    Bound,
+    Claim,
+    Crossover,
+    Expectation,
+    NoInfluence,
+    Order,
+    Picked,
+    Ratio,
+    Shape,
+)
+from middlemark.model.levels import Level
+from middlemark.model.plan import Plan
+from middlemark.model.spelling import did_you_mean, listing
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """A cell of the plan, or an edge of the graph that it carries."""
+
+    cell: int
+    edge: int | None = None
+    name: str = ""
+    """Of the edge: ``topic → node``."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A figure of ``a``, or the ratio of B's to it, that must lie in a band; ``at``: what tells it from others."""
+
+    a: Subject
+    b: Subject | None
+    band: Band
+    at: str = ""
+
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """Whose trials it is judged by."""
+        return (self.a,) if self.b is None else (self.a, self.b)
+
+
+class NothingToJudge(ValueError):
+    """No cell of the plan can match; the message says which there are."""
+
+
+def parts_of(expected: Expectation, plan: Plan) -> tuple[Part, ...]:
+    """Return what must hold, all of it. Raises NothingToJudge; an untestable claim has no parts."""
+    _check_names(expected.claim)
+    find = _Finder(plan)
+    match expected.claim:
+        case Bound(of=of, band=band):
+            return tuple(Part(each, None, band) for each in find.subjects(of))
+        case Ratio(a=a, b=b, band=band):
+            return find.paired(a, b, band)
+        case NoInfluence(sides=sides, along=along, band=band):
+            if not along:
+                return find.paired(sides[0], sides[1], band)
+            levels = find.levels(sides[0], along)
+            if len(levels) < 2:
+                raise NothingToJudge(f"{sides[0].text or 'the plan'} has one level of {along} only")
+            chosen = [_with(sides[0], along, level) for level in levels]
+            return tuple(
+                part for at, b in enumerate(chosen) for a in chosen[:at] for part in find.paired(a, b, band, along)
+            )
+        case Order(sides=sides, band=band):
+            pairs = itertools.pairwise(sides)
+            return tuple(part for a, b in pairs for part in find.paired(a, b, band))
+        case Crossover() as claim:
+            return _crossing(claim, find)
+        case Shape(of=of, along=along, start=start, growth=growth):
+            first = _with(of, along, start)
+            return tuple(
+                part for each in growth for part in find.paired(first, _with(of, along, each.to), each.band, along)
+            )
+    return ()
+
+
+def _check_names(claim: Claim) -> None:
+    """Raise NothingToJudge where a stored claim names what this version does not have."""
+    match claim:
+        case NoInfluence(along=factor) | Shape(along=factor) | Crossover(factor=factor):
+            factors = {factor} - {""}
+        case _:
+            factors = set()
+    fields = {field for side in sides_of(claim) for field in side.levels.levels}
+    if unknown := (factors - FACTORS.keys()) | (fields - {*FIELDS}):
+        raise NothingToJudge(f"there is no {listing(sorted(unknown))}")
+
+
+def sides_of(claim: Claim) -> tuple[Picked, ...]:
+    """Return every selection of a claim."""
+    match claim:
+        case Bound(of=of) | Shape(of=of):
+            return (of,)
+        case Ratio(a=a, b=b) | Crossover(a=a, b=b):
+            return a, b
+        case NoInfluence(sides=sides) | Order(sides=sides):
+            return sides
+    return ()
+
+
+def _crossing(claim: Crossover, find: "_Finder") -> tuple[Part, ...]:
+    there = {*find.levels(claim.a, claim.factor)} & {*find.levels(claim.b, claim.factor)}
+    levels = [level for level in there if isinstance(level, int | float)]
+    at = claim.at if isinstance(claim.at, int | float) else 0
+    below, beyond = sorted(each for each in levels if each < at), sorted(each for each in levels if each >= at)
+    shown = show_level(claim.factor, claim.at)
+    if not below or not beyond:
+        side = "below" if not below else "of at least"
+        raise NothingToJudge(f"both have no {claim.factor} {side} {shown}: there is no crossing to be seen")
+    return tuple(
+        part
+        for levels, band in ((below, claim.before), (beyond, claim.band))
+        for level in levels
+        for part in find.paired(
+            _with(claim.a, claim.factor, level), _with(claim.b, claim.factor, level), band, claim.factor
+        )
+    )
+
+
+def _with(picked: Picked, factor: str, level: Level) -> Picked:
+    """Return what is picked, at that level of the factor alone."""
+    field = FACTORS[factor].field
+    levels = msgspec.structs.replace(picked.levels, levels={**picked.levels.levels, field: (level,)})
+    text = ", ".join(filter(None, (picked.text, f"{factor}={show_level(factor, level)}")))
+    return msgspec.structs.replace(picked, levels=levels, text=text)
+
+
+class _Finder:
+    """Finds the cells that are picked. Floors that the plan added are meant only where their adapter is named."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._added = frozenset(plan.floors)
+
+    def levels(self, picked: Picked, factor: str) -> list[Level]:
+        """Return the levels of the factor among the cells that are picked, numbers ascending."""
+        field = FACTORS[factor].field
+        found = dict.fromkeys(getattr(self._plan.cells[each], field) for each in self._cells(picked))
+        numbers = sorted(level for level in found if isinstance(level, int | float))
+        return [*numbers, *(level for level in found if not isinstance(level, int | float))]
+
+    def subjects(self, picked: Picked) -> list[Subject]:
+        """Return what is picked. Raises NothingToJudge."""
+        cells = self._cells(picked)
+        if not picked.topic:
+            return [Subject(each) for each in cells]
+        found = [Subject(index, edge, name) for index in cells for edge, name in picked.edges(self._plan.cells[index])]
+        if not found:
+            raise NothingToJudge(self._no_topic(picked, cells))
+        return found
+
+    def paired(self, a: Picked, b: Picked, band: Band, told: str = "") -> tuple[Part, ...]:
+        """Pair what is the same but for what the sides name; one of each is a pair whatever it is.
+
+        Raises NothingToJudge.
+        """
+        first, second = self.subjects(a), self.subjects(b)
+        if first == second:
+            raise NothingToJudge(f"{a.text} and {b.text} select the same")
+        if len(first) == len(second) == 1:
+            return (Part(first[0], second[0], band, self._told(first[0], second[0], told)),)
+        fields = self._fields(a, b, first, second)
+        topics = a.topic == b.topic
+
+        def key(each: Subject) -> tuple[object, ...]:
+            cell = self._plan.cells[each.cell]
+            return (*(getattr(cell, field) for field in fields), each.name if topics else "")
+
+        by_key: dict[object, list[Subject]] = {}
+        for each in first:
+            by_key.setdefault(key(each), []).append(each)
+        found = tuple(
+            Part(other, each, band, self._told(other, each, told))
+            for each in second
+            for other in by_key.get(key(each), ())
+            if other != each
+        )
+        if not found:
+            apart = [each for each in fields if not self._levels_at(first, each) & self._levels_at(second, each)]
+            also = f" in {listing(apart)} too" if apart else " in more than is named"
+            raise NothingToJudge(f"{a.text} and {b.text} differ{also}: name one configuration of each")
+        return found
+
+    def _fields(self, a: Picked, b: Picked, first: Sequence[Subject], second: Sequence[Subject]) -> list[str]:
+        """Return the fields that two subjects must have in common: all that no side names.
+
+        Of sides that are sweeps those in which both have the same levels. Another middleware brings its own settings,
+        and its own level of what one side has a single level of: one that has best effort alone is one to choose, too.
+        """
+        named = {*a.levels.levels, *b.levels.levels}
+        if a.sweep or b.sweep:
+            named |= {field for field in FIELDS if self._levels_at(first, field) != self._levels_at(second, field)}
+        if "adapter" in named:
+            own = (each.field for each in FACTORS.values() if each.of == "middleware")
+            named |= {"native"} | {
+                field for field in own if 1 in (len(self._levels_at(each, field)) for each in (first, second))
+            }
+        return [field for field in FIELDS if field not in named]
+
+    def _levels_at(self, subjects: Sequence[Subject], field: str) -> set[object]:
+        return {getattr(self._plan.cells[each.cell], field) for each in subjects}
+
+    def _told(self, a: Subject, b: Subject, factor: str) -> str:
+        if not factor:
+            return ""
+        levels = (getattr(self._plan.cells[each.cell], FACTORS[factor].field) for each in (a, b))
+        return f"{factor} {' → '.join(dict.fromkeys(show_level(factor, each) for each in levels))}"
+
+    def _cells(self, picked: Picked) -> list[int]:
+        named = "adapter" in picked.levels.levels or picked.sweep
+        found = [
+            index
+            for index, (cell, name) in enumerate(zip(self._plan.cells, self._plan.names, strict=True))
+            if (named or index not in self._added) and picked.matches(cell, name)
+        ]
+        if not found:
+            raise NothingToJudge(self._none(picked))
+        return found
+
+    def _none(self, picked: Picked) -> str:
+        """Say what of a selection no cell has, and which levels there are."""
+        asked = [index for index in range(len(self._plan.cells)) if index not in self._added]
+        for field, levels in picked.levels.levels.items():
+            alone = Picked("", msgspec.structs.replace(picked.levels, levels={field: levels}))
+            if any(alone.matches(self._plan.cells[index], "") for index in asked):
+                continue
+            factor = next((each.name for each in FACTORS.values() if each.field == field), field)
+            shown = _shown(factor, levels)
+            known = _shown(factor, dict.fromkeys(getattr(self._plan.cells[index], field) for index in asked))
+            return f"no configuration has {factor} {shown}; there is {known}"
+        if picked.sweep:
+            sweeps = dict.fromkeys(name.partition(": ")[2] for name in self._plan.names)
+            if picked.sweep not in sweeps:
+                return f"no sweep is called '{picked.sweep}'; {did_you_mean(picked.sweep, filter(None, sweeps))}"
+        return f"no configuration has all of {picked.text}"
+
+    def _no_topic(self, picked: Picked, cells: Collection[int]) -> str:
+        graphs = dict.fromkeys(graph for index in cells if (graph := self._plan.cells[index].workload))
+        if not graphs:
+            return f"topic {picked.topic}: no configuration that is meant carries a workload"
+        topics = {each.name: each for graph in graphs for each in graph.topics}
+        if picked.topic not in topics:
+            return f"no topic '{picked.topic}'; {did_you_mean(picked.topic, topics)}"
+        nodes = topics[picked.topic].to
+        return f"'{picked.to}' does not receive {picked.topic}; {did_you_mean(picked.to, nodes)}"
+
+
+def _shown(factor: str, levels: Collection[Level]) -> str:
+    return listing(show_level(factor, level) if factor in FACTORS else str(level) for level in levels)
+
+
+def cells_of(parts: Sequence[Part]) -> Iterator[int]:
+    """Yield the cells whose trials decide, in order, each once."""
+    yield from dict.fromkeys(subject.cell for part in parts for subject in part.subjects)

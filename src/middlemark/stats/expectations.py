@@ -1,0 +1,401 @@
+"""Verdicts on what was expected of a run: holds, does not hold, cannot tell, untestable (docs/decisions/0039).
+
+Each part of an expectation has an interval: that of the ratio of B to A, as ``compare`` has it (Hodges and Lehmann's,
+exact, paired by round), or that of the median of a cell's trials. It holds where the interval lies inside the claimed
+band, of every part; it does not hold where that of any part is disjoint from its band.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from statistics import NormalDist
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.expectation import (
+    ALPHA,
+    LINK_SHARE,
+    Band,
+    Bound,
+    Expectation,
+    NoInfluence,
+    Untestable,
+    fewest_trials,
+)
+from middlemark.model.outcome import TrialCounts
+from middlemark.model.parts import NothingToJudge, Part, Subject, parts_of
+from middlemark.model.plan import Plan
+from middlemark.model.times import Times
+from middlemark.stats import rates
+from middlemark.stats.floors import carried_otherwise, carrier_of
+from middlemark.stats.interval import exact_median_interval
+from middlemark.stats.metrics import METRICS
+from middlemark.stats.signed_rank import signed_rank
+from middlemark.stats.trials import TrialSummary
+from middlemark.stats.verdict import EFFICIENCY, MOST_TRIALS, POWER
+from middlemark.stats.warnings.trials import not_in_force
+from middlemark.stats.workload import GraphTrial
+
+Figures = Mapping[int, float]
+"""By round."""
+
+LATER_THAN_ANY: Mapping[str, float] = {
+    "p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "p99.99": 0.0001, "max": 0.0,
+}  # fmt: skip
+"""By quantile: a greater share of messages that never came lies beyond any bound of it."""
+_MEDIAN = 2 / math.pi
+"""The efficiency of a median against a mean where trials are normal."""
+_FURTHER = 1.5
+"""By what each look at a growing run has more rounds than the one before."""
+
+
+class Verdict(StrEnum):
+    """What an expectation comes to."""
+
+    HOLDS = "holds"
+    DOES_NOT_HOLD = "does not hold"
+    CANNOT_TELL = "cannot tell"
+    UNTESTABLE = "untestable"
+
+
+class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
+    """One part: a figure in its metric's unit, or a ratio of B to A. None: there are too few trials for it."""
+
+    part: Part
+    estimate: float
+    low: float | None
+    high: float | None
+    trials: int
+    worst: tuple[int, float] | None = None
+    """Of a bound: the trial that is the farthest beyond it, or the nearest to it, and its figure."""
+
+
+class Spoiled(msgspec.Struct, frozen=True):
+    """Whose trials are no evidence, and why."""
+
+    subject: Subject | None
+    why: str
+
+
+class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
+    """One expectation. ``shown``: the part that decides it, or that is the farthest from holding."""
+
+    expectation: Expectation
+    verdict: Verdict
+    shown: JudgedPart | None = None
+    parts: int = 0
+    confidence: float | None = None
+    """Of the interval that is shown: Holm's, over all that is expected of the run."""
+    trials: int = 0
+    """Of the cell that has the fewest."""
+    trials_needed: int | None = None
+    """Where it cannot be told: about how many trials of each would tell, nine times in ten; None: more than 10,000."""
+    spoiled: tuple[Spoiled, ...] = ()
+    cells: tuple[int, ...] = ()
+    """Whose trials decide."""
+
+
+def judge_expectations(
+    plan: Plan,
+    trials: Sequence[Sequence[TrialSummary]],
+    descriptions: Mapping[str, Description],
+    *,
+    ended: bool = True,
+) -> tuple[JudgedExpectation, ...]:
+    """Return the verdict on each expectation of the plan; ``trials``: by its cells.
+
+    All verdicts together are false at most once in twenty times. Of a run that grew until they were decided each look
+    at it has its part of that, and the first that tells counts; ``ended``: the rounds since the last one count too.
+    """
+    known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
+    members = [at for at, each in enumerate(known) if each.parts and each.fewest >= fewest_trials(ALPHA)]
+    rounds = max((each.outcome.number for of in trials for each in of), default=0)
+    found: dict[int, JudgedExpectation] = {}
+    alpha = ALPHA
+    for until, alpha in _looks(plan, rounds, ended=ended):
+        while undecided := [at for at in members if at not in found]:
+            level = alpha / len(undecided)
+            told = {at: each for at in undecided if (each := known[at].told(level, until)) is not None}
+            if not told:
+                break
+            found |= told
+    open_ = sum(bool(each.parts) for at, each in enumerate(known) if at not in found)
+    return tuple(found.get(at) or each.untold(alpha / max(1, open_)) for at, each in enumerate(known))
+
+
+def look_rounds(plan: Plan) -> Iterator[int]:
+    """Yield after how many rounds a run that grows is looked at."""
+    testable = sum(not isinstance(each.claim, Untestable) for each in plan.expectations)
+    first = fewest_trials(ALPHA / 2 / max(1, testable))
+    look = 0
+    while True:
+        yield math.ceil(first * _FURTHER**look)
+        look += 1
+
+
+def _looks(plan: Plan, rounds: int, *, ended: bool) -> Iterator[tuple[int, float]]:
+    """Yield after which round the run was looked at, and what may be false then: of several half of what is left."""
+    if plan.deciding is None:
+        yield rounds, ALPHA
+        return
+    alpha, last = ALPHA, 0
+    for number in look_rounds(plan):
+        if number > rounds:
+            break
+        alpha, last = alpha / 2, number
+        yield number, alpha
+    if ended and last < rounds:
+        yield rounds, alpha / 2
+
+
+class _Evidence:
+    """The figures that one expectation is judged by: of each part its values by round, on the scale of its band."""
+
+    def __init__(
+        self,
+        expectation: Expectation,
+        parts: Sequence[tuple[Part, Figures]] = (),
+        spoiled: Sequence[Spoiled] = (),
+    ) -> None:
+        self._expectation = expectation
+        self.parts = [each for each in parts if each[1]]
+        self._spoiled = tuple(dict.fromkeys(spoiled))
+        self.fewest = min((len(figures) for _, figures in self.parts), default=0)
+
+    def told(self, level: float, until: int) -> JudgedExpectation | None:
+        """Return the verdict by the rounds up to that one; None: they do not tell.
+
+        ``level``: the chance that it is false. Of several parts each may be the one that fails by chance alone.
+        """
+        parts = [(part, {at: each for at, each in figures.items() if at <= until}) for part, figures in self.parts]
+        if not all(figures for _, figures in parts):
+            return None
+        failing = [each for part, figures in parts if _disjoint(each := _judged(part, figures, level / len(parts)))]
+        if failing:
+            return self._judgement(Verdict.DOES_NOT_HOLD, failing, level / len(parts))
+        judged = [_judged(part, figures, level) for part, figures in parts]
+        if self._spoiled or not all(map(_inside, judged)):
+            return None
+        return self._judgement(Verdict.HOLDS, judged, level)
+
+    def untold(self, level: float) -> JudgedExpectation:
+        """Return what is known where nothing decides; ``level``: at which it would."""
+        judged = [_judged(part, figures, level) for part, figures in self.parts]
+        if self._spoiled or not judged:
+            return self._judgement(Verdict.UNTESTABLE, judged, level)
+        outside = [at for at, each in enumerate(judged) if _room(each.estimate, each.part.band) < 0]
+        open_ = outside or [at for at, each in enumerate(judged) if not _inside(each)] or range(len(judged))
+        one_of = len(judged) if outside else 1  # any of them may be the one that fails, and all of them must hold
+        needed = [_needed(*self.parts[at], judged[at].estimate, level / one_of) for at in open_]
+        known = [each for each in needed if each is not None]
+        told = known if outside or len(known) == len(needed) else []
+        enough = (min if outside else max)(told, default=None)
+        return msgspec.structs.replace(self._judgement(Verdict.CANNOT_TELL, judged, level), trials_needed=enough)
+
+    def _judgement(self, verdict: Verdict, judged: Sequence[JudgedPart], level: float) -> JudgedExpectation:
+        return JudgedExpectation(
+            expectation=self._expectation,
+            verdict=verdict,
+            shown=min(judged, key=lambda each: _room(each.estimate, each.part.band), default=None),
+            parts=len(self.parts),
+            confidence=1 - level,
+            trials=self.fewest,
+            spoiled=self._spoiled if verdict is Verdict.UNTESTABLE else (),
+            cells=tuple(dict.fromkeys(subject.cell for part, _ in self.parts for subject in part.subjects)),
+        )
+
+
+def _evidence(
+    expected: Expectation,
+    plan: Plan,
+    trials: Sequence[Sequence[TrialSummary]],
+    descriptions: Mapping[str, Description],
+) -> _Evidence:
+    if isinstance(expected.claim, Untestable):
+        return _Evidence(expected, spoiled=[Spoiled(None, expected.claim.why)])
+    if expected.metric == LINK_SHARE:
+        return _Evidence(expected, spoiled=[Spoiled(None, "no link yet: only an emulated one has a share to take")])
+    if expected.metric not in METRICS:
+        return _Evidence(expected, spoiled=[Spoiled(None, f"there is no metric {expected.metric}")])
+    try:
+        parts = parts_of(expected, plan)
+    except NothingToJudge as why:
+        return _Evidence(expected, spoiled=[Spoiled(None, str(why))])
+    of = {
+        subject: _Measured(expected, subject, plan.cells[subject.cell], trials[subject.cell], descriptions)
+        for part in parts
+        for subject in part.subjects
+    }
+    spoiled = [Spoiled(subject, each.spoiled) for subject, each in of.items() if each.spoiled]
+    found = [
+        (part, _ratios(of[part.a].figures, of[part.b].figures) if part.b else of[part.a].figures)
+        for part in parts
+        if all(not of[subject].spoiled or of[subject].against for subject in part.subjects)
+    ]
+    apart = [part for part, figures in found if not figures and part.b]
+    spoiled += [Spoiled(part.b, "has no round in common with what it is held against") for part in apart]
+    return _Evidence(expected, found, spoiled)
+
+
+def _ratios(a: Figures, b: Figures) -> Figures:
+    return {at: b[at] / a[at] for at in sorted(a.keys() & b.keys()) if a[at] > 0 and b[at] > 0}
+
+
+class _Measured:
+    """One subject's figures by round, and what makes them no evidence; empty: nothing.
+
+    ``against``: they are none for the claim, but some against it. What never came is later than any bound, so the
+    figure of what arrived is the least that it can be.
+    """
+
+    def __init__(
+        self,
+        expected: Expectation,
+        subject: Subject,
+        cell: Cell,
+        trials: Sequence[TrialSummary],
+        descriptions: Mapping[str, Description],
+    ) -> None:
+        metric = METRICS[expected.metric]
+        measured = [each for each in trials if each.outcome.failed is None]
+        seen = measured if subject.edge is None else [_at_edge(each, subject.edge) for each in measured]
+        self.figures: dict[int, float] = {}
+        self.against = False
+        self.spoiled = _misplaced(cell, measured, descriptions)
+        if not measured and not self.spoiled:
+            failed = next((each.outcome.failed.text for each in trials if each.outcome.failed), "")
+            self.spoiled = f"was not measured{f': {failed}' if failed else ''}"
+        for each in seen:
+            figure = metric.figure(cell, each)
+            lost, of = _lost(each)
+            if _is_latest(expected) and lost > LATER_THAN_ANY[expected.metric] * of:
+                figure = math.inf
+            elif lost > _allowed(expected) * of and not self.spoiled:
+                self.spoiled = f"lost {lost:,} of {of:,} messages in trial {each.outcome.number}"
+                self.against = _is_latest(expected)
+            if figure is not None:
+                self.figures[each.outcome.number] = figure
+        if not self.figures and not self.spoiled:
+            self.spoiled = f"has no {expected.metric}: measure longer, or what has one"
+
+
+def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mapping[str, Description]) -> str:
+    """Say what the trials were not that their cell says they are; empty: nothing."""
+    for each in measured:
+        if carried_otherwise(cell, each.outcome, descriptions):
+            due = carrier_of(cell, descriptions)
+            return f"was carried by {each.outcome.carried_by}, not by {due}, in trial {each.outcome.number}"
+        if placed := not_in_force(cell, each.outcome.placed):
+            return f"was not placed as asked in trial {each.outcome.number}: {placed.text}"
+    return ""
+
+
+def _lost(trial: TrialSummary) -> tuple[int, int]:
+    """Return how many messages never came, and of how many."""
+    counted = rates.counts(trial.outcome)
+    return (counted.lost, counted.received + counted.lost) if counted else (0, 0)
+
+
+def _is_latest(expected: Expectation) -> bool:
+    """Say whether it is a bound that what never came is beyond: one from above, of a quantile."""
+    bounded = isinstance(expected.claim, Bound) and expected.claim.band.high is not None
+    return bounded and expected.metric in LATER_THAN_ANY
+
+
+def _allowed(expected: Expectation) -> float:
+    """Return the share of messages that may be lost: what never came has no latency, and would make it look better."""
+    if isinstance(expected.claim, NoInfluence):
+        return expected.claim.max_loss
+    return 0.0 if METRICS[expected.metric].latency else math.inf
+
+
+def _at_edge(trial: TrialSummary, edge: int) -> TrialSummary:
+    """Return the trial as one edge of its workload saw it."""
+    if trial.graph is None or trial.one_way is None:
+        return trial
+    mine = trial.graph.edges[edge]
+    counted = TrialCounts(sent=mine.sent, received=mine.received, lost=mine.lost + mine.unsent)
+    of_edge = rates.Rates(
+        rate_hz=mine.received_hz,
+        total_hz=mine.received_hz,
+        sent_hz=None,
+        by_subscriber=(mine.received_hz,),
+        blocked_ns=None,
+        blocked_share=None,
+    )
+    return msgspec.structs.replace(
+        trial,
+        outcome=msgspec.structs.replace(trial.outcome, counts=counted),
+        times=Times(one_way_ns=trial.one_way.by_subscriber.get(edge)),
+        rates=of_edge,
+        graph=GraphTrial(edges=(mine,), chains=(), measured_s=trial.graph.measured_s),
+    )
+
+
+def _judged(part: Part, figures: Figures, level: float) -> JudgedPart:
+    values = [*figures.values()]
+    if part.b is not None:
+        shift = signed_rank([math.log(each) for each in values], 1 - level)
+        bounded = math.isfinite(shift.low)
+        return JudgedPart(
+            part=part,
+            estimate=math.exp(shift.shift),
+            low=math.exp(shift.low) if bounded else None,
+            high=math.exp(shift.high) if bounded else None,
+            trials=len(values),
+        )
+    low, high = exact_median_interval(values, 1 - level) or (None, None)
+    upper = part.band.high is not None
+    worst = max(figures.items(), key=lambda each: each[1] if upper else -each[1])
+    return JudgedPart(
+        part=part, estimate=statistics.median(values), low=low, high=high, trials=len(values), worst=worst
+    )
+
+
+def _inside(judged: JudgedPart) -> bool:
+    band = judged.part.band
+    if judged.low is None or judged.high is None:
+        return False
+    return (band.low is None or judged.low >= band.low) and (band.high is None or judged.high <= band.high)
+
+
+def _disjoint(judged: JudgedPart) -> bool:
+    band = judged.part.band
+    if judged.low is None or judged.high is None:
+        return False
+    return (band.high is not None and judged.low > band.high) or (band.low is not None and judged.high < band.low)
+
+
+def _room(estimate: float, band: Band) -> float:
+    """Return how far inside the band the estimate lies, as a logarithm; below 0: outside."""
+    above = math.inf if band.high is None else _log_ratio(band.high, estimate)
+    below = math.inf if band.low is None else _log_ratio(estimate, band.low)
+    return min(above, below)
+
+
+def _log_ratio(more: float, less: float) -> float:
+    if more == less:
+        return 0.0
+    if less <= 0 or more == math.inf:
+        return math.inf
+    return -math.inf if more <= 0 or less == math.inf else math.log(more / less)
+
+
+def _needed(part: Part, figures: Figures, estimate: float, level: float) -> int | None:
+    """Return about how many trials would tell, by the normal theory, on which side of an edge a figure lies."""
+    values = [*figures.values()]
+    fewest = max(fewest_trials(level), len(values) + 1)
+    away = abs(_room(estimate, part.band))
+    if len(values) < 2 or min(values) <= 0 or not all(map(math.isfinite, values)):
+        return fewest
+    if away == 0:
+        return None
+    normal = NormalDist()
+    reach = (normal.inv_cdf(1 - level / 2) + normal.inv_cdf(POWER)) / away
+    scatter = statistics.stdev(math.log(each) for each in values)
+    needed = (reach * scatter) ** 2 / (_MEDIAN if part.b is None else EFFICIENCY)
+    trials = max(fewest, math.ceil(min(needed, MOST_TRIALS + 1)))
+    return trials if trials <= MOST_TRIALS else None

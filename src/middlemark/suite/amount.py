@@ -1,0 +1,84 @@
+"""What an expectation claims of a figure: an amount in its metric's unit, or a band of ratios of B to A."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from middlemark.model.expectation import Band
+from middlemark.model.levels import SIZE, Wrong
+from middlemark.model.spelling import quoted
+from middlemark.model.units import UnitError, parse_percent, parse_rate, parse_seconds
+
+_NUMBER = r"([+\-\u2212]?[0-9]{1,9}(?:\.[0-9]{1,9})?)"
+_TO = r"\s*(?:…|\.\.\.|to)\s*"
+_PERCENTS = re.compile(rf"{_NUMBER}\s*%(?:{_TO}{_NUMBER}\s*%)?")
+_RATIOS = re.compile(rf"{_NUMBER}(?:{_TO}{_NUMBER})?")
+
+
+def read_change(value: object, tolerance: float) -> Band:
+    """Return the ratios of ``-72% … -62%``, or those about ``-67%`` by a part of its ratio. Raises Wrong."""
+    return _band(value, _PERCENTS, lambda each: 1 + each / 100, tolerance, "'-72% … -62%', or '-67%'")
+
+
+def read_ratio(value: object, tolerance: float) -> Band:
+    """Return the ratios of ``2 … 2.6``, or those about 2.3 by a part of it. Raises Wrong."""
+    return _band(value, _RATIOS, float, tolerance, "2.3, or '2 … 2.6'")
+
+
+def _band(
+    value: object, form: re.Pattern[str], ratio: Callable[[float], float], tolerance: float, example: str
+) -> Band:
+    match = form.fullmatch(str(value).strip()) if isinstance(value, str | int | float) else None
+    if match is None or isinstance(value, bool):
+        raise Wrong(f"{quoted(value)} is not understood; write {example}")
+    numbers = [ratio(float(each.replace("\u2212", "-"))) for each in match.groups() if each is not None]
+    if min(numbers) <= 0 or numbers != sorted(numbers):
+        raise Wrong(f"{quoted(value)}: the lower one stands first, and nothing can fall by 100 % or more")
+    if len(numbers) == 2:
+        return Band(*numbers)
+    return Band(numbers[0] * (1 - tolerance), numbers[0] * (1 + tolerance))
+
+
+def read_amount(value: object, unit: str) -> float:
+    """Return a figure in that unit of a metric: ``5ms`` in ns, ``1M`` a second, ``64m`` in bytes. Raises Wrong."""
+    try:
+        return _READ.get(unit, _plain)(value)
+    except UnitError as error:
+        raise Wrong(str(error)) from None
+
+
+def _ns(value: object) -> float:
+    if not isinstance(value, str):
+        raise Wrong(f"{quoted(value)} is no time with a unit; write '5ms' or '20us', in quotes")
+    return parse_seconds(value) * 1e9
+
+
+def _hertz(value: object) -> float:
+    return parse_rate(value) if isinstance(value, str) else _plain(value)
+
+
+def _bytes(value: object) -> float:
+    read = SIZE.read(value)
+    assert isinstance(read, int)
+    return float(read)
+
+
+def _part(value: object) -> float:
+    return parse_percent(value) if isinstance(value, str) and "%" in value else _plain(value)
+
+
+def _plain(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
+        raise Wrong(f"{quoted(value)} is no number of that; write it without quotes, as in 1.5")
+    return float(value)
+
+
+_READ: Mapping[str, Callable[[object], float]] = {
+    "ns": _ns,
+    "ns/message": _ns,
+    "messages/s": _hertz,
+    "switches/s": _hertz,
+    "bytes": _bytes,
+    "bytes/s": _bytes,
+    "1": _part,
+    "deadlines": _part,
+}

@@ -1,0 +1,366 @@
+"""One table ``[[expect]]`` → an expectation, or every problem in it."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from middlemark.model.cell import FACTORS
+from middlemark.model.expectation import (
+    LINK_SHARE,
+    Band,
+    Bound,
+    Claim,
+    Crossover,
+    Expectation,
+    NoInfluence,
+    Order,
+    Picked,
+    Ratio,
+    Shape,
+    TimesAt,
+    Untestable,
+)
+from middlemark.model.levels import Level, Wrong
+from middlemark.model.parts import sides_of
+from middlemark.model.selection import SHARED_MEMORY, read_levels, read_selection, read_typed_selection
+from middlemark.model.spelling import did_you_mean, listing, quoted
+from middlemark.model.units import UnitError, parse_percent
+from middlemark.problems import Problem
+from middlemark.suite.amount import read_amount, read_change, read_ratio
+
+if TYPE_CHECKING:
+    from middlemark.stats.metrics import Metric
+
+MARGIN = 0.05
+TOLERANCE = 0.25
+MOST_LOSS = 0.01
+_BESIDE: Mapping[str, tuple[str, ...]] = {
+    "bound": ("of",),
+    "direction": ("a", "b", "margin"),
+    "change": ("a", "b", "tolerance"),
+    "ratio": ("a", "b", "tolerance"),
+    "within": ("a", "b", "of", "along", "max_loss"),
+    "order": ("margin",),
+    "crossover": ("margin",),
+    "shape": ("of", "tolerance"),
+    "untestable": (),
+}
+"""By kind: the keys that go with it, beside ``say``, ``id`` and ``metric``."""
+_KIND_OF = {"at_most": "bound", "at_least": "bound"} | {each: each for each in _BESIDE if each != "bound"}
+KEYS = (*dict.fromkeys(("id", "say", "metric", *_KIND_OF, *(key for keys in _BESIDE.values() for key in keys))),)
+_SIDE = ("topic", "to", "sweep")
+"""What picks cells beside their factors."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class ClaimReader:
+    """Reads one table; ``problems`` grows."""
+
+    def __init__(self, table: Mapping[str, Any], where: Callable[[str], str]) -> None:
+        """``where``: the place of one of its keys, or of the table."""
+        self.problems: list[Problem] = []
+        self._table = table
+        self._where = where
+
+    def expectation(self) -> Expectation | None:
+        """Return it; None: something of it is wrong."""
+        table = self._table
+        for key in table:
+            if key not in KEYS:
+                self._wrong(key, f"no such key; {did_you_mean(key, KEYS)}")
+        asked = {_KIND_OF[key]: key for key in table if key in _KIND_OF}
+        if len(asked) > 1:
+            self._wrong("", f"{listing(asked.values())} are {len(asked)} kinds in one; write an [[expect]] each")
+        elif not asked:
+            self._wrong("", f"says nothing that could be judged; write one of {listing(_KIND_OF)}")
+        name, say = self._text("id"), self._text("say")
+        if name and not _ID.fullmatch(name):
+            self._wrong("id", f"{quoted(name)} is no id; letters, digits, '.', '_' and '-' are")
+        metric_name = table.get("metric", "p50")
+        metric = self._metric(metric_name)
+        if len(asked) != 1:
+            for key in ("of", "a", "b"):
+                if key in table:
+                    self._picked(key, table[key])
+            return None
+        [kind] = asked
+        for key in table:
+            if key in KEYS and key not in (*_BESIDE[kind], "id", "say", "metric") and _KIND_OF.get(key) != kind:
+                self._wrong(key, f"means nothing beside {asked[kind]}; leave it out")
+        claim, claimed = self._claim(kind, metric)
+        if claim is not None and any(side.topic for side in sides_of(claim)):
+            self._of_edges(metric_name)
+        if self.problems or claim is None:
+            return None
+        told = f"{metric_name} {claimed}" if metric and not isinstance(claim, Untestable) else claimed
+        return Expectation(
+            id=name,
+            say=say or _without_words(claim, told),
+            claim=claim,
+            claimed=told,
+            metric="" if isinstance(claim, Untestable) else metric_name,
+            place=self._where(""),
+        )
+
+    def _wrong(self, key: str, text: str) -> None:
+        self.problems.append(Problem(self._where(key), text))
+
+    def _text(self, key: str) -> str:
+        value = self._table.get(key, "")
+        if not isinstance(value, str):
+            self._wrong(key, f"{quoted(value)} is no text; write it in quotes")
+            return ""
+        return " ".join(value.split())
+
+    def _metric(self, name: object) -> "Metric | None":
+        from middlemark.stats.metrics import METRICS
+
+        if name == LINK_SHARE:
+            return METRICS["loss"]  # a part, as that is
+        if not isinstance(name, str) or name not in METRICS:
+            shown = did_you_mean(name, METRICS) if isinstance(name, str) else "write its name in quotes"
+            self._wrong("metric", f"there is no {quoted(name)}; {shown}")
+            return None
+        return METRICS[name]
+
+    def _of_edges(self, name: str) -> None:
+        from middlemark.stats.metrics import OF_EDGES
+
+        if name not in OF_EDGES:
+            self._wrong("metric", f"{name} is of a whole trial; a topic has {listing(sorted(OF_EDGES))}")
+
+    def _claim(self, kind: str, metric: "Metric | None") -> tuple[Claim | None, str]:
+        """Return the claim, and how it was written."""
+        if kind == "untestable":
+            return Untestable(self._text("untestable")), self._text("untestable")
+        if metric is None:
+            return None, ""
+        read = {
+            "bound": self._bound,
+            "direction": self._direction,
+            "change": self._change,
+            "ratio": self._ratio,
+            "within": self._no_influence,
+            "order": self._order,
+            "crossover": self._crossover,
+            "shape": self._shape,
+        }[kind]
+        return read(metric)
+
+    def _bound(self, metric: "Metric") -> tuple[Claim | None, str]:
+        of = self._side("of")
+        at_least, at_most = (self._amount(key, metric.unit) for key in ("at_least", "at_most"))
+        said = [f"{key.replace('_', ' ')} {self._table[key]}" for key in ("at_least", "at_most") if key in self._table]
+        if at_least is not None and at_most is not None and at_least > at_most:
+            self._wrong("at_least", "is above at_most: nothing lies between them")
+        return None if of is None else Bound(of, Band(at_least, at_most)), " and ".join(said)
+
+    def _direction(self, metric: "Metric") -> tuple[Claim | None, str]:
+        a, b = self._side("a"), self._side("b")
+        margin = self._percent("margin", MARGIN)
+        words = {"better": True, "worse": False, metric.better: True, metric.worse: False}
+        side, _, word = self._text("direction").partition(" ")
+        if side not in ("a", "b") or word not in words:
+            known = [f"'b {each}'" for each in words]
+            self._wrong(
+                "direction", f"{quoted(self._table['direction'])} is not understood; there are {listing(known)}"
+            )
+            return None, ""
+        if a is None or b is None:
+            return None, ""
+        band = better(metric, margin, words[word] == (side == "b"))
+        return Ratio(a, b, band, "direction"), f"{side} {word}"
+
+    def _change(self, _: "Metric") -> tuple[Claim | None, str]:
+        a, b = self._side("a"), self._side("b")
+        band = self._band("change", self._table["change"], read_change)
+        if a is None or b is None or band is None:
+            return None, ""
+        return Ratio(a, b, band, "change"), str(self._table["change"])
+
+    def _ratio(self, _: "Metric") -> tuple[Claim | None, str]:
+        a, b = self._side("a"), self._side("b")
+        band = self._band("ratio", self._table["ratio"], read_ratio)
+        if a is None or b is None or band is None:
+            return None, ""
+        return Ratio(a, b, band, "ratio"), f"× {self._table['ratio']}"
+
+    def _no_influence(self, _: "Metric") -> tuple[Claim | None, str]:
+        within = self._percent("within", MARGIN)
+        along = self._factor("along", self._table["along"]) if "along" in self._table else ""
+        keys = ("of",) if along else ("a", "b")
+        for key in {"a", "b", "of"} - {*keys} & self._table.keys():
+            self._wrong(key, "write either of and along, or a and b")
+        sides = [self._side(key) for key in keys]
+        max_loss = self._percent("max_loss", MOST_LOSS)
+        if None in sides or along is None:
+            return None, ""
+        known = tuple(each for each in sides if each is not None)
+        return (
+            NoInfluence(known, along, Band(1 / (1 + within), 1 + within), max_loss),
+            f"within {self._table['within']}" + (f" along {along}" if along else ""),
+        )
+
+    def _order(self, metric: "Metric") -> tuple[Claim | None, str]:
+        value = self._table["order"]
+        if not isinstance(value, list) or len(value) < 2:
+            self._wrong("order", "wants two or more selections in a list, the best first")
+            return None, ""
+        sides = [self._picked("order", each) for each in value]
+        margin = self._percent("margin", MARGIN)
+        if None in sides:
+            return None, ""
+        known = tuple(each for each in sides if each is not None)
+        return Order(known, better(metric, margin, False)), " < ".join(each.text for each in known)
+
+    def _crossover(self, metric: "Metric") -> tuple[Claim | None, str]:
+        table = self._inner("crossover", ("factor", "a", "b", "at"))
+        margin = self._percent("margin", MARGIN)
+        if table is None:
+            return None, ""
+        factor = self._factor("crossover", table["factor"])
+        at = self._level("crossover", factor, table["at"])
+        a, b = self._picked("crossover", table["a"]), self._picked("crossover", table["b"])
+        if factor is not None and at is not None and (isinstance(at, bool) or not isinstance(at, int | float)):
+            self._wrong("crossover", f"{factor} {table['at']} is no number: nothing lies below it")
+        if a is None or b is None or factor is None or self.problems:
+            return None, ""
+        wins = better(metric, margin, True)
+        before = Band(wins.high, None) if wins.high is not None else Band(None, wins.low)
+        return Crossover(factor, a, b, at, wins, before), f"b {metric.better} from {factor} {table['at']} on"
+
+    def _shape(self, _: "Metric") -> tuple[Claim | None, str]:
+        of = self._side("of") if "of" in self._table else Picked("")
+        table = self._inner("shape", ("along", "from", "growth"))
+        if table is None or of is None:
+            return None, ""
+        along = self._factor("shape", table["along"])
+        start = self._level("shape", along, table["from"])
+        growth = []
+        if not isinstance(table["growth"], dict) or not table["growth"]:
+            self._wrong("shape", 'growth is a table: { 1k = 1.3, 64k = "4 … 5" }, times the figure at from')
+            return None, ""
+        for word, value in table["growth"].items():
+            level = self._level("shape", along, word, typed=True)
+            band = self._band("shape", value, read_ratio)
+            if band is not None:
+                growth.append(TimesAt(level, band))
+        if self.problems or along is None:
+            return None, ""
+        said = ", ".join(f"× {value} at {word}" for word, value in table["growth"].items())
+        return Shape(of, along, start, tuple(growth)), f"grows from {along} {table['from']}: {said}"
+
+    def _inner(self, key: str, keys: Sequence[str]) -> Mapping[str, Any] | None:
+        table = self._table[key]
+        if not isinstance(table, dict):
+            self._wrong(key, f"{quoted(table)} is no table; write {{ {', '.join(f'{each} = …' for each in keys)} }}")
+            return None
+        for each in table:
+            if each not in keys:
+                self._wrong(key, f"{each}: no such key; {did_you_mean(each, keys)}")
+        missing = [each for each in keys if each not in table]
+        if missing:
+            self._wrong(key, f"{listing(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+        return None if missing else table
+
+    def _side(self, key: str) -> Picked | None:
+        if key not in self._table:
+            self._wrong("", f'{key} is missing: which configurations are meant, as in {key} = {{ transport = "shm" }}')
+            return None
+        return self._picked(key, self._table[key])
+
+    def _picked(self, key: str, value: object) -> Picked | None:
+        """Read a selection: a table, the same as typed (``transport=shm,pin=off``), or the name of a sweep."""
+        if isinstance(value, str) and "=" not in value:
+            return Picked(value, sweep=value)
+        if isinstance(value, str):
+            parts = {name: rest for name in _SIDE for rest in re.findall(rf"(?:^|,)\s*{name}=([^,]+)", value)}
+            rest = re.sub(rf"(^|,)\s*(?:{'|'.join(_SIDE)})=[^,]+", "", value).strip(" ,")
+            levels, wrong = read_typed_selection(rest)
+            text = value
+        elif isinstance(value, dict):
+            parts = {name: value[name] for name in _SIDE if name in value}
+            levels, wrong = read_selection({name: each for name, each in value.items() if name not in _SIDE})
+            text = ", ".join(f"{name}={_shown(each)}" for name, each in value.items())
+        else:
+            self._wrong(key, f'{quoted(value)} selects nothing; write {{ transport = "shm", size = "1k" }}')
+            return None
+        wrong += [
+            f"{name}: {quoted(each)} is no name; write it in quotes"
+            for name, each in parts.items()
+            if not isinstance(each, str)
+        ]
+        wrong += [f"{field}: an empty list selects nothing" for field, each in levels.levels.items() if not each]
+        if SHARED_MEMORY in levels.levels:
+            wrong.append("shared_memory is known when it is measured only; name the transport")
+        if "to" in parts and "topic" not in parts:
+            wrong.append("to: of which topic? name it as well")
+        for each in wrong:
+            self._wrong(key, each)
+        return None if wrong else Picked(text, levels, **parts)
+
+    def _factor(self, key: str, value: object) -> str | None:
+        if isinstance(value, str) and value in FACTORS:
+            return value
+        self._wrong(key, f"{quoted(value)} is no factor; {did_you_mean(str(value), FACTORS)}")
+        return None
+
+    def _level(self, key: str, factor: str | None, value: object, *, typed: bool = False) -> Level:
+        if factor is None:
+            return None
+        if typed and isinstance(value, str):
+            value = FACTORS[factor].kind.typed(value)
+        try:
+            [level] = read_levels(factor, value)
+            return level
+        except ValueError as error:
+            self._wrong(key, f"{factor}: {error}")
+            return None
+
+    def _percent(self, key: str, default: float) -> float:
+        if key not in self._table:
+            return default
+        try:
+            return parse_percent(str(self._table[key]))
+        except UnitError as error:
+            self._wrong(key, str(error))
+            return default
+
+    def _band(self, key: str, value: object, read: Callable[[object, float], Band]) -> Band | None:
+        try:
+            return read(value, self._percent("tolerance", TOLERANCE))
+        except Wrong as error:
+            self._wrong(key, str(error))
+            return None
+
+    def _amount(self, key: str, unit: str) -> float | None:
+        try:
+            return read_amount(self._table[key], unit) if key in self._table else None
+        except Wrong as error:
+            self._wrong(key, str(error))
+            return None
+
+
+def better(metric: "Metric", margin: float, is_better: bool) -> Band:
+    """Return the ratios of B to A at which B is better (or worse) by more than the margin."""
+    more = Band(1 + margin, None)
+    return more if metric.higher_is_better == is_better else Band(None, 1 / (1 + margin))
+
+
+def _without_words(claim: Claim, claimed: str) -> str:
+    match claim:
+        case Bound(of=of):
+            return f"{of.text}: {claimed}"
+        case Ratio(a=a, b=b):
+            return f"{a.text} → {b.text}: {claimed}"
+        case NoInfluence(sides=sides):
+            return f"{' and '.join(each.text for each in sides)}: {claimed}"
+        case Shape(of=of) if of.text:
+            return f"{of.text}: {claimed}"
+    return claimed
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,120 @@
+"""`[[expect]]` with real workers: a missed requirement fails the run, and rounds are added until all is told."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from product import Bench
+
+ROBOT = """
+[[workload.topic]]
+name = "cmd_vel"
+from = "planner"
+to = "base"
+size = 64
+rate = 50
+[[sweep]]
+adapter = "null"
+transport = "memory"
+duration = "0.6s"
+warmup = "20ms"
+floors = false
+[sweep.native.null]
+every_delay_ns = "7000000"
+[[expect]]
+say = "the robot's commands arrive in time"
+of = { topic = "cmd_vel" }
+metric = "min"
+at_most = "5ms"
+[[expect]]
+say = "they arrive some time"
+of = { topic = "cmd_vel", to = "base" }
+metric = "min"
+at_most = "2s"
+[[expect]]
+id = "T7"
+say = "MIRA is the fastest"
+untestable = "no source of MIRA can be had"
+"""
+
+
+def test_a_bound_that_is_missed_ends_in_4_and_says_which_trial_which_edge_and_how_late(bench: Bench) -> None:
+    ended = bench.run("run", bench.suite(ROBOT), "--fail-if", "expectations", "--quiet", timeout_s=120)
+    assert ended.code == 4, ended.err
+    missed = re.search(
+        r"middlemark: the robot's commands arrive in time: does not hold: cmd_vel → base \(null memory\), "
+        r"trial \d+: ([\d.]+) ms late, min ([\d.]+) ms; the median is [^\n]*claimed min at most 5ms",
+        ended.err,
+    )
+    assert missed, ended.err
+    assert float(missed[2]) >= 7
+    assert float(missed[1]) == pytest.approx(float(missed[2]) - 5, abs=0.2)
+    assert "they arrive some time" not in ended.err
+    last = ended.out.splitlines()[-4:]
+    assert last[0] == "Expected: 1 of 3 does not hold, 1 untestable, 1 holds"
+    assert [each[0] for each in last[1:]] == ["✗", "–", "✓"]
+    assert len(ended.out.splitlines()) <= 40
+    assert len(ended.kept) == 7, "as many trials as two expectations take"
+
+    junit = bench.run("export", str(ended.folder), "--to", "junit", "--out", "-")
+    cases = ET.fromstring(junit.out)[0].findall("testcase[@classname='middlemark.expect']")
+    assert [each[0].tag for each in cases] == ["failure", "skipped", "system-out"]
+    assert bench.run("show", str(ended.folder)).out.splitlines()[-4:] == last
+
+
+def test_without_the_option_an_expectation_that_does_not_hold_is_only_told(bench: Bench) -> None:
+    asked = ("--adapter", "null", "--transport", "memory", "--duration", "50ms", "--warmup", "5ms", "--quiet")
+    expect = ("--expect", 'of = "adapter=null", metric = "p50", at_most = "1ns"')
+    ended = bench.run("run", *asked, *expect, "--format", "json", timeout_s=120)
+    assert ended.code == 0, ended.err
+    [found] = ended.document["expectations"]
+    assert (found["verdict"], found["kind"], found["claimed"]) == ("does not hold", "bound", "p50 at most 1ns")
+    assert found["low"] <= found["measured"] <= found["high"]
+
+
+@pytest.mark.slow
+def test_rounds_are_added_until_every_expectation_is_decided(bench: Bench) -> None:
+    suite = """
+[defaults]
+adapter = "null"
+transport = "memory"
+warmup = "10ms"
+duration = "100ms"
+floors = false
+[[sweep]]
+name = "quick"
+[sweep.native.null]
+every_delay_ns = "300000"
+[[sweep]]
+name = "slow"
+[sweep.native.null]
+every_delay_ns = "900000"
+[[expect]]
+say = "slow takes longer"
+a = "quick"
+b = "slow"
+direction = "b slower"
+[[expect]]
+say = "they are level"
+a = "quick"
+b = "slow"
+within = "5%"
+"""
+    ended = bench.run(
+        "run", bench.suite(suite), "--until-decided", "--budget", "60s", "--format", "json", "--quiet", timeout_s=150
+    )
+    assert ended.code == 0, ended.err
+    found = {each["say"]: each["verdict"] for each in ended.document["expectations"]}
+    assert found == {"they are level": "does not hold", "slow takes longer": "holds"}
+    reached = ended.run_file["reached"]
+    assert (reached["met"], reached["wide"]) == (True, [])
+    assert reached["rounds"] == 8, "the first look at two expectations"
+
+
+def test_what_is_asked_without_expectations_is_refused(bench: Bench) -> None:
+    ended = bench.run("run", "--adapter", "null", "--fail-if", "expectations")
+    assert ended.code == 2
+    assert "--fail-if: nothing is expected" in ended.err
+    ended = bench.run("run", "--adapter", "null", "--until-decided")
+    assert ended.code == 2
+    assert "--until-decided: nothing is expected" in ended.err
