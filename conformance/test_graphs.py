@@ -13,6 +13,8 @@ from middlemark.model.workload import Lognormal, Process, Topic, Workload
 from middlemark.stats.samples import load_kept
 from middlemark.stats.trials import trial_summary
 
+DEPTH = 4
+"""Of the histories of who joins late."""
 ROBOT = Workload(
     name="robot",
     topics=(
@@ -35,6 +37,30 @@ ROBOT = Workload(
 )
 CLOUD = Topic(
     name="cloud", source="lidar", to=("planner",), size=100_000, sizes=Lognormal(8_000, 1.5), rate_hz=50.0, depth=None
+)
+STATIC = Workload(
+    name="static",
+    topics=(
+        Topic(
+            name="tf_static",
+            source="robot",
+            to=("planner", "viewer"),
+            size=2_000,
+            rate_hz=20.0,
+            depth=DEPTH,
+            durability="transient-local",
+        ),
+        Topic(name="pose", source="robot", to=("planner",), size=200, rate_hz=40.0, depth=DEPTH),
+        Topic(
+            name="plan",
+            source="planner",
+            to=("viewer",),
+            size=3_000,
+            after="pose",
+            depth=DEPTH,
+            durability="transient-local",
+        ),
+    ),
 )
 CAPABLE = [each for each in contenders() if not each.scripted and not each.transport.alone]
 
@@ -67,3 +93,27 @@ def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -
     assert image_to_camera is not None
     assert request_to_planner is not None
     assert (image_to_camera.min or 0) >= ROBOT.topics[2].work_s * 1e9
+
+
+@pytest.mark.parametrize("receive", ["block", "poll", "listen"])
+@pytest.mark.parametrize(
+    "who", [each for each in CAPABLE if each.transport.max_history != 0], ids=lambda each: each.name
+)
+def test_who_joins_late_gets_the_history(who: Contender, receive: str, course: Course) -> None:
+    if receive not in who.transport.receive:
+        pytest.skip("it does not receive so")
+    cell = carrying(who.cell(receive=receive, pin=None), STATIC, who.transport)
+    outcome = course.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
+    assert outcome.failed is None, outcome.failed
+    due = DEPTH if who.transport.max_history is None else min(DEPTH, who.transport.max_history)
+    late = dict(zip(STATIC.edges, outcome.subscribers, strict=True))
+    assert {edge: (each.history_due, each.history_received) for edge, each in late.items()} == {
+        (0, "planner"): (due, due),
+        (0, "viewer"): (due, due),
+        (1, "planner"): (0, 0),
+        (2, "viewer"): (due, due),
+    }
+    for edge, each in late.items():
+        assert (each.history_ns is not None) == (edge[0] != 1)
+        assert (each.damaged, each.duplicated) == (0, 0)
+        assert each.received + each.lost == each.expected > 0

@@ -27,7 +27,8 @@ Json transport_json(const Transport& transport) {
           {"alone", transport.alone},
           {"best_effort_carrier", transport.best_effort_carrier},
           {"types", types},
-          {"varying_sizes", transport.varying_sizes}};
+          {"varying_sizes", transport.varying_sizes},
+          {"max_history", transport.max_history ? Json(*transport.max_history) : Json()}};
 }
 
 const char* name_of(NativeType type) {

@@ -61,6 +61,12 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
   demand(
       transport.varying_sizes || std::ranges::all_of(settings.topics, &std::string::empty, &TopicRequest::sizes_path),
       "messages of one topic whose sizes vary");
+  for (const TopicRequest& each : settings.topics) {
+    demand(each.history <= transport.max_history.value_or(each.history),
+           fmt::format("a history of {} messages for who joins late (at most {})", each.history,
+                       transport.max_history.value_or(0)));
+    demand(each.history == 0 || each.publishers.size() == 1, "a history of several publishers");
+  }
   demand(settings.depth.has_value() || transport.keep_all, "keep-all history");
   demand(!settings.depth || !transport.max_depth || *settings.depth <= *transport.max_depth,
          fmt::format("a depth of {} (at most {})", settings.depth.value_or(0), transport.max_depth.value_or(0)));

@@ -10,7 +10,7 @@
 namespace middlemark {
 
 /// 16 bytes in host order: both ends are one machine's (workers on other hosts are refused across byte orders).
-///   word 0   publisher id (16 bits) | warm-up (1 bit) | sequence (47 bits)
+///   word 0   publisher id (16 bits) | warm-up (1 bit) | sequence (47 bits); of a topic's history the highest bit of it is set
 ///   word 1   intended send time, in ticks of the sender's clock; untimed_ticks: nobody stamps this message
 /// The publisher id tells the publishers of one topic apart (and the pongs that reply to the same ping). A warm-up message is
 /// never counted, however late it comes. Measured sequences begin at 1.
@@ -21,6 +21,7 @@ struct Header {
   static constexpr unsigned publisher_shift = 48;
   static constexpr std::uint64_t warm_up_bit = std::uint64_t{1} << 47;
   static constexpr std::uint64_t sequence_mask = warm_up_bit - 1;
+  static constexpr std::uint64_t history_bit = std::uint64_t{1} << 46;
   static constexpr std::uint64_t untimed_ticks = ~std::uint64_t{0};
 
   [[nodiscard]] static constexpr Header make(unsigned publisher_id, bool warm_up, std::uint64_t sequence,
@@ -33,6 +34,8 @@ struct Header {
     return static_cast<unsigned>(stamp >> publisher_shift);
   }
   [[nodiscard]] constexpr bool warm_up() const noexcept { return (stamp & warm_up_bit) != 0; }
+  /// Of a warm-up message: published before its subscribers joined.
+  [[nodiscard]] constexpr bool history() const noexcept { return (stamp & history_bit) != 0; }
   [[nodiscard]] constexpr bool timed() const noexcept { return intended_ticks != untimed_ticks; }
   [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return stamp & sequence_mask; }
   /// The same message from another publisher: what a pong sends back.

@@ -96,6 +96,9 @@ struct TopicRequest {
   /// Absolute; a uint32 in host order for each message in turn, repeated: its bytes, at most `message_bytes`. Empty: each
   /// has `message_bytes`.
   std::string sizes_path{};
+  /// Transient-local, with one publisher: so many messages a subscriber must receive that joins late, and all of this
+  /// topic's do. 0: volatile.
+  std::uint32_t history = 0;
 };
 template <>
 inline constexpr auto fields_of<TopicRequest> = std::tuple{
@@ -105,7 +108,8 @@ inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"reliability", &TopicRequest::reliability, Presence::required},
     Field{"depth", &TopicRequest::depth, Presence::required, {.least = 1}},
     Field{"type", &TopicRequest::type, Presence::optional},
-    Field{"sizes_path", &TopicRequest::sizes_path, Presence::optional}};
+    Field{"sizes_path", &TopicRequest::sizes_path, Presence::optional},
+    Field{"history", &TopicRequest::history, Presence::optional}};
 
 /// One trial's request. Frozen: an adapter reads it once, when it opens.
 struct RequestedSettings {
@@ -391,6 +395,13 @@ inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
     Field{"tells_ends", &ConfigureCommand::tells_ends, Presence::optional},
     Field{"roles", &ConfigureCommand::roles, Presence::required, {.least_items = 1}}};
 
+/// All histories are published: the subscribers of transient-local topics open their ends.
+struct JoinCommand {
+  static constexpr std::string_view tag_field = "command", tag = "join";
+};
+template <>
+inline constexpr auto fields_of<JoinCommand> = std::tuple<>{};
+
 /// The roles begin.
 struct StartCommand {
   static constexpr std::string_view tag_field = "command", tag = "start";
@@ -419,7 +430,7 @@ struct QuitCommand {
 template <>
 inline constexpr auto fields_of<QuitCommand> = std::tuple<>{};
 
-using Command = std::variant<ConfigureCommand, StartCommand, StopCommand, QuitCommand>;
+using Command = std::variant<ConfigureCommand, JoinCommand, StartCommand, StopCommand, QuitCommand>;
 
 /// What `--companions` reads, one line.
 struct CompanionsRequest {
@@ -475,10 +486,17 @@ inline constexpr auto fields_of<InForce> = std::tuple{
     Field{"priority", &InForce::priority, Presence::required, {.least = 0, .most = 99}},
     Field{"mlocked", &InForce::mlocked, Presence::required}};
 
+/// Where a topic of the trial has a history: those that this worker's publishers owe are published.
+struct PublishedEvent {
+  static constexpr std::string_view tag_field = "event", tag = "published";
+};
+template <>
+inline constexpr auto fields_of<PublishedEvent> = std::tuple<>{};
+
 /// Every role has found its peers.
 struct ReadyEvent {
   static constexpr std::string_view tag_field = "event", tag = "ready";
-  /// From the topics being made to the peers being found.
+  /// From the topics being made to the peers being found; where subscribers join late, from their joining.
   std::uint64_t discovery_ns = 0;
   InForce placement;
   /// The adapter's own, of how the settings were carried out.
@@ -845,6 +863,12 @@ struct SubscriberResult : RoleResult {
   std::optional<std::uint64_t> one_way_p50_ns;
   std::optional<std::uint64_t> one_way_p99_ns;
   std::optional<std::uint64_t> one_way_max_ns;
+  /// Messages of the topic's history that it had to receive, because it joined late.
+  std::uint64_t history_due = 0;
+  /// Different ones that came.
+  std::uint64_t history_received = 0;
+  /// From just before its end was opened to the last of them; null: none came.
+  std::optional<std::uint64_t> history_ns;
 };
 template <>
 inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
@@ -861,7 +885,10 @@ inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<Rol
     Field{"in_histogram", &SubscriberResult::in_histogram, Presence::required},
     Field{"one_way_p50_ns", &SubscriberResult::one_way_p50_ns, Presence::optional},
     Field{"one_way_p99_ns", &SubscriberResult::one_way_p99_ns, Presence::optional},
-    Field{"one_way_max_ns", &SubscriberResult::one_way_max_ns, Presence::optional}});
+    Field{"one_way_max_ns", &SubscriberResult::one_way_max_ns, Presence::optional},
+    Field{"history_due", &SubscriberResult::history_due, Presence::optional},
+    Field{"history_received", &SubscriberResult::history_received, Presence::optional},
+    Field{"history_ns", &SubscriberResult::history_ns, Presence::optional}});
 
 using AnyRoleResult = std::variant<PingResult, PongResult, PublisherResult, SubscriberResult, ClientResult, ServerResult>;
 
@@ -1042,6 +1069,6 @@ inline constexpr auto fields_of<SeenEvent> = std::tuple{
 
 using WitnessCommand = std::variant<ProbeCommand, AwakeCommand, WatchCommand, TellCommand>;
 
-using Event = std::variant<HelloEvent, ReadyEvent, TickEvent, MeasuringEvent, EndedEvent, DoneEvent, ErrorEvent, ProbedEvent, AwakeEvent, WatchingEvent, SeenEvent>;
+using Event = std::variant<HelloEvent, PublishedEvent, ReadyEvent, TickEvent, MeasuringEvent, EndedEvent, DoneEvent, ErrorEvent, ProbedEvent, AwakeEvent, WatchingEvent, SeenEvent>;
 
 }  // namespace middlemark

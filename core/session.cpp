@@ -27,11 +27,34 @@ std::string Session::waiting_for() {
   return missing;
 }
 
+void Session::publish_histories() {
+  for (const auto& role : roles_) role->publish_history();
+}
+
+void Session::join_late() {
+  count_roles();
+  for (const auto& role : roles_) {
+    if (role->history() == 0) continue;
+    role->join();
+    launch(*role);
+  }
+}
+
+bool Session::awaits_histories() {
+  std::uint64_t due = 0;
+  std::uint64_t received = 0;
+  for (const auto& role : roles_) {
+    due += role->history();
+    received += role->progress.history.load(std::memory_order_relaxed);
+  }
+  return due > 0 && !histories_.ended(due, received, 0);
+}
+
 void Session::start() {
-  running_.store(static_cast<int>(roles_.size()));
+  if (threads_.empty()) count_roles();
   for (const auto& role : roles_) sending_ += role->sends() ? 1 : 0;
   for (const auto& role : roles_) {
-    if (!role->sends()) launch(*role);
+    if (!role->sends() && role->history() == 0) launch(*role);
   }
   for (const auto& role : roles_) {  // who sends must find every receiver in its loop
     // Sleeping, not yielding: this thread may be above the role in priority and on its processor.

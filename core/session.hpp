@@ -24,6 +24,7 @@
 #include <middlemark/clock.hpp>
 #include <middlemark/configuration.hpp>
 #include <middlemark/placement.hpp>
+#include <middlemark/roles/drain.hpp>
 #include <middlemark/roles/role.hpp>
 #include <middlemark/roles/topics.hpp>
 
@@ -46,6 +47,13 @@ class Session {
 
   /// Empty when every role has found its peers, else who still waits for whom.
   [[nodiscard]] std::string waiting_for();
+  /// Of its transient-local topics. Throws AdapterError.
+  void publish_histories();
+  /// Once all are published: who joins late opens its end and receives from then on. Throws AdapterError.
+  void join_late();
+  /// Something of the histories is missing, and something came within the last second. To be asked again and again once all are
+  /// matched.
+  [[nodiscard]] bool awaits_histories();
   void start();
   /// The senders end where they are; receivers are told when the last of this process has ended. Without senders here they end
   /// when they have received `expected` different messages (0: at once), or when nothing comes any more.
@@ -84,6 +92,7 @@ class Session {
 
  private:
   void launch(Role& role);
+  void count_roles() noexcept { running_.store(static_cast<int>(roles_.size())); }
   void run(Role& role) noexcept;
   void stop_receivers() noexcept;
   void join() noexcept;
@@ -96,6 +105,7 @@ class Session {
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
   std::vector<std::jthread> threads_;
+  Drain histories_{Reliability::reliable};
   std::set<const Role*> told_;  // those whose end has been told
 };
 

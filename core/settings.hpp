@@ -26,6 +26,8 @@ struct Topic {
   unsigned publishers_here = 0;            ///< of those, in this process
   unsigned subscribers_here = 0;
   bool varies = false;  ///< a message has at most message_bytes; else exactly so many
+  std::uint32_t history =
+      0;  ///< transient-local: so many messages must reach a subscriber that joins late; 0: volatile
 
   /// Messages that wait for a subscriber when each publisher has filled its history; nullopt: without a bound. Where a
   /// middleware has one queue for all publishers, a shallower one would let them push each other's messages out.
@@ -72,6 +74,7 @@ struct Transport {
   std::string best_effort_carrier{};  ///< what moves best effort, where that is not `carrier`; no service of its own
   std::vector<MessageType> types{MessageType::octets};  ///< of messages, octets first
   bool varying_sizes = false;                           ///< messages of a topic may be shorter than its largest
+  std::optional<std::uint32_t> max_history = 0;  ///< of a transient-local topic; 0: volatile only, nullopt: no bound
 };
 
 /// What the text of a native setting is read as.

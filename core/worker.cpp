@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -93,6 +94,10 @@ class ControlledWorker {
     pthread_setname_np(pthread_self(), about.name.substr(0, 15).c_str());
     session_ = parts_.open(configuration, clock_);
     pthread_setname_np(pthread_self(), "control");
+    const auto recalls = [](const TopicRequest& topic) { return topic.history > 0; };
+    if (std::ranges::any_of(configuration.settings.topics, recalls)) {
+      if (const int code = join_late(); code != 0) return code;
+    }
     if (const int code = match(configuration.match_timeout_s, configuration.placement); code != 0) return code;
     raise_priority(configuration.placement, 1);
     serve();
@@ -100,14 +105,28 @@ class ControlledWorker {
     return 0;
   }
 
-  /// Until every role has found its peers.
+  /// Histories first, those of the other workers too; then the subscribers that must receive them.
+  int join_late() {
+    session_->publish_histories();
+    send(PublishedEvent{});
+    const auto line = control_.receive(1h);
+    if (!line) return exit_abandoned;
+    if (command_name(Json::parse(*line, nullptr, false)) != JoinCommand::tag) return exit_failed;  // quit
+    session_->join_late();
+    return 0;
+  }
+
+  /// Until every role has found its peers, and who has joined late its histories, or nothing of them comes any more.
   int match(double timeout_s, const Placement& placement) {
     const std::uint64_t begin = monotonic_ns();
     const auto timeout = static_cast<std::uint64_t>(timeout_s * 1e9);
+    ReadyEvent ready;
     for (;;) {
       const std::string missing = session_->waiting_for();
-      if (missing.empty()) break;
-      if (monotonic_ns() - begin > timeout) {
+      if (missing.empty()) {
+        if (ready.discovery_ns == 0) ready.discovery_ns = monotonic_ns() - begin;
+        if (!session_->awaits_histories()) break;
+      } else if (monotonic_ns() - begin > timeout) {
         send(error_event(ErrorCode::unmatched, fmt::format("{} within {} s", missing, timeout_s)));
         return exit_failed;
       }
@@ -115,8 +134,6 @@ class ControlledWorker {
       if (control_.closed()) return exit_abandoned;
     }
     raise_priority(placement, 0);  // what is read back is the roles' own
-    ReadyEvent ready;
-    ready.discovery_ns = monotonic_ns() - begin;
     ready.placement = placed(placement);
     ready.notes = session_->notes();
     send(ready);

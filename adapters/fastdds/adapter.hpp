@@ -57,7 +57,10 @@ class FastDds {
          .segments = {files, "fast_datasharing_*"},
          .loan = {false, true},
          .varying_sizes = true}};
-    for (Transport& each : description.transports) each.types = kit::all_types;
+    for (Transport& each : description.transports) {
+      each.types = kit::all_types;
+      each.max_history = std::nullopt;
+    }
     description.native = kit::native_table<Native>();
     return description;
   }

@@ -179,13 +179,14 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   void listen(Listener listener) {
     listener_ = listener;
     listening_.store(true);
+    deliver();  // what came before raises no event any more
   }
 
   /// Fast DDS does not wait for a callback under way when its listener is taken away, so the callback itself is
   /// counted.
   void silence() {
     listening_.store(false);
-    while (calls_.load() != 0) std::this_thread::yield();
+    while (events_.load() != 0) std::this_thread::yield();
   }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -226,13 +227,19 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
     return array;
   }
 
-  /// On the thread that delivers, which holds the reader's mutex: no two calls at a time, and nothing arrives during one.
-  void on_data_available(dds::DataReader* /*reader*/) noexcept override {
-    calls_.fetch_add(1);
-    std::size_t visited = 0;
-    while (listening_.load() && read(listener_, visited)) {
-    }
-    calls_.fetch_sub(1);
+  /// On the thread that delivers, which holds the reader's mutex.
+  void on_data_available(dds::DataReader* /*reader*/) noexcept override { deliver(); }
+
+  /// Never two at a time: an event that comes while another is being delivered is left to whoever delivers.
+  void deliver() noexcept {
+    unsigned events = 1;
+    if (events_.fetch_add(events) != 0) return;
+    do {
+      std::size_t visited = 0;
+      while (listening_.load() && read(listener_, visited)) {
+      }
+      events = events_.fetch_sub(events) - events;
+    } while (events != 0);
   }
 
   dds::Subscriber& parent_;
@@ -245,7 +252,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   bool more_ = false;
   Listener listener_;
   std::atomic<bool> listening_{false};
-  std::atomic<int> calls_{0};
+  std::atomic<unsigned> events_{0};
   dds::DataReader* reader_ = nullptr;
   dds::ReadCondition* condition_ = nullptr;
   dds::WaitSet wait_set_;

@@ -36,7 +36,7 @@ template <class Qos>
   qos.reliability().kind =
       topic.reliability == Reliability::reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
   qos.reliability().max_blocking_time = duration(options.settings.write_timeout);
-  qos.durability().kind = dds::VOLATILE_DURABILITY_QOS;
+  qos.durability().kind = topic.history > 0 ? dds::TRANSIENT_LOCAL_DURABILITY_QOS : dds::VOLATILE_DURABILITY_QOS;
   const auto most = static_cast<std::int32_t>(std::min<std::uint64_t>(messages, INT32_MAX));
   qos.history().kind = topic.depth ? dds::KEEP_LAST_HISTORY_QOS : dds::KEEP_ALL_HISTORY_QOS;
   if (topic.depth) qos.history().depth = most;

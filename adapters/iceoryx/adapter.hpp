@@ -1,6 +1,8 @@
 // Eclipse iceoryx, through its untyped C++ API. README.md says how each setting becomes one of the middleware's own.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,7 +39,8 @@ class Iceoryx {
                             .loan = {true},  // there is no other way to send
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
                             .companions = true,
-                            .varying_sizes = true},
+                            .varying_sizes = true,
+                            .max_history = iox::MAX_PUBLISHER_HISTORY},
                            {.name = as_it_comes,
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
@@ -46,7 +49,8 @@ class Iceoryx {
                             .max_bytes_advice = "RouDi's own pools have no larger chunks; the transport shm has",
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
                             .companions = true,
-                            .varying_sizes = true}},
+                            .varying_sizes = true,
+                            .max_history = iox::MAX_PUBLISHER_HISTORY}},
             .request_reply = true,
             .residue = iceoryx::residue(),
             .native = kit::native_table<iceoryx::Native>()};
@@ -59,7 +63,7 @@ class Iceoryx {
 
   [[nodiscard]] iceoryx::Publisher publisher(const Topic& topic, unsigned /*index*/) {
     iox::popo::PublisherOptions options;
-    options.historyCapacity = options_.history;
+    options.historyCapacity = std::max<std::uint64_t>(options_.history, topic.history);
     options.subscriberTooSlowPolicy = too_slow(topic);
     return {service(topic), options, chunk(topic), topic.subscribers,
             waits(topic) ? std::optional(settings_.write_timeout) : std::nullopt};
@@ -74,6 +78,7 @@ class Iceoryx {
     iox::popo::SubscriberOptions options;
     options.queueCapacity = options_.queued(topic);
     options.queueFullPolicy = full(topic);
+    options.historyRequest = std::min<std::uint64_t>(topic.history, options.queueCapacity);
     return {service(topic), options, settings_.reception};
   }
 

@@ -139,13 +139,13 @@ struct Options : Native {
 
   /// Chunks that are in no queue.
   [[nodiscard]] std::uint64_t in_hand() const noexcept {
-    const std::uint64_t sender =
-        3 + history;                   // the chunk being filled, the one sent last, one that a full queue pushes out
+    const std::uint64_t sender = 3;    // the chunk being filled, the one sent last, one that a full queue pushes out
     const std::uint64_t receiver = 2;  // beside its queue: the one being visited, and one on its way
     std::uint64_t chunks = 0;
     for (const Topic& topic : endpoints_) {
-      chunks += topic.publishers * sender + topic.subscribers * receiver;
-      if (topic.service) chunks += topic.subscribers * sender + topic.publishers * receiver;
+      chunks +=
+          topic.publishers * (sender + std::max<std::uint64_t>(history, topic.history)) + topic.subscribers * receiver;
+      if (topic.service) chunks += topic.subscribers * (sender + history) + topic.publishers * receiver;
     }
     return chunks;
   }

@@ -30,16 +30,18 @@ class Mqtt : kit::Pinned {
     int minor = 0;
     int revision = 0;
     mosquitto_lib_version(&major, &minor, &revision);
-    return {.name = "mqtt",
-            .title = "MQTT (Eclipse Mosquitto)",
-            .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(revision),
-            .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
-            .licence = "EPL-2.0 OR BSD-3-Clause",
-            .transports = {{.name = "tcp", .carrier = "tcp", .companions = true, .varying_sizes = true},
-                           {.name = "unix", .carrier = "unix-socket", .companions = true, .varying_sizes = true},
-                           {.name = as_it_comes, .carrier = "tcp", .companions = true, .varying_sizes = true}},
-            .own_threads = true,
-            .native = kit::native_table<mqtt::Native>()};
+    return {
+        .name = "mqtt",
+        .title = "MQTT (Eclipse Mosquitto)",
+        .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(revision),
+        .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
+        .licence = "EPL-2.0 OR BSD-3-Clause",
+        .transports =
+            {{.name = "tcp", .carrier = "tcp", .companions = true, .varying_sizes = true, .max_history = 1},
+             {.name = "unix", .carrier = "unix-socket", .companions = true, .varying_sizes = true, .max_history = 1},
+             {.name = as_it_comes, .carrier = "tcp", .companions = true, .varying_sizes = true, .max_history = 1}},
+        .own_threads = true,
+        .native = kit::native_table<mqtt::Native>()};
   }
 
   static void check(const Settings& settings) { mqtt::Options{settings}; }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/deadline.hpp>
@@ -118,6 +119,7 @@ class Publisher : public kit::OwnBuffer, public Connection {
         Connection(topic.name + ".p" + std::to_string(index), broker, options),
         topic_(topic.name),
         qos_(options.quality(topic)),
+        retains_(topic.history > 0),
         window_(options.max_inflight),
         write_timeout_(settings.write_timeout),
         attendance_(settings, topic) {
@@ -134,7 +136,7 @@ class Publisher : public kit::OwnBuffer, public Connection {
     if (!clear() && !drive(clear, write_timeout_)) return Published::timed_out;
     ++in_flight_;
     const int code = mosquitto_publish(client_, nullptr, topic_.c_str(), static_cast<int>(message_.size()),
-                                       message_.data(), qos_, false);
+                                       message_.data(), qos_, retains_);
     if (code != MOSQ_ERR_SUCCESS) [[unlikely]] {
       --in_flight_;
       note("mosquitto_publish", code);
@@ -151,6 +153,7 @@ class Publisher : public kit::OwnBuffer, public Connection {
  private:
   const std::string topic_;
   const int qos_;
+  const bool retains_;  ///< the broker keeps the last one for who subscribes later
   const int window_;
   const std::chrono::nanoseconds write_timeout_;
   int in_flight_ = 0;
@@ -161,7 +164,7 @@ class Subscriber : public Connection {
  public:
   Subscriber(const BrokerAddress& broker, const Options& options, const Settings& settings, const Topic& topic,
              unsigned index)
-      : Connection(topic.name + ".s" + std::to_string(index), broker, options) {
+      : Connection(topic.name + ".s" + std::to_string(index), broker, options), keeps_(topic.history > 0) {
     mosquitto_subscribe_callback_set(client_, [](mosquitto*, void* self, int, int count, const int* granted) {
       if (count == 1) static_cast<Subscriber*>(static_cast<Connection*>(self))->granted_ = *granted;
     });
@@ -182,6 +185,7 @@ class Subscriber : public Connection {
   std::size_t take(Visitor& visitor) noexcept {
     receiver_ = Listener(visitor);
     visits_ = 0;
+    deliver_early();
     write();  // an acknowledgement that the socket did not take
     std::size_t before = 0;
     do {
@@ -194,10 +198,11 @@ class Subscriber : public Connection {
 
   /// What has arrived stays in the socket until it is read: libmosquitto keeps nothing but the message it is in the middle
   /// of.
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return ready(timeout); }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return !early_.empty() || ready(timeout); }
 
   void listen(Listener listener) {
     receiver_ = listener;
+    deliver_early();
     check(mosquitto_loop_start(client_), "mosquitto_loop_start()");
     listening_ = true;
   }
@@ -215,11 +220,25 @@ class Subscriber : public Connection {
   static constexpr std::size_t most_at_once = 256;
 
   void deliver(const mosquitto_message& message) noexcept {
-    if (!receiver_) return;
+    const std::span payload(static_cast<const std::byte*>(message.payload),
+                            static_cast<std::size_t>(message.payloadlen));
+    if (!receiver_) {
+      if (keeps_) early_.assign(payload.begin(), payload.end());
+      return;
+    }
     ++visits_;
-    receiver_({static_cast<const std::byte*>(message.payload), static_cast<std::size_t>(message.payloadlen)});
+    receiver_(payload);
   }
 
+  void deliver_early() noexcept {
+    if (early_.empty()) return;
+    ++visits_;
+    receiver_(early_);
+    early_.clear();
+  }
+
+  const bool keeps_;
+  std::vector<std::byte> early_;  ///< the retained message, where it came before the confirmation
   Listener receiver_;
   std::size_t visits_ = 0;
   bool listening_ = false;

@@ -28,7 +28,8 @@ class Ros1 {
                        .reliability = {reliability},
                        .companions = true,
                        .types = ros1::types,
-                       .varying_sizes = true};
+                       .varying_sizes = true,
+                       .max_history = 1};  // of a latched publisher the last
     };
     Transport shared = network(ros1::intraprocess, "process-memory", "reliable");
     shared.processes = {1};
@@ -38,6 +39,7 @@ class Ros1 {
     nodelet.name = ros1::nodelet;
     nodelet.receive = {"listen"};
     Transport datagrams = network(ros1::udpros, "udp", "best-effort");
+    datagrams.max_history = 0;
     datagrams.types = {MessageType::octets};  // of several typed topics one does not always find its publisher there
     Transport own = network(as_it_comes, "any", "reliable");
     own.processes = {1, 2};

@@ -47,8 +47,8 @@ class TopicPublisher : public kit::Attempts {
         here_(topic.subscribers_here) {
     if (options.shares()) pool_.emplace(topic.message_bytes, options.shared_messages(topic));
     const std::uint32_t queue = options.publisher_queue(topic);
-    publisher_ =
-        typed_ ? typed_->advertise(node, global(topic.name), queue) : node.advertise<Bytes>(global(topic.name), queue);
+    publisher_ = typed_ ? typed_->advertise(node, global(topic.name), queue, topic.history > 0)
+                        : node.advertise<Bytes>(global(topic.name), queue, topic.history > 0);
     if (!publisher_) throw AdapterError("ros1: the topic " + topic.name + " cannot be advertised");
   }
 

@@ -96,7 +96,8 @@ struct Options : Native {
   /// Messages a publisher may have out within a process before it waits for one to come back.
   [[nodiscard]] std::size_t shared_messages(const Topic& topic) const {
     const std::size_t in_callbacks_and_hands = topic.subscribers + std::size_t{2};
-    return (topic.depth ? depth(topic) * topic.publishers * topic.subscribers : kept_) + in_callbacks_and_hands;
+    return (topic.depth ? depth(topic) * topic.publishers * topic.subscribers : kept_) + in_callbacks_and_hands +
+           topic.history;
   }
 
  private:

@@ -31,8 +31,8 @@ class TypedOutgoing : kit::Pinned {
  public:
   virtual ~TypedOutgoing() = default;
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
-  [[nodiscard]] virtual ros::Publisher advertise(ros::NodeHandle& node, const std::string& topic,
-                                                 std::uint32_t queue) = 0;
+  [[nodiscard]] virtual ros::Publisher advertise(ros::NodeHandle& node, const std::string& topic, std::uint32_t queue,
+                                                 bool latch) = 0;
   virtual void publish(const ros::Publisher& publisher) = 0;
 };
 
@@ -92,9 +92,9 @@ class TypedOutgoingOf final : public TypedOutgoing {
  public:
   explicit TypedOutgoingOf(std::size_t bytes) : message_(bytes) {}
   [[nodiscard]] std::span<std::byte> array() noexcept override { return message_.array(); }
-  [[nodiscard]] ros::Publisher advertise(ros::NodeHandle& node, const std::string& topic,
-                                         std::uint32_t queue) override {
-    return node.advertise<typename Shape<RosTypes>::Struct>(topic, queue);
+  [[nodiscard]] ros::Publisher advertise(ros::NodeHandle& node, const std::string& topic, std::uint32_t queue,
+                                         bool latch) override {
+    return node.advertise<typename Shape<RosTypes>::Struct>(topic, queue, latch);
   }
   void publish(const ros::Publisher& publisher) override {
     static_cast<void>(message_.to_send());

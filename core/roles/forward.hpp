@@ -14,6 +14,7 @@
 #include <middlemark/protocol.hpp>
 #include <middlemark/recorded.hpp>
 #include <middlemark/recorder.hpp>
+#include <middlemark/roles/history.hpp>
 #include <middlemark/roles/topics.hpp>
 
 namespace middlemark {
@@ -50,6 +51,9 @@ class Forward {
   [[nodiscard]] const ForwardRequest& request() const noexcept { return request_; }
   [[nodiscard]] const Recorder<Sending>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
+
+  /// Before the start. Throws AdapterError.
+  void publish_history() { middlemark::publish_history(outgoing_, topic_, sizes_, request_.index, fills_); }
 
   /// Of a message that was received at `received`, in ticks.
   void operator()(bool warm_up, std::uint64_t received) noexcept {

@@ -61,6 +61,7 @@ struct Progress {
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> received{0};
   std::atomic<std::uint64_t> warm_ups{0};  ///< probes and warm-up messages that came: no figure, but a sign of life
+  std::atomic<std::uint64_t> history{0};   ///< of the topic's history, different ones
   std::atomic<std::uint64_t> duplicated{0};
   std::atomic<std::uint64_t> reordered{0};
   std::atomic<std::uint64_t> damaged{0};

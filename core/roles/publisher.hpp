@@ -21,6 +21,7 @@
 #include <middlemark/recorder.hpp>
 #include <middlemark/resources.hpp>
 #include <middlemark/roles/ends.hpp>
+#include <middlemark/roles/history.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/stamping.hpp>
 #include <middlemark/roles/topics.hpp>
@@ -56,6 +57,9 @@ class StreamPublisher {
   [[nodiscard]] std::size_t matched() { return outgoing_.matched(); }
   [[nodiscard]] std::size_t expected() const noexcept { return topic_.subscribers; }
   [[nodiscard]] static Found publishers() noexcept { return {}; }
+
+  /// Before the start. Throws AdapterError.
+  void publish_history() { middlemark::publish_history(outgoing_, topic_, sizes_, request_.index, fills_); }
 
   /// The whole of the role, on the calling thread. result() is valid afterwards.
   void run() {

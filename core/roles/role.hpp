@@ -38,6 +38,12 @@ class Role {
   [[nodiscard]] virtual std::size_t matched() = 0;
   [[nodiscard]] virtual std::size_t expected() const = 0;
   [[nodiscard]] virtual Found publishers() = 0;
+  /// Of transient-local topics, before the start. Throws AdapterError.
+  virtual void publish_history() {}
+  /// Messages that it must receive because it joins late; 0: it does not.
+  [[nodiscard]] virtual std::uint32_t history() const { return 0; }
+  /// Opens the end of one that does. Throws AdapterError.
+  virtual void join() {}
   /// The whole of the role, on the calling thread.
   virtual void run() = 0;
   /// Memory that holds its samples, and is none of the middleware's.
@@ -134,6 +140,14 @@ class StreamRole final : public Role {
   std::size_t matched() override { return end_.matched(); }
   std::size_t expected() const override { return end_.expected(); }
   Found publishers() override { return end_.publishers(); }
+  void publish_history() override { end_.publish_history(); }
+  std::uint32_t history() const override {
+    if constexpr (!publishes) return end_.history();
+    return 0;
+  }
+  void join() override {
+    if constexpr (!publishes) end_.join();
+  }
   void run() override { end_.run(); }
   std::size_t kept_bytes() const override {
     return end_.recorder().capacity() * sizeof(typename decltype(end_.recorder().samples())::value_type);

@@ -28,7 +28,9 @@ class StreamSubscriber {
  public:
   StreamSubscriber(A& adapter, const Settings& settings, const SubscriberRequest& request, const Clock& clock,
                    Progress& progress)
-      : topic_(stream_topic(settings, request.topic)),
+      : adapter_(adapter),
+        topic_(stream_topic(settings, request.topic)),
+        place_(place_of(request.index, settings.topics[request.topic].subscribers)),
         sizes_(settings.topics[request.topic]),
         reception_(settings.reception),
         request_(request),
@@ -36,8 +38,8 @@ class StreamSubscriber {
         progress_(progress),
         checks_(request.payload == Payload::filled),
         senders_(settings.publishers),
-        recorder_(request.kept),
-        incoming_(adapter.subscriber(topic_, place_of(request.index, settings.topics[request.topic].subscribers))) {
+        recorder_(request.kept) {
+    if (history() == 0) open();
     for (const ForwardRequest& each : request.forwards) {
       forwards_.push_back(std::make_unique<Forward<A>>(adapter, settings, each, request.payload, clock));
     }
@@ -56,12 +58,24 @@ class StreamSubscriber {
     for (const auto& each : forwards_) all += each->expected();
     return all;
   }
-  [[nodiscard]] Found publishers() { return publishers_found(incoming_, topic_.publishers); }
+  /// Of one that joins late the history tells; its end is its own thread's by then.
+  [[nodiscard]] Found publishers() { return history() > 0 ? Found{} : publishers_found(*incoming_, topic_.publishers); }
+
+  /// Messages that it must receive when it joins late; 0: it does not.
+  [[nodiscard]] std::uint32_t history() const noexcept { return topic_.history; }
+  /// Opens the end of one that does, before run(). Throws AdapterError.
+  void join() {
+    joined_ticks_ = clock_.ticks();
+    open();
+  }
+  void publish_history() {
+    for (const auto& each : forwards_) each->publish_history();
+  }
 
   /// Receives until it is told to stop and has drained. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
-    const Ended ended = receive_until_stopped(incoming_, *this, reception_, topic_.reliability, progress_);
+    const Ended ended = receive_until_stopped(*incoming_, *this, reception_, topic_.reliability, progress_);
     conclude(ended);
   }
 
@@ -109,7 +123,10 @@ class StreamSubscriber {
     }
     const Header header = read_header(message);
     if (header.timed() && some_untimed_) now = clock_.ticks();
-    if (header.warm_up()) pass_on(true, now);
+    if (header.warm_up()) {
+      if (header.history()) return recall(message, header, now);
+      pass_on(true, now);
+    }
     if (!counts(header, now)) return;
     if (!header.timed()) some_untimed_ = true;
     if (some_untimed_ && !checks_ && forwards_.empty()) {
@@ -177,6 +194,16 @@ class StreamSubscriber {
       histogram_.add(clock_.to_ns(one_way));
   }
 
+  /// Of the topic's history. Its first message, number 0, is one more than is due.
+  void recall(std::span<const std::byte> message, const Header& header, std::uint64_t now) noexcept {
+    const std::uint64_t number = header.sequence() & ~Header::history_bit;
+    if (number > history()) return;
+    if (checks_ && !payload_intact(message, header)) return damaged(1);
+    if (recalled_.see(number) == SequenceTracker::Verdict::duplicate) return;
+    recalled_ticks_ = now;
+    progress_.history.store(recalled_.unique(), std::memory_order_relaxed);
+  }
+
   void damaged(std::uint64_t more) noexcept {
     damaged_ += more;
     progress_.damaged.store(damaged_, std::memory_order_relaxed);
@@ -212,11 +239,18 @@ class StreamSubscriber {
       result_.one_way_p99_ns = all_.quantile(0.99);
       result_.one_way_max_ns = all_.max_seen();
     }
+    result_.history_due = history();
+    result_.history_received = recalled_.unique();
+    if (recalled_.unique() > 0) result_.history_ns = clock_.to_ns(recalled_ticks_ - joined_ticks_);
     result_.ended = ended;
-    if constexpr (HasLastError<SubscriberOf<A>>) result_.last_error = incoming_.last_error();
+    if constexpr (HasLastError<SubscriberOf<A>>) result_.last_error = incoming_->last_error();
   }
 
+  void open() { incoming_.reset(new SubscriberOf<A>(adapter_.subscriber(topic_, place_))); }
+
+  A& adapter_;
   const Topic topic_;
+  const unsigned place_;
   const Sizes sizes_;
   const Reception reception_;
   const SubscriberRequest request_;
@@ -225,9 +259,9 @@ class StreamSubscriber {
   const bool checks_;
   std::vector<Sender> senders_;
   Recorder<Arrival> recorder_;
-  Histogram histogram_;  // of what came after the recorder was full
-  Histogram all_;        // made of both at the end
-  SubscriberOf<A> incoming_;
+  Histogram histogram_;                        // of what came after the recorder was full
+  Histogram all_;                              // made of both at the end
+  std::unique_ptr<SubscriberOf<A>> incoming_;  // null until it has joined
   std::vector<std::unique_ptr<Forward<A>>> forwards_;
   std::uint64_t received_ = 0;
   std::uint64_t stamped_ = 0;  // the latest whose arrival last_ticks_ is
@@ -238,6 +272,9 @@ class StreamSubscriber {
   std::uint64_t last_warm_up_ticks_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
+  std::uint64_t joined_ticks_ = 0;
+  std::uint64_t recalled_ticks_ = 0;  // the last of the history
+  SequenceTracker recalled_;
   SequenceTracker* flooding_ = nullptr;  // the latest sender's; none while each message is stamped, or checked
   std::uint64_t flooding_stamp_ = 0;     // of that publisher's message number 0
   bool some_untimed_ = false;            // a publisher leaves some unstamped

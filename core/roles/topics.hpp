@@ -59,6 +59,7 @@ namespace middlemark {
              asked.reliability,
              asked.type};
   made.varies = !asked.sizes_path.empty();
+  made.history = asked.history;
   return as_listed(settings, made);
 }
 

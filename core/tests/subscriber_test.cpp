@@ -36,15 +36,18 @@ Bytes message(std::uint64_t sequence, unsigned publisher_id = 0, bool warm_up = 
 }
 
 /// A subscriber of `publishers` publishers that is handed `messages` and then stopped.
-SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, std::uint64_t expected = 0) {
+SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers = 1, std::uint64_t expected = 0,
+                         std::uint32_t history = 0) {
   StreamTrial trial(Reception::poll, size);
   trial.settings.publishers = publishers;
   trial.settings.topics = topics_of(trial.settings, 1);
+  trial.settings.topics[0].history = history;
   Scripted adapter(trial.settings);
   SubscriberRequest request;
   request.kept = 100;
   Progress progress;
   StreamSubscriber<Scripted> subscriber(adapter, trial.settings, request, calibrated_clock(), progress);
+  if (history > 0) subscriber.join();
   for (const Bytes& each : messages) {
     subscriber(each);
     subscriber.taken();
@@ -53,7 +56,37 @@ SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers
   progress.stop.request();
   subscriber.run();
   EXPECT_EQ(subscriber.recorder().size(), subscriber.result().samples);
+  EXPECT_EQ(progress.history.load(), subscriber.result().history_received);
   return subscriber.result();
+}
+
+/// Of a topic's history; number 0 is older than what a late joiner must receive.
+Bytes published_before(std::uint64_t number) { return message(Header::history_bit | number, 0, true); }
+
+TEST(Subscriber, that_joins_late_counts_what_it_must_receive_of_the_history_once) {
+  const SubscriberResult result =
+      receive({published_before(0), published_before(1), published_before(1), published_before(3), message(1)}, 1, 0, 3);
+  EXPECT_EQ(result.history_due, 3U);
+  EXPECT_EQ(result.history_received, 2U);
+  EXPECT_TRUE(result.history_ns.has_value());
+  EXPECT_EQ(result.received, 1U);
+  EXPECT_EQ(result.duplicated + result.reordered + result.damaged, 0U);
+  EXPECT_EQ(result.last_warm_up_ns, 0U);
+}
+
+TEST(Subscriber, that_joins_late_does_not_count_what_is_damaged_or_newer_than_the_history) {
+  Bytes damaged = published_before(2);
+  damaged[40] ^= std::byte{8};
+  const SubscriberResult result = receive({damaged, published_before(3), message(1, 0, true)}, 1, 0, 2);
+  EXPECT_EQ(result.history_received, 0U);
+  EXPECT_EQ(result.history_ns, std::nullopt);
+  EXPECT_EQ(result.damaged, 1U);
+}
+
+TEST(Subscriber, of_a_volatile_topic_opens_its_end_at_once_and_has_no_history) {
+  const SubscriberResult result = receive({message(1)});
+  EXPECT_EQ(result.history_due + result.history_received, 0U);
+  EXPECT_EQ(result.history_ns, std::nullopt);
 }
 
 TEST(Subscriber, counts_each_message_once) {

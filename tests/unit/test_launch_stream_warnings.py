@@ -70,6 +70,12 @@ def test_a_subscriber_that_received_nothing_is_named() -> None:
     assert told["received-nothing"].text == f"subscriber 1 received none of {SENT:,} messages"
 
 
+def test_a_subscriber_that_joined_late_and_got_less_than_its_history_is_named() -> None:
+    told = found(subscriber(0, history_due=5, history_received=5), subscriber(1, history_due=5, history_received=2))
+    text = "subscriber 1 joined late and got 2 of the 5 messages that were published before"
+    assert {code: each.text for code, each in told.items()} == {"history-missed": text}
+
+
 @pytest.mark.parametrize("code", ["damaged", "duplicated", "reordered"])
 def test_what_went_wrong_with_content_or_order_is_named_where_it_was_found(code: str) -> None:
     told = found(subscriber(0), subscriber(1, **{code: 3}))

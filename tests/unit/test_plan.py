@@ -186,3 +186,19 @@ def test_of_a_workload_only_its_topics_own_history_and_reliability_are_noted() -
         "sweep 1: cyclonedds shm: depth 16 for map, as it has it",
         "sweep 1: lossy udp: reliability best-effort for image and map, as it has it",
     ]
+
+
+def test_of_a_workload_what_a_transport_has_of_a_history_for_late_joiners_is_noted() -> None:
+    last = description("last", transport("tcp", max_history=1))
+    whole = description("whole", transport("udp", max_history=None))
+    text = (
+        "[[sweep]]\nadapter=['cyclonedds','last','whole']\ntransport=['all']\nprocesses=2\n"
+        "[[workload.topic]]\nname='tf'\nfrom='robot'\nto='view'\nsize=100\nrate=10\ndepth=4\ndurability='transient-local'\n"
+        "[[workload.topic]]\nname='map'\nfrom='robot'\nto='view'\nsize=100\nrate=10\ndepth=1\ndurability='transient-local'\n"
+    )
+    plan = plan_of(text, (CYCLONE, last, whole))
+    assert [each for each in texts_of(plan) if "volatile" in each or "history" in each] == [
+        "sweep 1: cyclonedds udp: durability volatile for tf and map, as it has it",
+        "sweep 1: cyclonedds shm: durability volatile for tf and map, as it has it",
+        "sweep 1: last tcp: a history of 1 for tf, as it has it",
+    ]

@@ -11,7 +11,7 @@ from middlemark.model.samples import ARRIVAL, HISTOGRAM, SEQUENCE_BITS
 from middlemark.model.times import Summary
 from middlemark.model.workload import Process, Topic, Workload
 from middlemark.stats.cells import over_trials as medians
-from middlemark.stats.result import CellResources, WorkerResources, WorkloadResult
+from middlemark.stats.result import CellResources, HistoryResult, WorkerResources, WorkloadResult
 from middlemark.stats.samples import Kept
 from middlemark.stats.workload import graph_trial, over_trials
 
@@ -185,3 +185,19 @@ def test_as_json_it_has_the_words_of_the_suite() -> None:
     edge = msgspec.to_builtins(result())["topics"][0]
     assert {"name", "from", "to", "type", "expected_hz", "received_hz", "sent", "received", "lost"} < edge.keys()
     assert (edge["from"], edge["to"], edge["deadline_s"]) == ("camera", "detector", 0.01)
+
+
+def test_histories_are_counted_over_trials_and_told_in_the_median() -> None:
+    told = outcome((1000, 1000), [(1000, 1000)] * 3)
+    files = [kept(each, each // 2, *flat(1.0)) for each in range(3)]
+    trials = []
+    for received, took in ((5, 2 * MS), (4, 8 * MS), (0, None)):
+        late = msgspec.structs.replace(told.subscribers[1], history_due=5, history_received=received, history_ns=took)
+        one = msgspec.structs.replace(told, subscribers=(told.subscribers[0], late, told.subscribers[2]))
+        trials.append((one, graph_trial(carrying(), one, files, {})))
+    found = over_trials(carrying(), trials, lambda _: None, medians, RESOURCES, 7.0)
+    assert [each.history for each in found.topics] == [
+        None,
+        HistoryResult(expected=15, received=9, last_ns=5 * MS),
+        None,
+    ]

@@ -98,6 +98,18 @@ def test_a_scale_multiplies_rates_and_copies_the_graph() -> None:
         ('"camera", "detector"]', '"camera", "nobody"]', "workload.process: perception: no topic has a node 'nobody'"),
         ('client = "planner"\n', "", "line 21: workload.service 1: client is missing"),
         ("depth = 5", "colour = 5", "line 11: workload.topic 1: colour: no such key"),
+        (
+            "depth = 5",
+            'durability = "transient"',
+            "line 11: workload.topic 1: durability: 'transient' is no durability",
+        ),
+        (
+            "depth = 5",
+            'durability = "transient-local"',
+            "line 11: workload.topic 1: durability: transient-local beside",
+        ),
+        ('"best-effort"\ndepth = 5', '"reliable"\ndepth = "all"\ndurability = "transient-local"', "beside depth all"),
+        ('"best-effort"\ndepth = 5', '"reliable"\ndepth = 5\ndurability = "transient-local"', ""),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(old: str, new: str, said: str) -> None:
@@ -158,6 +170,8 @@ def test_what_is_written_as_a_suite_is_read_as_it_was(data: st.DataObject) -> No
         )
         for name in names
     )
+    kept = Topic(name="kept", source=nodes[0], to=(nodes[1],), size=64, rate_hz=1.0, durability="transient-local")
+    topics = (*(each for each in topics if each.name != kept.name), kept)
     wanted = Workload(name="w", topics=topics, shared=(Process("both", tuple(nodes)),) if "both" not in nodes else ())
     text = toml(wanted, 'a "description" \\', ["a remark\nof two lines"])
     found, problems = read_workload(tomllib.loads(text)["workload"], "w", "w.toml", text)

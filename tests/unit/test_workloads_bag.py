@@ -16,7 +16,7 @@ from middlemark.problems import RequestError
 from middlemark.suite.sequence import read_sequence
 from middlemark.suite.workload import read_workload
 from middlemark.workloads.bag import _Sequence, read
-from middlemark.workloads.written import toml
+from middlemark.workloads.written import durability, toml
 
 MS = 1_000_000
 BEGIN = 1_700_000_000_000 * MS
@@ -82,7 +82,7 @@ def test_rates_sizes_and_qos_are_those_of_the_bag(tmp_path: Path, kind: str) -> 
     assert grid.deadline_s == 1.0
     assert scan.source == ("/laser" if kind == "ros1" else "scan/publisher")
     assert "31 messages of 100 to 130 bytes, 10 Hz" in found.comments["/scan"]
-    assert any("late joiners" in each for each in found.comments["/map"])
+    assert (scan.durability, grid.durability, grid.depth) == ("volatile", "transient-local", 1)
     if kind != "ros1":
         assert (scan.reliability, scan.depth, grid.reliability) == ("best-effort", 5, "reliable")
     text = toml(found.workload, "drive", found.remarks, found.comments)
@@ -156,3 +156,11 @@ def test_what_is_no_bag_is_named(tmp_path: Path) -> None:
             read(tmp_path / name, "x")
     with pytest.raises(RequestError):
         read(tmp_path, "x")
+
+
+def test_what_is_kept_for_late_joiners_without_reliability_or_a_depth_is_volatile_and_said_so() -> None:
+    assert durability("reliable", 3) == ({"durability": "transient-local"}, [])
+    for reliability, depth in (("best-effort", 3), ("reliable", None)):
+        found, told = durability(reliability, depth)  # type: ignore[arg-type]
+        assert not found
+        assert "here volatile" in told[0]

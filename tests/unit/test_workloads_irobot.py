@@ -18,7 +18,13 @@ TOPOLOGY = {
                     "period_ms": 10,
                     "qos_reliability": "best_effort",
                 },
-                {"topic_name": "amazon", "msg_type": "stamped250kb", "freq_hz": 5, "qos_depth": 3},
+                {
+                    "topic_name": "amazon",
+                    "msg_type": "stamped250kb",
+                    "freq_hz": 5,
+                    "qos_depth": 3,
+                    "qos_durability": "transient_local",
+                },
                 {"topic_name": "lonely", "msg_type": "stamped_int64", "period_ms": 10},
             ],
             "clients": [{"service_name": "add", "srv_type": "stamped10b", "period_ms": 500}],
@@ -45,6 +51,7 @@ def test_topics_have_their_sizes_rates_and_qos() -> None:
         "add/lima/reply": ("oslo", ("lima",), CALL_BYTES, None),
     }
     assert (topics["nile"].reliability, topics["amazon"].depth) == ("best-effort", 3)
+    assert (topics["nile"].durability, topics["amazon"].durability) == ("volatile", "transient-local")
     assert (topics["nile"].deadline_s, topics["amazon"].deadline_s) == (0.01, 0.05)
     assert any("nobody subscribes" in each for each in found.remarks)
 

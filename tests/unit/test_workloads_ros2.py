@@ -107,7 +107,8 @@ def test_what_was_published_before_is_seen_where_it_is_kept_and_tells_no_rate(ro
     ros2.graph.messages["/tf_static"] = [(-9, bytes(200)), (-5, bytes(400))]
     text, topics = seen("--seconds", "4")
     assert (topics["/tf_static"].size, topics["/tf_static"].rate_hz) == (300, 0.5)
-    assert "# durability transient-local: late joiners" in text
+    assert (topics["/tf_static"].durability, topics["/tf_static"].depth) == ("transient-local", 1)
+    assert "durability transient-local is carried" not in text
 
 
 def test_an_unreliable_publisher_beside_a_reliable_one_is_heard_too(ros2: Any) -> None:

@@ -57,7 +57,7 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   dds_qset_reliability(
       qos.get(), topic.reliability == Reliability::reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
       settings.write_timeout.count());
-  dds_qset_durability(qos.get(), DDS_DURABILITY_VOLATILE);
+  dds_qset_durability(qos.get(), topic.history > 0 ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
   dds_qset_latency_budget(qos.get(), native.latency_budget.count());
   dds_qset_transport_priority(qos.get(), native.transport_priority);
   return qos;
@@ -85,6 +85,10 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(*topic.depth));
   } else {
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
+  }
+  if (topic.history > 0) {  // what is kept for late joiners has a depth of its own
+    dds_qset_durability_service(qos.get(), 0, DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(topic.history),
+                                DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
   }
   if (native.batches()) batch(qos.get());
   // A writer that leaves would otherwise send a disposal after its last message.

@@ -9,6 +9,7 @@ from middlemark.document.document import Row
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.words import EXPERIMENT, plain, words
 from middlemark.model.spelling import listing
+from middlemark.model.units import format_seconds
 from middlemark.stats.result import EdgeResult
 from middlemark.stats.verdict import Verdict
 from middlemark.stats.workload import fails_most
@@ -118,6 +119,20 @@ def why(edge: EdgeResult) -> str:
     return (
         ", ".join(f"{100 * number / due:.3g} % {what}" for number, what in parts if number) if due else "nothing sent"
     )
+
+
+def histories(table: GraphTable) -> Iterator[str]:
+    """Yield of each middleware with late joiners, in the first column, which took longest to get its history."""
+    for line in table.lines:
+        found = line.rows[0].result.workload if line.rows[0] else None
+        late = [(history, each) for each in (found.topics if found else ()) if (history := each.history)]
+        if not late:
+            continue
+        missing = sum(history.expected - history.received for history, _ in late)
+        last, edge = max(late, key=lambda each: each[0].last_ns or 0.0)
+        took = "" if last.last_ns is None else f" in {format_seconds(last.last_ns / 1e9)} at most ({edge.label})"
+        lost = f", {missing:,} of its messages missing" if missing else ""
+        yield f"{line.name}: who joins late has the history{took}{lost}"
 
 
 def cheapest(table: GraphTable, judged: JudgedDocument) -> Iterator[tuple[str, bool]]:

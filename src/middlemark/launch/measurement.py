@@ -36,8 +36,10 @@ from middlemark.model.protocol import (
     CallerResult,
     EndedEvent,
     HelloEvent,
+    JoinCommand,
     MeasuringEvent,
     Message,
+    PublishedEvent,
     PublisherRequest,
     PublisherResult,
     ReadyEvent,
@@ -181,6 +183,10 @@ class Measurement:
 
     async def _meet(self, workers: Sequence[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]) -> None:
         timeout = self.setting.limits.match_timeout_s + START_S
+        if any(each.history for each in self.tasks.settings.topics):
+            await _all(worker.event(PublishedEvent, timeout_s=START_S) for worker, _ in workers)
+            for worker, _ in workers:
+                worker.send(JoinCommand())
         readies = await _all(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
         # The senders' own: from their topics being made to their peers being found.
         sending = [

@@ -159,6 +159,7 @@ def of_stream(
     """Return at most one warning a code. ``senders`` and ``receivers`` are the results behind the other two."""
     found = (
         _received_nothing(cell, subscribers),
+        _history_missed(subscribers),
         _loss(cell, subscribers),
         _wrong("damaged", "arrived with wrong content", subscribers, "report it to the middleware's authors"),
         _wrong(
@@ -195,6 +196,20 @@ def _received_nothing(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning 
         "the message may be larger than what the transport takes without a deeper history; "
         + ("--reliability reliable would ask for it again" if cell.reliability == "best-effort" else "try --depth all"),
     )
+
+
+def _history_missed(subscribers: Sequence[Arrived]) -> RunWarning | None:
+    missing = [each for each in subscribers if each.history_received < each.history_due]
+    if not missing:
+        return None
+    text = each_of(
+        missing,
+        lambda each: (
+            f"subscriber {each.index} joined late and got {each.history_received:,} of the {each.history_due:,}"
+            " messages that were published before"
+        ),
+    )
+    return RunWarning("history-missed", text, "a shallower depth, or another transport")
 
 
 def _loss(cell: Cell, subscribers: Sequence[Arrived]) -> RunWarning | None:

@@ -110,6 +110,7 @@ def _topics_of(graph: Workload, scratch: str) -> tuple[TopicRequest, ...]:
             depth=each.depth,
             type=convert(each.type, MessageType),
             sizes_path=sizes_path(scratch, number) if each.sizes else "",
+            history=each.history,
         )
         for number, each in enumerate(graph.topics)
     )

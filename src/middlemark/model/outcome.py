@@ -157,6 +157,11 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     first_received_ns: Count
     """CLOCK_MONOTONIC; 0: nothing came."""
     last_received_ns: Count
+    history_due: Count = 0
+    """Messages that it had to receive of those that were published before it joined; 0: it did not join late."""
+    history_received: Count = 0
+    history_ns: Count | None = None
+    """From just before its end was opened to the last of them; None: none came."""
 
 
 def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:

@@ -75,6 +75,9 @@ class TopicRequest(Message, frozen=True, kw_only=True):
     sizes_path: str = ""
     """Absolute; a uint32 in host order for each message in turn, repeated: its bytes, at most ``message_bytes``. Empty:
     each has ``message_bytes``."""
+    history: Annotated[int, Meta(ge=0, le=(1 << 32) - 1, extra={"cpp": "std::uint32_t"})] = 0
+    """Transient-local, with one publisher: so many messages a subscriber must receive that joins late, and all of this
+    topic's do. 0: volatile."""
 
 
 class Settings(Message, frozen=True, kw_only=True):
@@ -291,6 +294,10 @@ class ConfigureCommand(Message, frozen=True, kw_only=True, tag_field="command", 
     roles: Annotated[tuple[AnyRoleRequest, ...], Meta(min_length=1)]
 
 
+class JoinCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="join"):
+    """All histories are published: the subscribers of transient-local topics open their ends."""
+
+
 class StartCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="start"):
     """The roles begin."""
 
@@ -312,7 +319,7 @@ class QuitCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="
     """The worker closes the middleware and exits with status 0."""
 
 
-Command = ConfigureCommand | StartCommand | StopCommand | QuitCommand
+Command = ConfigureCommand | JoinCommand | StartCommand | StopCommand | QuitCommand
 
 
 class CompanionsRequest(Message, frozen=True, kw_only=True):
@@ -353,11 +360,15 @@ class InForce(Message, frozen=True, kw_only=True):
     mlocked: bool
 
 
+class PublishedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="published"):
+    """Where a topic of the trial has a history: those that this worker's publishers owe are published."""
+
+
 class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="ready"):
     """Every role has found its peers."""
 
     discovery_ns: Count
-    """From the topics being made to the peers being found."""
+    """From the topics being made to the peers being found; where subscribers join late, from their joining."""
     placement: InForce
     notes: tuple[str, ...]
     """The adapter's own, of how the settings were carried out."""
@@ -611,6 +622,12 @@ class SubscriberResult(RoleResult, frozen=True, kw_only=True, tag="subscriber"):
     one_way_p50_ns: Count | None = None
     one_way_p99_ns: Count | None = None
     one_way_max_ns: Count | None = None
+    history_due: Count = 0
+    """Messages of the topic's history that it had to receive, because it joined late."""
+    history_received: Count = 0
+    """Different ones that came."""
+    history_ns: Count | None = None
+    """From just before its end was opened to the last of them; null: none came."""
 
 
 AnyRoleResult = PingResult | PongResult | PublisherResult | SubscriberResult | ClientResult | ServerResult
@@ -740,6 +757,7 @@ WitnessCommand = ProbeCommand | AwakeCommand | WatchCommand | TellCommand
 
 Event = (
     HelloEvent
+    | PublishedEvent
     | ReadyEvent
     | TickEvent
     | MeasuringEvent

@@ -1,7 +1,7 @@
 """The workload of a robot: which nodes publish what to whom, how often, and by when it must arrive."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -13,6 +13,8 @@ from middlemark.model.types import misfit
 ALLOWED = 0.001
 """The share of an edge's messages that may be lost or late, where nothing is said."""
 OCTETS: MessageType = "octets"
+Durability = Literal["volatile", "transient-local"]
+"""What a subscriber gets that joins late: nothing of what was published before, or its publisher's history."""
 DEEP = 1000
 """Of a history that is to keep all on a transport that keeps some, however many."""
 
@@ -77,6 +79,9 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     reliability: Reliability = "reliable"
     depth: Annotated[int, Meta(ge=1)] | None = 10
     """Keep-last history in messages; None is keep-all."""
+    durability: Durability = "volatile"
+    history: Annotated[int, Meta(ge=0)] = 0
+    """As a transport carries it: messages that its subscribers must get, who join late. 0: it is volatile there."""
 
     @property
     def lap_s(self) -> float:
@@ -92,7 +97,12 @@ def honoured(topic: Topic, transport: Transport) -> Topic:
         depth = transport.max_depth or DEEP
     if depth is not None and transport.max_depth is not None:
         depth = min(depth, transport.max_depth)
-    return msgspec.structs.replace(topic, reliability=reliability, depth=depth, type=carried(topic, transport))
+    history = depth if topic.durability == "transient-local" and depth and reliability == "reliable" else 0
+    if transport.max_history is not None:
+        history = min(history, transport.max_history)
+    return msgspec.structs.replace(
+        topic, reliability=reliability, depth=depth, type=carried(topic, transport), history=history
+    )
 
 
 def carried(topic: Topic, transport: Transport) -> MessageType:

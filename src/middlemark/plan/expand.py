@@ -384,6 +384,9 @@ def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: 
             if getattr(own, field) != getattr(topic, field):
                 shown = "all" if (level := getattr(own, field)) is None else level
                 changed.setdefault(f"{field} {shown}", []).append(topic.name)
+        if topic.durability == "transient-local" and own.history != topic.depth:
+            shown = f"a history of {own.history}" if own.history else "durability volatile"
+            changed.setdefault(shown, []).append(topic.name)
     for level, names in changed.items():
         if cells and not target.adapter.floor:
             notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, as it has it"))

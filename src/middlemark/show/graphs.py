@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from middlemark.document.document import Document, Row
-from middlemark.document.graphs import cheapest, conclusion, failing, graph_tables
+from middlemark.document.graphs import cheapest, conclusion, failing, graph_tables, histories
 from middlemark.document.headline import Told
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.numbers import ABSENT, megabytes, processors, ratio
@@ -64,11 +64,12 @@ def conclusions(document: Document) -> Iterator[tuple[str, Told, str]]:
     told = [each for table in tables for each in cheapest(table, judged)]
     yield "Sure", Told(texts=tuple(text for text, sure in told if sure)), "green"
     yield "Not sure", Told(texts=tuple(text for text, sure in told if not sure)), "yellow"
-    fails = [each for table in tables for each in failing(table)]
-    if len(fails) > _MOST_TOLD:
-        fails[_MOST_TOLD:] = [f"{len(fails) - _MOST_TOLD} more: --format json has every edge"]
-    for at, each in enumerate(fails):
-        yield "" if at else "Fails", Told(texts=(each,)), "red"
+    for name, told_of, style in (("Late", histories, ""), ("Fails", failing, "red")):
+        texts = [each for table in tables for each in told_of(table)]
+        if len(texts) > _MOST_TOLD:
+            texts[_MOST_TOLD:] = [f"{len(texts) - _MOST_TOLD} more: --format json has every edge"]
+        for at, each in enumerate(texts):
+            yield "" if at else name, Told(texts=(each,)), style
 
 
 def _entry(row: Row | None) -> tuple[str, str]:

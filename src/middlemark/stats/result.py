@@ -221,6 +221,15 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     share: float
 
 
+class HistoryResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a subscriber got that joined late. Counts are those of all trials."""
+
+    expected: int
+    received: int
+    last_ns: float | None
+    """From just before it joined to the last of them, the median over trials; None: none came."""
+
+
 class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
     """One subscriber of a workload's topic. Counts are those of all trials, the others medians over trials."""
 
@@ -244,6 +253,8 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "f
     holds: bool | None
     """None: no deadline, or too few messages to say."""
     one_way_ns: Summary | None
+    history: HistoryResult | None = None
+    """None: it did not join late, as its topic is volatile, or was carried so."""
 
     @property
     def label(self) -> str:

@@ -18,7 +18,7 @@ from middlemark.model.samples import SEQUENCE_BITS
 from middlemark.model.times import Summary
 from middlemark.model.workload import Topic, Workload
 from middlemark.stats.quantiles import Numbers
-from middlemark.stats.result import CellResources, ChainResult, EdgeResult, NodeResult, WorkloadResult
+from middlemark.stats.result import CellResources, ChainResult, EdgeResult, HistoryResult, NodeResult, WorkloadResult
 from middlemark.stats.samples import Kept
 from middlemark.stats.tally import summary_of
 
@@ -40,6 +40,9 @@ class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
     received_hz: float | None
     worst: float | None
     """The 99th percentile of its latency (with too few samples its longest) over its deadline; None: it has none."""
+    history_due: int = 0
+    history_received: int = 0
+    history_ns: int | None = None
 
 
 class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +89,9 @@ def _edges(
                 unsent=_unsent(sent.get(number)),
                 received_hz=received_hz(mine, outcome.publishers),
                 worst=_part_of(topic.deadline_s, latencies.get(index)),
+                history_due=mine.history_due,
+                history_received=mine.history_received,
+                history_ns=mine.history_ns,
             )
         )
     return tuple(edges)
@@ -273,7 +279,16 @@ def _edge(
         failed_share=share,
         holds=_holds(topic, due, share, due / rate_hz if topic.instants is None else measured_s),
         one_way_ns=latency,
+        history=_history(trials),
     )
+
+
+def _history(trials: Sequence[EdgeTrial]) -> HistoryResult | None:
+    due = sum(each.history_due for each in trials)
+    took = [each.history_ns for each in trials if each.history_ns is not None]
+    received = sum(each.history_received for each in trials)
+    last_ns = statistics.median(took) if took else None
+    return HistoryResult(expected=due, received=received, last_ns=last_ns) if due else None
 
 
 def _holds(topic: Topic, due: int, share: float, seconds: float) -> bool | None:

@@ -4,12 +4,12 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.levels import DEPTH, RATE, SHARE, SIZE, Wrong, seconds, words
 from middlemark.model.spelling import did_you_mean, quoted
-from middlemark.model.workload import OCTETS, FromFile, Lognormal, Process, Topic, Workload
+from middlemark.model.workload import OCTETS, Durability, FromFile, Lognormal, Process, Topic, Workload
 from middlemark.problems import Problem
 from middlemark.suite import sequence
 from middlemark.suite.table import line_of
@@ -64,6 +64,7 @@ _KINDS: Mapping[str, Reads] = {
     "allow": SHARE.read,
     "reliability": words("reliability", "reliable", "best-effort").read,
     "depth": DEPTH.read,
+    "durability": words("durability", *get_args(Durability)).read,
 }
 _FIELDS = {"from": "source", "rate": "rate_hz", "work": "work_s", "deadline": "deadline_s"}
 _SERVICE: Mapping[str, Reads] = {
@@ -239,8 +240,20 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
         if "work" in found and "after" not in found:
             reader.wrong("topic", number, "work", "without after: work is done on what arrived")
             continue
+        if found.get("durability") == "transient-local" and (why := _keeps_no_history(found)):
+            reader.wrong("topic", number, "durability", why)
+            continue
         found["size"] = max(found["size"], SMALLEST_MESSAGE)
         yield "topic", number, Topic(**{_FIELDS.get(key, key): level for key, level in found.items()})
+
+
+def _keeps_no_history(found: Mapping[str, Any]) -> str:
+    """Return why the topic can have no late joiners; empty: it can."""
+    if found.get("reliability") == "best-effort":
+        return "transient-local beside best-effort: nobody sends again what was published before; take reliable"
+    if "depth" in found and found["depth"] is None:
+        return "transient-local beside depth all: give the depth that a subscriber gets which joins late, as in 1"
+    return ""
 
 
 def _as_recorded(recorded: sequence.Sequence | None, found: dict[str, Any]) -> dict[str, Any]:

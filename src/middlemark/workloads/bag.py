@@ -18,6 +18,7 @@ from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.protocol import Reliability
 from middlemark.model.workload import Topic, Workload
 from middlemark.problems import Problem, RequestError
+from middlemark.workloads.written import durability
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
@@ -225,12 +226,13 @@ def _qos(connection: "Connection") -> tuple[dict[str, Any], list[str]]:
     profiles = getattr(connection.ext, "offered_qos_profiles", None)
     if not profiles:
         latched = getattr(connection.ext, "latching", 0)
-        return {}, ["latched: late joiners would get the last message, which is not carried"] if latched else []
+        return {"durability": "transient-local", "depth": 1} if latched else {}, []
     offered = profiles[0]
     reliability: Reliability = "best-effort" if offered.reliability.name == "BEST_EFFORT" else "reliable"
     depth = None if offered.history.name == "KEEP_ALL" else max(1, offered.depth or 10)
     found: dict[str, Any] = {"reliability": reliability, "depth": depth}
     more = []
     if offered.durability.name == "TRANSIENT_LOCAL":
-        more.append("durability transient-local: late joiners would get the last messages, which is not carried")
+        durable, more = durability(reliability, depth)
+        found |= durable
     return found, more

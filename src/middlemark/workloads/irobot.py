@@ -13,13 +13,15 @@ import msgspec
 from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.workload import Topic, Workload
 from middlemark.problems import Problem, RequestError
+from middlemark.workloads.written import durability
 
 HEADER_BYTES = 20
 _TYPE = re.compile(r"(?:.*/)?stamped_?(\d*)_?(kb|mb|b|int64|int32|float32|float64|vector)")
 _BYTES = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "int64": 8, "int32": 4, "float32": 4, "float64": 8}
 _HISTORY = {"keep_all": None}
 _RELIABILITY = {"reliable": "reliable", "best_effort": "best-effort"}
-_KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability")
+_TRANSIENT = "transient_local"
+_KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability", "qos_durability")
 TOO_LATE_S = 0.05
 """ros2-performance calls a message too late that takes longer than this, or than its period."""
 CALL_BYTES = 64
@@ -93,6 +95,10 @@ class _Reading:
             found["depth"] = depth
         if table.get("qos_history") in _HISTORY:
             found["depth"] = None
+        if table.get("qos_durability") == _TRANSIENT:
+            durable, told = durability(found.get("reliability", "reliable"), found.get("depth", 1))
+            found |= durable
+            self.remarks += [f"{where}: {each}" for each in told]
         others = [f"{key} {table[key]}" for key in table if key.startswith("qos_") and key not in _KNOWN_QOS]
         if others:
             self.remarks.append(f"{where}: not carried: {', '.join(others)}")

@@ -14,6 +14,7 @@ from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.protocol import Reliability
 from middlemark.model.workload import Topic, Workload
 from middlemark.workloads.bag import LEAST_RATE_HZ, LONGEST_DEADLINE_S
+from middlemark.workloads.written import durability
 
 DISCOVERY_S = 2.0
 """Until a node knows its neighbours."""
@@ -194,11 +195,13 @@ def _qos(offered: Any) -> tuple[Mapping[str, Any], list[str]]:
     reliability: Reliability = "best-effort" if _is(offered.reliability, "BEST_EFFORT") else "reliable"
     keeps_all, known = _is(offered.history, "KEEP_ALL"), _is(offered.history, "KEEP_LAST") and offered.depth > 0
     more = [] if known or keeps_all else ["its history is not told by this middleware: edit depth"]
-    if _is(offered.durability, "TRANSIENT_LOCAL"):
-        more.append("durability transient-local: late joiners would get the last messages, which is not carried")
     found: dict[str, Any] = {"reliability": reliability}
     if keeps_all or known:
         found["depth"] = None if keeps_all else offered.depth
+    if _is(offered.durability, "TRANSIENT_LOCAL"):
+        durable, told = durability(reliability, None if keeps_all else 1)
+        found |= durable
+        more += told
     return found, more
 
 

@@ -4,8 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from middlemark.model.protocol import Reliability
 from middlemark.model.units import format_seconds
-from middlemark.model.workload import OCTETS, Topic, Workload
+from middlemark.model.workload import OCTETS, Durability, Topic, Workload
 
 _PLAIN = Topic(name="x", source="x", to=("y",), size=16)
 
@@ -35,6 +36,13 @@ def toml(
     return "\n\n".join(parts) + "\n"
 
 
+def durability(reliability: Reliability, depth: int | None) -> tuple[dict[str, Durability], list[str]]:
+    """Return the durability of a topic that is transient-local, and in words why it is not carried so."""
+    if reliability == "reliable" and depth is not None:
+        return {"durability": "transient-local"}, []
+    return {}, ["durability transient-local is carried with reliability reliable and a depth only: here volatile"]
+
+
 def _commented(remarks: Sequence[str]) -> list[str]:
     return [f"# {line}" for each in remarks for line in each.splitlines()]
 
@@ -59,6 +67,8 @@ def _topic(topic: Topic, its_own: bool) -> list[str]:
         lines.append(f"reliability = {_text(topic.reliability)}")
     if topic.depth != _PLAIN.depth:
         lines.append(f"depth = {topic.depth if topic.depth is not None else _text('all')}")
+    if topic.durability != _PLAIN.durability:
+        lines.append(f"durability = {_text(topic.durability)}")
     return lines
 
 
