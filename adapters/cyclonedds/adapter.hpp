@@ -56,8 +56,7 @@ class CycloneDds {
                             .loan = {false, true},
                             .max_depth = cyclonedds::iceoryx_most_depth,
                             .keep_all = false,  // Cyclone DDS would fall back to UDP
-                            .companions = true,
-                            .max_history = cyclonedds::iceoryx_most_history},
+                            .companions = true},
                            {.name = "intraprocess",
                             .carrier = "process-memory",
                             .processes = {1},

@@ -18,9 +18,6 @@ inline constexpr std::uint32_t chunks_taken_at_once = 8;
 /// iceoryx's limit is 256 chunks held by a reader; one is kept for the message on its way into a full history.
 inline constexpr std::uint32_t iceoryx_most_depth = 255;
 
-/// iceoryx's limit of what a writer keeps for late joiners.
-inline constexpr std::uint32_t iceoryx_most_history = 16;
-
 /// iceoryx's ChunkHeader (40 bytes), Cyclone's own (some 70) and their alignment, with room for the next patch release.
 inline constexpr std::uint64_t chunk_overhead_bytes = 256;
 
@@ -40,7 +37,7 @@ using iceoryx::data_segment;
   const auto chunks_at = [&settings](std::uint64_t depth) {
     std::uint64_t chunks = 0;
     for (const Topic& each : settings.endpoints) {
-      chunks += chunks_held(each.publishers, each.subscribers, depth * each.publishers) + each.history;
+      chunks += chunks_held(each.publishers, each.subscribers, depth * each.publishers);
     }
     return chunks;
   };

@@ -231,7 +231,7 @@ def _qos(connection: "Connection") -> tuple[dict[str, Any], list[str]]:
     reliability: Reliability = "best-effort" if offered.reliability.name == "BEST_EFFORT" else "reliable"
     depth = None if offered.history.name == "KEEP_ALL" else max(1, offered.depth or 10)
     found: dict[str, Any] = {"reliability": reliability, "depth": depth}
-    more = []
+    more: list[str] = []
     if offered.durability.name == "TRANSIENT_LOCAL":
         durable, more = durability(reliability, depth)
         found |= durable
