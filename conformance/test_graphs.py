@@ -31,7 +31,15 @@ ROBOT = Workload(
         Topic(name="found", source="detector", to=("planner",), size=200, after="image", work_s=0.0005, depth=None),
         Topic(name="go", source="planner", to=("camera",), size=16, after="found", depth=None),
         Topic(name="map/request", source="planner", to=("recorder",), size=16, rate_hz=20.0, depth=None),
-        Topic(name="map/reply", source="recorder", to=("planner",), size=5_000, after="map/request", depth=None),
+        Topic(
+            name="map/reply",
+            source="recorder",
+            to=("planner",),
+            size=5_000,
+            after="map/request",
+            service=True,
+            depth=None,
+        ),
     ),
     shared=(Process("perception", ("camera", "detector")),),
 )
@@ -83,6 +91,7 @@ def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -
     for each in outcome.publishers:
         sizes = recorded.sizes(CLOUD, outcome.number) if robot.topics[each.topic].sizes else None
         assert each.sent_bytes == (None if sizes is None else int(sizes[: each.sent].sum()))
+    assert outcome.native_request_reply is who.transport.services
     for arrived in outcome.subscribers:
         assert (arrived.damaged, arrived.duplicated) == (0, 0)
         if who.transport.reliability[0] == "reliable" and who.transport.name != AS_IT_COMES:  # queues of its own there
@@ -117,3 +126,19 @@ def test_who_joins_late_gets_the_history(who: Contender, receive: str, course: C
         assert (each.history_ns is not None) == (edge[0] != 1)
         assert (each.damaged, each.duplicated) == (0, 0)
         assert each.received + each.lost == each.expected > 0
+
+
+@pytest.mark.parametrize("receive", ["poll", "listen"])
+@pytest.mark.parametrize("who", [each for each in CAPABLE if each.transport.services], ids=lambda each: each.name)
+def test_a_service_is_called_however_it_is_received(who: Contender, receive: str, course: Course) -> None:
+    if receive not in who.transport.receive:
+        pytest.skip("it does not receive so")
+    graph = msgspec.structs.replace(ROBOT, topics=ROBOT.topics[4:], shared=())
+    cell = carrying(who.cell(receive=receive, pin=None), graph, who.transport)
+    outcome = course.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
+    assert outcome.failed is None, outcome.failed
+    assert outcome.native_request_reply is True
+    assert [(each.sent + (each.unsent or 0)) for each in outcome.publishers[:1]] == [10]
+    for each in outcome.subscribers:
+        assert each.received == each.expected > 0
+        assert (each.damaged, each.duplicated, each.lost) == (0, 0, 0)

@@ -106,16 +106,18 @@ concept Listens = Subscriber<S> && requires(S& subscriber, Listener listener) {
 /// publishers (subscribers) of that topic over all processes, from 0. They are returned by value and never moved. All of a
 /// process exist before the first matched().
 template <class A>
-concept Adapter =
-    std::constructible_from<A, const Settings&> && requires(A& adapter, const Topic& topic, unsigned index) {
-      { A::describe() } -> std::same_as<Description>;
-      requires Publisher<decltype(adapter.publisher(topic, index))>;
-      requires Subscriber<decltype(adapter.subscriber(topic, index))>;
-    };
+concept MakesEnds = requires(A& adapter, const Topic& topic, unsigned index) {
+  requires Publisher<decltype(adapter.publisher(topic, index))>;
+  requires Subscriber<decltype(adapter.subscriber(topic, index))>;
+};
+template <class A>
+concept Adapter = MakesEnds<A> && std::constructible_from<A, const Settings&> && requires {
+  { A::describe() } -> std::same_as<Description>;
+};
 
-template <Adapter A>
+template <MakesEnds A>
 using PublisherOf = decltype(std::declval<A&>().publisher(std::declval<const Topic&>(), 0U));
-template <Adapter A>
+template <MakesEnds A>
 using SubscriberOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
 
 /// Both ends of an exchange in one object: see HasRequestReply.
@@ -124,7 +126,8 @@ concept Exchange = Publisher<E> && Subscriber<E>;
 
 /// Optional: request and reply as the middleware itself has them. Without it the core uses a topic for each way and the
 /// result says so. `service` counts its clients as publishers; it has one server. Both are made like publishers and
-/// subscribers, on the main thread before the start, and used by one thread (or, under `listen`, the middleware's).
+/// subscribers, on the main thread before the start, and used by one thread (or, under `listen`, the middleware's). In a graph
+/// (Transport::services) requests and replies have sizes of their own, at most Topic::message_bytes: `varies` says so.
 ///
 /// client(service, index)  publish() sends a request; take(), wait() and listen() bring the replies to its own requests.
 ///                         matched() counts the servers it has found (0 or 1). A client has one request under way: publish()

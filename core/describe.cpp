@@ -28,6 +28,7 @@ Json transport_json(const Transport& transport) {
           {"best_effort_carrier", transport.best_effort_carrier},
           {"types", types},
           {"varying_sizes", transport.varying_sizes},
+          {"services", transport.services},
           {"max_history", transport.max_history ? Json(*transport.max_history) : Json()}};
 }
 

@@ -53,11 +53,13 @@ std::vector<Topic> of_calls(const Configuration& configuration, bool native_call
   return all;
 }
 
-std::vector<Topic> of_streams(const Configuration& configuration) {
+std::vector<Topic> of_streams(const Configuration& configuration, bool native_calls) {
   std::vector<Topic> all;
   for (unsigned i = 0; i < configuration.settings.topics.size(); ++i) {
     const auto on_it = [i](const auto& request) { return request.topic == i; };
-    Topic topic = stream_topic(configuration.settings, i);
+    const Settings& settings = configuration.settings;
+    if (native_calls && settings.topics[i].replies_to) continue;  // stands with its requests
+    Topic topic = native_calls && replies_of(settings, i) ? graph_service(settings, i) : stream_topic(settings, i);
     topic.publishers_here = count<PublisherRequest>(configuration, on_it);
     for (const AnyRoleRequest& role : configuration.roles) {
       const auto* const subscriber = std::get_if<SubscriberRequest>(&role);
@@ -81,7 +83,7 @@ std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_
     case Pattern::stream:
       break;
   }
-  return of_streams(configuration);
+  return of_streams(configuration, native_calls);
 }
 
 }  // namespace middlemark

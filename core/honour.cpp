@@ -67,6 +67,9 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
                        transport.max_history.value_or(0)));
     demand(each.history == 0 || each.publishers.size() == 1, "a history of several publishers");
   }
+  demand(transport.services ||
+             std::ranges::all_of(settings.topics, [](const TopicRequest& each) { return !each.replies_to; }),
+         "services among topics");
   demand(settings.depth.has_value() || transport.keep_all, "keep-all history");
   demand(!settings.depth || !transport.max_depth || *settings.depth <= *transport.max_depth,
          fmt::format("a depth of {} (at most {})", settings.depth.value_or(0), transport.max_depth.value_or(0)));

@@ -99,6 +99,9 @@ struct TopicRequest {
   /// Transient-local, with one publisher: so many messages a subscriber must receive that joins late, and all of this
   /// topic's do. 0: volatile.
   std::uint32_t history = 0;
+  /// The number of another topic with one subscriber, which forwards to this one and nothing else: the two are the
+  /// requests and the replies of a service of the middleware's own. null: they are not.
+  std::optional<unsigned> replies_to;
 };
 template <>
 inline constexpr auto fields_of<TopicRequest> = std::tuple{
@@ -109,7 +112,8 @@ inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"depth", &TopicRequest::depth, Presence::required, {.least = 1}},
     Field{"type", &TopicRequest::type, Presence::optional},
     Field{"sizes_path", &TopicRequest::sizes_path, Presence::optional},
-    Field{"history", &TopicRequest::history, Presence::optional}};
+    Field{"history", &TopicRequest::history, Presence::optional},
+    Field{"replies_to", &TopicRequest::replies_to, Presence::optional}};
 
 /// One trial's request. Frozen: an adapter reads it once, when it opens.
 struct RequestedSettings {

@@ -114,7 +114,7 @@ class AdapterSession final : public Session {
  public:
   AdapterSession(const Configuration& configuration, const Clock& clock)
       : Session(configuration), adapter_(configuration.settings) {
-    roles_ = make_roles(adapter_, configuration, clock);
+    roles_ = make_roles(adapter_, services_, configuration, clock);
   }
   ~AdapterSession() override { finish(); }
 
@@ -125,6 +125,7 @@ class AdapterSession final : public Session {
 
  private:
   A adapter_;
+  Services<A> services_;
 };
 
 }  // namespace middlemark

@@ -1,6 +1,7 @@
 // What one trial asks of an adapter, and what an adapter says of itself. Plain values; no middleware is named here.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -49,8 +50,8 @@ struct Settings : RequestedSettings {
 
   [[nodiscard]] bool comes_as_it_is() const { return transport == as_it_comes; }
 
-  /// Whether the trial is request and reply of the middleware's own.
-  [[nodiscard]] bool calls_service() const { return !endpoints.empty() && endpoints.front().service; }
+  /// Whether there is request and reply of the middleware's own in the trial.
+  [[nodiscard]] bool calls_service() const { return std::ranges::any_of(endpoints, &Topic::service); }
 };
 
 /// What one transport of an adapter can carry. Everything not listed is refused before anything runs.
@@ -74,6 +75,7 @@ struct Transport {
   std::string best_effort_carrier{};  ///< what moves best effort, where that is not `carrier`; no service of its own
   std::vector<MessageType> types{MessageType::octets};  ///< of messages, octets first
   bool varying_sizes = false;                           ///< messages of a topic may be shorter than its largest
+  bool services = false;                                ///< of a graph are request and reply of the middleware's own
   std::optional<std::uint32_t> max_history = 0;  ///< of a transient-local topic; 0: volatile only, nullopt: no bound
 };
 

@@ -29,16 +29,19 @@ class Ros1 {
                        .companions = true,
                        .types = ros1::types,
                        .varying_sizes = true,
+                       .services = true,
                        .max_history = 1};  // of a latched publisher the last
     };
     Transport shared = network(ros1::intraprocess, "process-memory", "reliable");
     shared.processes = {1};
+    shared.services = false;               // roscpp's go by TCP
     shared.types = {MessageType::octets};  // nothing is serialized there
     shared.loan = {true};
     Transport nodelet = shared;
     nodelet.name = ros1::nodelet;
     nodelet.receive = {"listen"};
     Transport datagrams = network(ros1::udpros, "udp", "best-effort");
+    datagrams.services = false;
     datagrams.max_history = 0;
     datagrams.types = {MessageType::octets};  // of several typed topics one does not always find its publisher there
     Transport own = network(as_it_comes, "any", "reliable");

@@ -227,7 +227,10 @@ class ServiceClient : public kit::Attempts {
     if (persistent_) deadline_.emplace(settings.write_timeout, [this] { client_.shutdown(); });
   }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return request_.span(); }
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    request_.size = static_cast<std::uint32_t>(bytes);
+    return request_.span();
+  }
 
   /// Blocks until the reply is there: roscpp has no other way to call.
   [[nodiscard]] Published publish() noexcept {
@@ -296,7 +299,10 @@ class ServiceServer : public Inbox {
   }
   ~ServiceServer() { silence(); }
 
-  [[nodiscard]] std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return reply_.span(); }
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    reply_.size = static_cast<std::uint32_t>(bytes);
+    return reply_.span();
+  }
   /// roscpp sends it when the callback that visits the request returns.
   [[nodiscard]] Published publish() noexcept {
     answered_ = true;

@@ -55,7 +55,7 @@ struct Options : Native {
       if (transport == tcpros_nodelay) {
         notes.emplace_back("roscpp has TCP_NODELAY for topics only: these services are the same as with tcpros");
       }
-      return;
+      if (settings.pattern == Pattern::request_reply) return;
     }
     std::size_t queues = 0;  // of `depth` messages: a subscriber has as many as its topic has publishers
     for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);

@@ -31,7 +31,8 @@ class ZeroMq {
                        .processes = std::move(processes),
                        .receive = {"poll", "block"},
                        .loan = {false, true},
-                       .varying_sizes = true};
+                       .varying_sizes = true,
+                       .services = true};
     };
     return {.name = "zeromq",
             .title = "ZeroMQ (libzmq)",

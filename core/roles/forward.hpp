@@ -32,7 +32,7 @@ inline void work(std::uint64_t ns) noexcept {
 
 /// Record and sequence n are those of the n-th message that was received and counted. Its intended instant is when that one was
 /// received, and `work_s` later: a node that is busy is late.
-template <Adapter A>
+template <MakesEnds A>
 class Forward {
  public:
   Forward(A& adapter, const Settings& settings, const ForwardRequest& request, Payload payload, const Clock& clock)

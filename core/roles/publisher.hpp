@@ -28,7 +28,7 @@
 
 namespace middlemark {
 
-template <Adapter A>
+template <MakesEnds A>
 class StreamPublisher {
  public:
   /// So many publishes in a row that came to nothing mean that nobody takes any more.
@@ -300,6 +300,7 @@ class StreamPublisher {
     if (!before || !after) return;
     const std::uint64_t accounted = (after->on_cpu_ns - before->on_cpu_ns) + (after->waiting_ns - before->waiting_ns) +
                                     clock_.to_ns(pacer_.sleeping_ticks());
+    if constexpr (requires { A::receives; }) return;  // a call waits for its reply
     blocked_ns_ = wall - std::min(wall, accounted);
   }
 

@@ -19,6 +19,7 @@
 #include <middlemark/roles/pong.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/publisher.hpp>
+#include <middlemark/roles/service.hpp>
 #include <middlemark/roles/subscriber.hpp>
 
 namespace middlemark {
@@ -205,17 +206,35 @@ struct RoleOf<A, PublisherRequest> : std::type_identity<StreamRole<StreamPublish
 template <Adapter A>
 struct RoleOf<A, SubscriberRequest> : std::type_identity<StreamRole<StreamSubscriber<A>, SubscriberRequest>> {};
 
+template <MakesEnds A, class Request>
+[[nodiscard]] std::unique_ptr<Role> stream_role(A& adapter, const Settings& settings, const Request& request,
+                                                const Clock& clock) {
+  using End = std::conditional_t<std::same_as<Request, PublisherRequest>, StreamPublisher<A>, StreamSubscriber<A>>;
+  return std::make_unique<StreamRole<End, Request>>(adapter, settings, request, clock);
+}
+
 /// The roles of one worker, receivers first: a subscriber exists before the publisher that would send to it wherever one
 /// process holds both.
 template <Adapter A>
-[[nodiscard]] std::vector<std::unique_ptr<Role>> make_roles(A& adapter, const Configuration& configuration,
-                                                            const Clock& clock) {
+[[nodiscard]] std::vector<std::unique_ptr<Role>> make_roles(A& adapter, Services<A>& services,
+                                                            const Configuration& configuration, const Clock& clock) {
   std::vector<std::unique_ptr<Role>> roles;
+  const Settings& settings = configuration.settings;
   for (const bool senders : {false, true}) {
     const auto make = [&]<class Request>(const Request& request) {
       if (std::derived_from<Request, SenderRequest> != senders) return;
+      if constexpr (HasRequestReply<A> && requires { request.kept; }) {
+        const auto make_end = [&](auto& side) { roles.push_back(stream_role(side, settings, request, clock)); };
+        if (const auto& requests = settings.topics[request.topic].replies_to) {
+          return make_end(services.of(services.clients, adapter, settings, *requests));
+        }
+        if (replies_of(settings, request.topic)) {
+          if (senders) return make_end(services.of(services.clients, adapter, settings, request.topic));
+          return make_end(services.of(services.servers, adapter, settings, request.topic));
+        }
+      }
       using Made = typename RoleOf<A, Request>::type;
-      roles.push_back(std::make_unique<Made>(adapter, configuration.settings, request, clock));
+      roles.push_back(std::make_unique<Made>(adapter, settings, request, clock));
     };
     for (const AnyRoleRequest& request : configuration.roles) std::visit(make, request);
   }

@@ -23,7 +23,14 @@
 
 namespace middlemark {
 
-template <Adapter A>
+/// How the messages of A's subscribers come, whatever the trial's reception.
+template <class A>
+[[nodiscard]] Reception reception_of(const Settings& settings) noexcept {
+  if constexpr (requires { A::receives; }) return A::receives;
+  return settings.reception;
+}
+
+template <MakesEnds A>
 class StreamSubscriber {
  public:
   StreamSubscriber(A& adapter, const Settings& settings, const SubscriberRequest& request, const Clock& clock,
@@ -32,7 +39,7 @@ class StreamSubscriber {
         topic_(stream_topic(settings, request.topic)),
         place_(place_of(request.index, settings.topics[request.topic].subscribers)),
         sizes_(settings.topics[request.topic]),
-        reception_(settings.reception),
+        reception_(reception_of<A>(settings)),
         request_(request),
         clock_(clock),
         progress_(progress),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,29 @@ namespace middlemark {
              asked.type};
   made.varies = !asked.sizes_path.empty();
   made.history = asked.history;
+  return as_listed(settings, made);
+}
+
+/// The topic of the replies, where that one has the requests of a service of the middleware's own.
+[[nodiscard]] inline std::optional<unsigned> replies_of(const Settings& settings, unsigned requests) {
+  const auto replies = std::ranges::find(settings.topics, std::optional(requests), &TopicRequest::replies_to);
+  if (replies == settings.topics.end()) return std::nullopt;
+  return static_cast<unsigned>(replies - settings.topics.begin());
+}
+
+/// Both ways of such a service of a graph, by the number of its requests' topic.
+[[nodiscard]] inline Topic graph_service(const Settings& settings, unsigned requests) {
+  const TopicRequest& asked = settings.topics[requests];
+  const std::size_t reply_bytes = settings.topics[*replies_of(settings, requests)].message_bytes;
+  Topic made{settings.scope + "_service" + std::to_string(requests),
+             std::max(asked.message_bytes, reply_bytes),
+             1,
+             1,
+             asked.depth,
+             asked.reliability,
+             asked.type,
+             true};
+  made.varies = asked.message_bytes != reply_bytes;
   return as_listed(settings, made);
 }
 

@@ -60,7 +60,7 @@ def test_topics_services_and_processes_are_read() -> None:
             ),
             Topic(name="detections", source="detector", to=("planner",), size=2048, after="camera/image", work_s=0.003),
             Topic(name="plan/request", source="planner", to=("map",), size=16, rate_hz=1.0),
-            Topic(name="plan/reply", source="map", to=("planner",), size=64 << 10, after="plan/request"),
+            Topic(name="plan/reply", source="map", to=("planner",), size=64 << 10, after="plan/request", service=True),
         ),
         shared=(Process("perception", ("camera", "detector")),),
     )  # fmt: skip
@@ -171,9 +171,19 @@ def test_what_is_written_as_a_suite_is_read_as_it_was(data: st.DataObject) -> No
         for name in names
     )
     kept = Topic(name="kept", source=nodes[0], to=(nodes[1],), size=64, rate_hz=1.0, durability="transient-local")
-    topics = (*(each for each in topics if each.name != kept.name), kept)
+    asked = Topic(name="map/request", source=nodes[0], to=(nodes[1],), size=64, rate_hz=2.0)
+    reply = Topic(
+        name="map/reply", source=nodes[1], to=(nodes[0],), size=99, after=asked.name, service=True, work_s=0.003
+    )
+    topics = (*(each for each in topics if each.name not in (kept.name, asked.name, reply.name)), kept, asked, reply)
     wanted = Workload(name="w", topics=topics, shared=(Process("both", tuple(nodes)),) if "both" not in nodes else ())
     text = toml(wanted, 'a "description" \\', ["a remark\nof two lines"])
     found, problems = read_workload(tomllib.loads(text)["workload"], "w", "w.toml", text)
     assert not problems
     assert found == wanted
+
+
+def test_what_follows_a_services_requests_beside_its_replies_is_refused() -> None:
+    other = '[[workload.topic]]\nname = "log"\nfrom = "map"\nto = "recorder"\nsize = 64\nafter = "plan/request"\n'
+    problems = problems_of(ROBOT.replace("[workload.process]", f"{other}\n[workload.process]"))
+    assert ["which its replies follow and nothing else" in each for each in problems] == [True]

@@ -99,6 +99,7 @@ def instants_path(scratch: str, topic: int) -> str:
 
 def _topics_of(graph: Workload, scratch: str) -> tuple[TopicRequest, ...]:
     receiving: dict[int, list[int]] = {}
+    numbers = {each.name: number for number, each in enumerate(graph.topics)}
     for index, (topic, _) in enumerate(graph.edges):
         receiving.setdefault(topic, []).append(index)
     return tuple(
@@ -111,6 +112,7 @@ def _topics_of(graph: Workload, scratch: str) -> tuple[TopicRequest, ...]:
             type=convert(each.type, MessageType),
             sizes_path=sizes_path(scratch, number) if each.sizes else "",
             history=each.history,
+            replies_to=numbers[each.after] if each.service and each.after is not None else None,
         )
         for number, each in enumerate(graph.topics)
     )

@@ -40,6 +40,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """Types of messages that it carries, octets first."""
     varying_sizes: bool = False
     """Messages of a topic may be shorter than its largest."""
+    services: bool = False
+    """Services of a graph are carried by request and reply of the middleware's own."""
     max_history: Annotated[int, Meta(ge=0)] | None = 0
     """Messages of a transient-local topic that a subscriber can get which joins late; 0: volatile only."""
 

@@ -79,6 +79,8 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     reliability: Reliability = "reliable"
     depth: Annotated[int, Meta(ge=1)] | None = 10
     """Keep-last history in messages; None is keep-all."""
+    service: bool = False
+    """It has the replies to ``after``, whose only subscriber publishes it: the two are one service."""
     durability: Durability = "volatile"
     history: Annotated[int, Meta(ge=0)] = 0
     """As a transport carries it: messages that its subscribers must get, who join late. 0: it is volatile there."""
@@ -101,7 +103,12 @@ def honoured(topic: Topic, transport: Transport) -> Topic:
     if transport.max_history is not None:
         history = min(history, transport.max_history)
     return msgspec.structs.replace(
-        topic, reliability=reliability, depth=depth, type=carried(topic, transport), history=history
+        topic,
+        reliability=reliability,
+        depth=depth,
+        type=carried(topic, transport),
+        history=history,
+        service=topic.service and transport.services,
     )
 
 

@@ -298,6 +298,7 @@ def _services(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
             to=(client,),
             size=max(found["reply"], SMALLEST_MESSAGE),
             after=request.name,
+            service=True,
             work_s=found.get("work", 0.0),
             **common,
         )
@@ -341,6 +342,7 @@ def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
             reader.wrong(kind, number, "name", f"a second topic '{each.name}'{other}: one topic has one publisher here")
         if each.source in each.to:
             reader.wrong(kind, number, "to", f"'{each.source}' subscribes to what it publishes")
+    called = {each.after for _, _, each in topics if each.service}
     for kind, number, each in topics:
         if each.after is None:
             continue
@@ -349,6 +351,9 @@ def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
             reader.wrong(kind, number, "after", f"no topic '{each.after}'; {did_you_mean(each.after, by_name)}")
         elif each.source not in before.to:
             text = f"'{each.source}' does not subscribe to '{each.after}', whose nodes are {', '.join(before.to)}"
+            reader.wrong(kind, number, "after", text)
+        elif not each.service and before.name in called:
+            text = f"'{each.after}' has the requests of a service, which its replies follow and nothing else"
             reader.wrong(kind, number, "after", text)
         elif _circles(each, by_name):
             reader.wrong(kind, number, "after", "a circle: no topic in it has a rate of its own")

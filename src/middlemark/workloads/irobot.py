@@ -173,6 +173,11 @@ def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
             request, rate = f"{service}/{name}/request", reading.rate(each, where)
             yield Topic(name=request, source=name, to=(servers[service],), size=CALL_BYTES, rate_hz=rate)
             yield Topic(
-                name=f"{service}/{name}/reply", source=servers[service], to=(name,), size=CALL_BYTES, after=request
+                name=f"{service}/{name}/reply",
+                source=servers[service],
+                to=(name,),
+                size=CALL_BYTES,
+                after=request,
+                service=True,
             )
             reading.remarks.append(f"{where}: requests and replies of {CALL_BYTES} bytes, which nothing tells")

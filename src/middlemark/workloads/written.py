@@ -26,10 +26,14 @@ def toml(
     parts = ["\n".join([*_commented(remarks), f"description = {_text(description)}"])]
     if sequence is not None:
         parts.append(f"[workload]\nsequence = {_text(sequence)}")
-    parts += [
-        "\n".join([*_commented(comments.get(each.name, ())), "[[workload.topic]]", *_topic(each, sequence is None)])
-        for each in workload.topics
-    ]
+    replies = {each.after: each for each in workload.topics if each.service}
+    for each in workload.topics:
+        if each.service:
+            continue
+        reply = replies.get(each.name)
+        head = "[[workload.topic]]" if reply is None else "[[workload.service]]"
+        lines = _topic(each, sequence is None) if reply is None else _service(each, reply)
+        parts.append("\n".join([*_commented(comments.get(each.name, ())), head, *lines]))
     if workload.shared:
         lines = [f"{_text(each.name)} = {_texts(each.nodes)}" for each in workload.shared]
         parts.append("\n".join(["[workload.process]", *lines]))
@@ -69,6 +73,23 @@ def _topic(topic: Topic, its_own: bool) -> list[str]:
         lines.append(f"depth = {topic.depth if topic.depth is not None else _text('all')}")
     if topic.durability != _PLAIN.durability:
         lines.append(f"durability = {_text(topic.durability)}")
+    return lines
+
+
+def _service(request: Topic, reply: Topic) -> list[str]:
+    assert request.rate_hz is not None
+    lines = [
+        f"name = {_text(request.name.removesuffix('/request'))}",
+        f"client = {_text(request.source)}",
+        f"server = {_text(reply.source)}",
+        f"request = {request.size}",
+        f"reply = {reply.size}",
+        f"rate = {request.rate_hz:.9g}",
+    ]
+    if reply.work_s:
+        lines.append(f'work = "{reply.work_s * 1e6:.9g}us"')
+    if reply.deadline_s is not None:
+        lines.append(f'deadline = "{format_seconds(reply.deadline_s).replace(" ", "")}"')
     return lines
 
 

@@ -9,6 +9,7 @@ from middlemark.launch.patterns import stream
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.launch.warnings import of_stream
 from middlemark.launch.worker_request import Asked, bounds_of, instants_path
+from middlemark.model.cell import Cell
 from middlemark.model.outcome import TrialOutcome, bytes_sent
 from middlemark.model.protocol import (
     EndedEvent,
@@ -21,6 +22,8 @@ from middlemark.model.protocol import (
     SubscriberResult,
 )
 from middlemark.model.workload import Topic, Workload
+
+TWO_TOPICS = "services over two topics each: the adapter has no native form in a graph here"
 
 
 def roles(asked: Asked) -> Roles:
@@ -115,6 +118,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
     assert heard.graph is not None
     kept: tuple[PublisherResult | SubscriberResult, ...] = (*senders, *receivers)
     messages = sum(each.sent for each in published)
+    native = _native(heard.cell, heard.graph)
     return msgspec.structs.replace(
         outcome,
         counts=stream.counted(published, taken),
@@ -131,8 +135,16 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
             size=bytes_sent(published, heard.graph) // messages if messages else 0,
             processes=1 if heard.cell.processes == 1 else len(heard.graph.processes),
         ),
+        native_request_reply=native,
+        notes=outcome.notes if native is not False else tuple(dict.fromkeys((*outcome.notes, TWO_TOPICS))),
         warnings=tuple(of_stream(heard.cell, heard.limits, published, taken, senders=senders, receivers=receivers)),
     )
+
+
+def _native(cell: Cell, graph: Workload) -> bool | None:
+    """Say whether the services are the middleware's own; None: there are none."""
+    called = cell.workload is not None and any(each.service for each in cell.workload.topics)
+    return any(each.service for each in graph.topics) if called else None
 
 
 GRAPH = Pattern(roles=roles, conclude=conclude, drains=lambda _cell, _role: True, one_clock=True)
