@@ -279,12 +279,12 @@ class StreamSubscriber {
   std::uint64_t last_warm_up_ticks_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  std::uint64_t joined_ticks_ = 0;
-  std::uint64_t recalled_ticks_ = 0;  // the last of the history
-  SequenceTracker recalled_;
   SequenceTracker* flooding_ = nullptr;  // the latest sender's; none while each message is stamped, or checked
   std::uint64_t flooding_stamp_ = 0;     // of that publisher's message number 0
   bool some_untimed_ = false;            // a publisher leaves some unstamped
+  std::uint64_t joined_ticks_ = 0;
+  std::uint64_t recalled_ticks_ = 0;  // the last of the history
+  SequenceTracker recalled_;
   SubscriberResult result_;
 };
 

@@ -44,6 +44,8 @@ Description elaborate() {
   one.best_effort_carrier = "udp";
   one.types = {MessageType::octets, MessageType::point_cloud};
   one.varying_sizes = true;
+  one.services = true;
+  one.max_history = std::nullopt;
   one.max_depth = 4'000'000'000U;
   one.keep_all = false;
   one.companions = true;
@@ -104,12 +106,16 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_EQ(json.at("best_effort_carrier"), "udp");
   EXPECT_EQ(json.at("types"), Json::array({"octets", "point-cloud"}));
   EXPECT_EQ(json.at("varying_sizes"), true);
-  EXPECT_EQ(json.size(), 16U) << "a field this test does not know";
+  EXPECT_EQ(json.at("services"), true);
+  EXPECT_TRUE(json.at("max_history").is_null());
+  EXPECT_EQ(json.size(), 18U) << "a field this test does not know";
 }
 
 TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_default) {
   const Json json = describe_json(elaborate()).at("transports").at(1);
   EXPECT_TRUE(json.at("max_depth").is_null());
+  EXPECT_EQ(json.at("max_history"), 0);
+  EXPECT_EQ(json.at("services"), false);
   EXPECT_EQ(json.at("processes"), Json::array({1, 2}));
   EXPECT_EQ(json.at("receive"), Json::array({"poll", "block", "listen"}));
   EXPECT_EQ(json.at("reliability"), Json::array({"reliable", "best-effort"}));

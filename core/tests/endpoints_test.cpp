@@ -77,6 +77,30 @@ TEST(Endpoints, of_a_stream_are_its_topics_with_the_roles_dealt_out_over_them) {
   EXPECT_EQ(all[1].reliability, Reliability::best_effort);
 }
 
+TEST(Endpoints, of_a_service_in_a_graph_are_one_for_both_ways_where_the_middleware_has_it_and_else_two_topics) {
+  Configuration configuration = trial(Pattern::stream);
+  configuration.settings.publishers = 2;
+  configuration.settings.subscribers = 2;
+  configuration.settings.topics = {{.message_bytes = 64, .publishers = {0}, .subscribers = {0}, .history = 3},
+                                   {.message_bytes = 4096, .publishers = {1}, .subscribers = {1}, .replies_to = 0}};
+  SubscriberRequest server;
+  server.forwards = {{.index = 1, .topic = 1}};
+  configuration.roles = {server};
+  const std::vector<Topic> two = endpoints_of(configuration, false);
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(two[0].history, 3U);
+  EXPECT_FALSE(two[0].service);
+  EXPECT_EQ(two[1].name, "mm_stream1");
+  EXPECT_EQ(two[1].publishers_here, 1U);
+  const std::vector<Topic> one = endpoints_of(configuration, true);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].name, "mm_service0");
+  EXPECT_TRUE(one[0].service && one[0].varies);
+  EXPECT_EQ(one[0].message_bytes, 4096U) << "the larger of both ways";
+  EXPECT_EQ(one[0].publishers_here, 0U);
+  EXPECT_EQ(one[0].subscribers_here, 1U);
+}
+
 TEST(Endpoints, of_calls_are_one_service_where_the_middleware_has_them_and_else_a_topic_there_and_one_back_to_each) {
   Configuration configuration = trial(Pattern::request_reply);
   configuration.settings.publishers = 2;

@@ -64,8 +64,8 @@ SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers
 Bytes published_before(std::uint64_t number) { return message(Header::history_bit | number, 0, true); }
 
 TEST(Subscriber, that_joins_late_counts_what_it_must_receive_of_the_history_once) {
-  const SubscriberResult result =
-      receive({published_before(0), published_before(1), published_before(1), published_before(3), message(1)}, 1, 0, 3);
+  const SubscriberResult result = receive(
+      {published_before(0), published_before(1), published_before(1), published_before(3), message(1)}, 1, 0, 3);
   EXPECT_EQ(result.history_due, 3U);
   EXPECT_EQ(result.history_received, 2U);
   EXPECT_TRUE(result.history_ns.has_value());
