@@ -101,7 +101,7 @@ struct TopicRequest {
   std::uint32_t history = 0;
   /// The number of another topic with one subscriber, which forwards to this one and nothing else: the two are the
   /// requests and the replies of a service of the middleware's own. null: they are not.
-  std::optional<unsigned> replies_to;
+  std::optional<unsigned> replies_to{};
 };
 template <>
 inline constexpr auto fields_of<TopicRequest> = std::tuple{
@@ -233,7 +233,7 @@ struct RoleRequest {
   /// filled: every byte is written and checked; untouched: only the header is.
   Payload payload = Payload{};
   /// Its thread is pinned to this one; null: it is not.
-  std::optional<int> cpu;
+  std::optional<int> cpu{};
 };
 template <>
 inline constexpr auto fields_of<RoleRequest> = std::tuple{
@@ -294,8 +294,8 @@ struct AnswererRequest : RoleRequest {
   /// Absolute; the .npy of what was stamped is written after the end. Empty: nothing is stamped.
   std::string samples_path{};
   /// Messages that will come, all senders together.
-  std::optional<std::uint64_t> samples;
-  std::optional<double> duration_s;
+  std::optional<std::uint64_t> samples{};
+  std::optional<double> duration_s{};
 };
 template <>
 inline constexpr auto fields_of<AnswererRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
@@ -516,14 +516,14 @@ inline constexpr auto fields_of<ReadyEvent> = std::tuple{
 struct Counts {
   RoleKind role = RoleKind{};
   unsigned index = 0;
-  std::optional<std::uint64_t> sent;
-  std::optional<std::uint64_t> publish_failed;
+  std::optional<std::uint64_t> sent{};
+  std::optional<std::uint64_t> publish_failed{};
   /// A publisher's: time that its thread slept within publish(); null as well where the kernel does not tell.
-  std::optional<std::uint64_t> blocked_ns;
-  std::optional<std::uint64_t> received;
-  std::optional<std::uint64_t> duplicated;
-  std::optional<std::uint64_t> reordered;
-  std::optional<std::uint64_t> damaged;
+  std::optional<std::uint64_t> blocked_ns{};
+  std::optional<std::uint64_t> received{};
+  std::optional<std::uint64_t> duplicated{};
+  std::optional<std::uint64_t> reordered{};
+  std::optional<std::uint64_t> damaged{};
 };
 template <>
 inline constexpr auto fields_of<Counts> = std::tuple{
@@ -543,7 +543,7 @@ struct ThreadUse {
   std::string name;
   std::uint64_t cpu_ns = 0;
   /// Runnable, but another had the processor; null: the kernel does not tell.
-  std::optional<std::uint64_t> waiting_ns;
+  std::optional<std::uint64_t> waiting_ns{};
 };
 template <>
 inline constexpr auto fields_of<ThreadUse> = std::tuple{
@@ -701,11 +701,11 @@ struct CallerResult : RoleResult {
   /// The middleware refused: neither sent nor lost.
   std::uint64_t publish_failed = 0;
   /// Intended instants within the measuring; null without a schedule.
-  std::optional<std::uint64_t> scheduled;
+  std::optional<std::uint64_t> scheduled{};
   /// Sent more than a period of the schedule after their instant.
-  std::optional<std::uint64_t> late_sends;
+  std::optional<std::uint64_t> late_sends{};
   /// Instants for which nothing was sent before the end.
-  std::optional<std::uint64_t> unsent;
+  std::optional<std::uint64_t> unsent{};
   /// The thread waited for intended instants.
   std::uint64_t pacing_ns = 0;
 };
@@ -792,25 +792,25 @@ struct PublisherResult : RoleResult {
   static constexpr std::string_view tag_field = "role", tag = "publisher";
   unsigned topic = 0;
   /// Intended instants within the measuring; null without a schedule.
-  std::optional<std::uint64_t> scheduled;
+  std::optional<std::uint64_t> scheduled{};
   /// Publishes that succeeded.
   std::uint64_t sent = 0;
   /// Theirs, all together, where sizes vary; null: each has the topic's size.
-  std::optional<std::uint64_t> sent_bytes;
+  std::optional<std::uint64_t> sent_bytes{};
   /// Publishes that back-pressure held beyond the write timeout: neither sent nor lost.
   std::uint64_t timed_out = 0;
   /// The middleware refused: neither sent nor lost.
   std::uint64_t publish_failed = 0;
   /// Sent more than a period of the schedule after their instant.
-  std::optional<std::uint64_t> late_sends;
+  std::optional<std::uint64_t> late_sends{};
   /// Instants for which nothing was sent before the end.
-  std::optional<std::uint64_t> unsent;
+  std::optional<std::uint64_t> unsent{};
   /// The thread slept while it was not waiting for an instant: within publish().
-  std::optional<std::uint64_t> blocked_ns;
+  std::optional<std::uint64_t> blocked_ns{};
   /// The thread waited for intended instants.
   std::uint64_t pacing_ns = 0;
   /// Time within publish(); null where not every message was stamped.
-  std::optional<std::uint64_t> writing_ns;
+  std::optional<std::uint64_t> writing_ns{};
   /// Of so many messages the first was stamped.
   unsigned stamped_every = 1;
   /// CLOCK_MONOTONIC; 0: nothing was sent.
@@ -864,15 +864,15 @@ struct SubscriberResult : RoleResult {
   std::uint64_t samples = 0;
   /// Those that came when that was full.
   std::uint64_t in_histogram = 0;
-  std::optional<std::uint64_t> one_way_p50_ns;
-  std::optional<std::uint64_t> one_way_p99_ns;
-  std::optional<std::uint64_t> one_way_max_ns;
+  std::optional<std::uint64_t> one_way_p50_ns{};
+  std::optional<std::uint64_t> one_way_p99_ns{};
+  std::optional<std::uint64_t> one_way_max_ns{};
   /// Messages of the topic's history that it had to receive, because it joined late.
   std::uint64_t history_due = 0;
   /// Different ones that came.
   std::uint64_t history_received = 0;
   /// From just before its end was opened to the last of them; null: none came.
-  std::optional<std::uint64_t> history_ns;
+  std::optional<std::uint64_t> history_ns{};
 };
 template <>
 inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
@@ -988,7 +988,7 @@ struct AwakeEvent {
   static constexpr std::string_view tag_field = "event", tag = "awake";
   std::vector<int> cpus;
   /// Why it is not what was asked for; nothing is kept awake then.
-  std::optional<std::string> absent;
+  std::optional<std::string> absent{};
 };
 template <>
 inline constexpr auto fields_of<AwakeEvent> = std::tuple{
@@ -1011,9 +1011,9 @@ inline constexpr auto fields_of<WatchCommand> = std::tuple{
 struct WatchingEvent {
   static constexpr std::string_view tag_field = "event", tag = "watching";
   /// null: nothing is seen.
-  std::optional<WatchScope> scope;
+  std::optional<WatchScope> scope{};
   /// Why nothing is.
-  std::optional<std::string> absent;
+  std::optional<std::string> absent{};
 };
 template <>
 inline constexpr auto fields_of<WatchingEvent> = std::tuple{
@@ -1045,7 +1045,7 @@ inline constexpr auto fields_of<CpuOthers> = std::tuple{
 struct SeenEvent {
   static constexpr std::string_view tag_field = "event", tag = "seen";
   /// null: nothing was watched, and nothing below means anything.
-  std::optional<WatchScope> scope;
+  std::optional<WatchScope> scope{};
   /// No record was lost.
   bool complete = false;
   std::uint64_t records = 0;

@@ -84,7 +84,8 @@ TEST(Endpoints, of_a_service_in_a_graph_are_one_for_both_ways_where_the_middlewa
   configuration.settings.topics = {{.message_bytes = 64, .publishers = {0}, .subscribers = {0}, .history = 3},
                                    {.message_bytes = 4096, .publishers = {1}, .subscribers = {1}, .replies_to = 0}};
   SubscriberRequest server;
-  server.forwards = {{.index = 1, .topic = 1}};
+  server.forwards.resize(1);
+  server.forwards[0].topic = 1;
   configuration.roles = {server};
   const std::vector<Topic> two = endpoints_of(configuration, false);
   ASSERT_EQ(two.size(), 2U);
