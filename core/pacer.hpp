@@ -29,7 +29,8 @@ namespace middlemark {
 ///
 /// One that spins reads the clock until the instant; else it sleeps until shortly before and spins the rest. How shortly
 /// follows what this machine's wake-ups overshoot: one after the instant widens the margin by a quarter, one in time narrows
-/// it by a thousandth, so that about one in 250 is late. A spin is bounded by its instant and by the stop; under a real-time
+/// it by a thousandth, so that about one in 250 is late. Under `load.sleeps` it sleeps until the instant, and is as late as
+/// this machine's wake-ups are: a spin for each of some hundred messages a second costs more than all else. A spin is bounded by its instant and by the stop; under a real-time
 /// priority RLIMIT_RTTIME, which counts what was not slept, must allow for the whole trial.
 class Pacer {
  public:
@@ -38,10 +39,10 @@ class Pacer {
       : clock_(clock),
         schedule_(load, clock.ticks_per_second(), instants),
         spins_(spins),
-        margin_(clock.to_ticks(100'000)),
-        narrowest_(clock.to_ticks(5'000)),
-        widest_(clock.to_ticks(250'000)),
-        worth_sleeping_(clock.to_ticks(50'000)),
+        margin_(load.sleeps ? 0 : clock.to_ticks(100'000)),
+        narrowest_(load.sleeps ? 0 : clock.to_ticks(5'000)),
+        widest_(load.sleeps ? 0 : clock.to_ticks(250'000)),
+        worth_sleeping_(load.sleeps ? 0 : clock.to_ticks(50'000)),
         preempted_(clock.to_ticks(50'000)) {}
 
   /// The schedule begins at `ticks`. What was learnt of the machine's wake-ups is kept from an earlier start.

@@ -214,6 +214,8 @@ struct Load {
   /// `lap_ns`, which is above the last; `rate_hz` is their mean. Empty: `arrivals` says how they lie.
   std::string instants_path{};
   std::uint64_t lap_ns = 0;
+  /// The sender sleeps until the instant, as an application's timer does; else it wakes up before and spins the rest.
+  bool sleeps = false;
 };
 template <>
 inline constexpr auto fields_of<Load> = std::tuple{
@@ -224,7 +226,8 @@ inline constexpr auto fields_of<Load> = std::tuple{
     Field{"burst", &Load::burst, Presence::optional, {.least = 1}},
     Field{"recovery_s", &Load::recovery_s, Presence::optional, {.least = 0, .most = 1e+09}},
     Field{"instants_path", &Load::instants_path, Presence::optional},
-    Field{"lap_ns", &Load::lap_ns, Presence::optional}};
+    Field{"lap_ns", &Load::lap_ns, Presence::optional},
+    Field{"sleeps", &Load::sleeps, Presence::optional}};
 
 /// What is asked of any role. Frozen while the role runs.
 struct RoleRequest {

@@ -237,5 +237,20 @@ TEST(SleepingPacer, learns_how_late_this_machine_wakes_it) {
   EXPECT_EQ(pacer.margin_ticks(), learnt) << "what the warm-up learnt serves the measuring";
 }
 
+TEST(Pacer, that_sleeps_spins_before_no_instant_and_lets_no_message_go_before_its_own) {
+  const Clock clock = calibrated();
+  Load load = rate(500);
+  load.sleeps = true;
+  Pacer pacer{clock, load, false};
+  const StopSignal stop;
+  pacer.start(clock.ticks());
+  for (int i = 0; i < 50; ++i) {
+    const std::uint64_t intended = pacer.next();
+    ASSERT_TRUE(pacer.wait(intended, stop));
+    ASSERT_GE(clock.ticks(), intended);
+    EXPECT_EQ(pacer.margin_ticks(), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace middlemark

@@ -157,6 +157,8 @@ class Load(Message, frozen=True, kw_only=True, omit_defaults=True):
     """rate: absolute; a uint64 in host order for each message, ascending: its instant in ns from the start. Repeated
     every ``lap_ns``, which is above the last; ``rate_hz`` is their mean. Empty: ``arrivals`` says how they lie."""
     lap_ns: Count = 0
+    sleeps: bool = False
+    """The sender sleeps until the instant, as an application's timer does; else it wakes up before and spins the rest."""
 
 
 class RoleRequest(Message, frozen=True, kw_only=True, tag_field="role"):

@@ -79,6 +79,7 @@ def _load(asked: Asked, number: int, topic: Topic) -> Load:
         seed=asked.seed + number,
         instants_path=instants_path(asked.scratch, number) if topic.instants else "",
         lap_ns=round(topic.lap_s * 1e9),
+        sleeps=True,
     )
 
 
