@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 
 import msgspec
-import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
