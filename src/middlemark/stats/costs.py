@@ -146,9 +146,10 @@ def involuntary_hz(cost: WorkerCost) -> float:
     return _rate(cost.involuntary_switches, cost)
 
 
-def threads_of(cost: WorkerCost) -> float:
-    """Return the threads that it had, those included that ended meanwhile."""
-    return sum(each.threads for each in cost.threads)
+def threads_of(cost: WorkerCost) -> float | None:
+    """Return the threads that it had, those included that ended meanwhile; None where another tool does not tell."""
+    known = [each.threads for each in cost.threads if each.threads is not None]
+    return sum(known) if len(known) == len(cost.threads) else None
 
 
 def _share(nanoseconds: int, cost: WorkerCost) -> float:

@@ -141,7 +141,7 @@ def _rate(means: str, figure: Figure, unit: str, where: str) -> Metric:
     )
 
 
-PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float], str]] = {
+PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float | None], str]] = {
     "processors": ("processors used", costs.cpu_of, "processors"),
     "memory": ("resident memory at the end", lambda each: float(each.rss_bytes), "bytes"),
     "peak_memory": ("the highest resident memory", lambda each: float(each.peak_rss_bytes), "bytes"),
@@ -162,10 +162,11 @@ def _of_workers(name: str, role: str | None) -> Metric:
 
     def figure(_: Cell, trial: TrialSummary) -> float | None:
         if role == COMPANION:
-            found = [of(each) for each in trial.outcome.companions]
+            told = [of(each) for each in trial.outcome.companions]
         else:
-            found = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
-        return sum(found) if found else None
+            told = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
+        found = [each for each in told if each is not None]
+        return sum(found) if found and len(found) == len(told) else None
 
     return Metric(means=means, figure=figure, unit=unit)
 
