@@ -82,6 +82,15 @@ def _between(low: str, high: str) -> Figure:
     return figure
 
 
+def _times_p50(name: str) -> Metric:
+    def figure(cell: Cell, trial: TrialSummary) -> float | None:
+        middle, far = _quantile("p50")(cell, trial), _quantile(name)(cell, trial)
+        return far / middle if middle and far is not None else None
+
+    told = name.replace("_", ".")
+    return msgspec.structs.replace(_latency(f"{told} as a part of p50", figure, _NARROWER), unit="1")
+
+
 def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER, *, has_floor: bool = False) -> Metric:
     return Metric(
         means=means,
@@ -183,6 +192,8 @@ METRICS: Mapping[str, Metric] = {
     "stdev": _latency("the standard deviation", _quantile("stdev"), _NARROWER),
     "spread": _latency("p99 less p50", _between("p50", "p99"), _NARROWER),
     "range": _latency("the longest less the shortest of a trial", _between("min", "max"), _NARROWER),
+    "tail": _times_p50("p99"),
+    "far_tail": _times_p50("p99_99"),
     "write": Metric(
         means="time within publish(), its median",
         figure=_median_of("write_ns"),
