@@ -1,5 +1,6 @@
 """``middlemark reproduce``: a published study measured again, and each of its claims judged."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import msgspec
 from middlemark import exits
 from middlemark.commands.options import GATES
 from middlemark.model.expectation import Deciding
+from middlemark.plan.rounds import first_rounds
 from middlemark.problems import Problem, RequestError
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
@@ -70,18 +72,15 @@ def command(
     built = built_workers()
     suites = load([str(study.suite)], raw_options())
     plan = without_refused(plan_here(suites, built), suites, built.workers, "lo")
-    first = tuple(trial for trial in plan.trials if trial.number == 1)
-    plan = msgspec.structs.replace(plan, trials=first, deciding=Deciding(budget_s))
+    # One round is measured whatever the budget: every claim has its figure then.
+    plan = msgspec.structs.replace(first_rounds(plan, 1), deciding=Deciding(budget_s))
     file = run_file(plan, suites, built.workers)
     shown = Shown("lo", output_format, quiet, fail_if=fail_if, failures_are_results=True)
 
-    def show(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
-        return _print(study, run, shown)
-
-    return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, show)
+    return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, partial(_print, study))
 
 
-def _print(study: Study, run: "MeasuredRun", shown: Shown) -> str | None:
+def _print(study: Study, run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:  # noqa: ARG001
     """Print the claims in the order of the study; return why that was not possible."""
     from middlemark.document.expectations import expected_of
     from middlemark.runs.report import tell_beside

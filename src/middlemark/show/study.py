@@ -1,4 +1,4 @@
-"""What came of a study's claims: the document's figure, ours, the verdict, and where the document contradicts itself."""
+"""What came of a study's claims: the document's figure, ours, the verdict, and where it contradicts itself."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The studies that come with Middlemark: a published document's claims as a suite, and what the document says of them."""
+"""The studies that come with Middlemark: a document's claims as a suite, and what the document says of them."""
 
 import re
 from pathlib import Path
