@@ -18,7 +18,7 @@ VERBS = {
     "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
     "import": "Read what other tools wrote into a run.",
     "workload": "Make a workload from what there is: a recorded bag, a topology.",
-    "list": "List adapters, suites or runs.",
+    "list": "List adapters, suites, frameworks or runs.",
 }
 
 MODULES = {"import": "import_"}
