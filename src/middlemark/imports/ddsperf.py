@@ -150,7 +150,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
                     costs.setdefault(row, Costs())
                 continue
             lines.refuse(index, line)
-        if len(pings) + len(subscribers) > _MOST:
+        if len(pings) + len(subscribers) + len(costs) + len(costs[row]) > _MOST:
             raise NotRead(f"more than {_MOST:,} processes and sizes are in it: that is no log of a measurement")
     rows = _rows(pings, subscribers, timeouts, publishers)
     return Log(

@@ -68,6 +68,10 @@ class Costs:
         self._told: dict[tuple[int, int], _Process] = {}
         """By the process they are of and the one that printed them."""
 
+    def __len__(self) -> int:
+        """Return of how many processes there are lines, those of each other counted."""
+        return len(self._told)
+
     def read(self, line: bytes) -> bool:
         """Take a line. False: it is none of these."""
         found = _LINE.fullmatch(line)
