@@ -78,7 +78,8 @@ def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> 
         yield Text.assemble((first[:1], style), first[1:])
         yield from map(Text, more)
         yield from _beside("its figure", said.figure if said else "none", width)
-        yield from _beside(WORDS[each.verdict], each.why, width)
+        word = WORDS[each.verdict]
+        yield from _beside(word, each.why.removeprefix(f"{word}, "), width)
         if said and said.contradicts and said.contradicts not in told:
             told.add(said.contradicts)
             yield from _beside("itself", said.contradicts, width)
