@@ -29,7 +29,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     figure: Figure
     """None: not measured. The figures that are compared are positive: a ratio to 0 says nothing."""
     unit: str
-    """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, or 1 for a part."""
+    """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, medians; 1 for a part."""
     words: tuple[str, str] = _LESS
     """What B is beside A where it is better, and where it is worse."""
     higher_is_better: bool = False
@@ -88,7 +88,7 @@ def _times_p50(name: str) -> Metric:
         return far / middle if middle and far is not None else None
 
     told = name.replace("_", ".")
-    return msgspec.structs.replace(_latency(f"{told} as a part of p50", figure, _NARROWER), unit="1")
+    return msgspec.structs.replace(_latency(f"{told}, in medians", figure, _NARROWER), unit="medians")
 
 
 def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER, *, has_floor: bool = False) -> Metric:
