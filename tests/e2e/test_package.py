@@ -104,6 +104,14 @@ def test_the_suites_are_inside_the_package(installed: Installed) -> None:
         assert suite.stem in shown
 
 
+def test_the_studies_and_the_table_of_frameworks_are_inside_the_package(installed: Installed) -> None:
+    shown = installed.run("reproduce", "--list").stdout
+    for study in (ROOT / "studies").iterdir():
+        assert study.name in shown
+        assert (installed.package / "studies" / study.name / "suite.toml").is_file()
+    assert "OROCOS RTT" in installed.run("list", "frameworks").stdout
+
+
 def test_what_reports_draw_with_is_inside_the_package_with_its_licences(installed: Installed) -> None:
     script = (installed.package / "web" / "report.js").read_text(encoding="utf-8")
     assert "@observablehq/plot" in script

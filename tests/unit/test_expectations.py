@@ -251,8 +251,8 @@ say = "something"
         "lan.toml: line 22: expect 3: tolerence: no such key; did you mean 'tolerance'?",
         "lan.toml: line 23: expect 3: margin: means nothing beside at_most; leave it out",
         "lan.toml: line 21: expect 3: at_most: 5 is no time with a unit; write '5ms' or '20us', in quotes",
-        "lan.toml: line 20: expect 3: metric: cpu is of a whole trial; a topic has deadline, loss, max, mean, min, "
-        "p50, p90, p99, p99.9, p99.99, range and 3 more",
+        "lan.toml: line 20: expect 3: metric: cpu is of a whole trial; a topic has deadline, far_tail, loss, max, "
+        "mean, min, p50, p90, p99, p99.9, p99.99 and 5 more",
         "lan.toml: line 27: expect 4: id: '?' is no id; letters, digits, '.', '_' and '-' are",
         'lan.toml: line 24: expect 4: b is missing: which configurations are meant, as in b = { transport = "shm" }',
         "lan.toml: line 26: expect 4: change: '67 percent' is not understood; write '-72% … -62%', or '-67%'",

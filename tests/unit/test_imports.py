@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from imports_cases import READ, codes, fixture, one, read
+from imports_cases import READ, codes, fixture, one, read, results, source
 
-from middlemark.imports import FORMATS, find, is_ours
+from middlemark.imports import FORMATS, NotRead, find, is_ours
 from middlemark.imports.latencytest import RAW
 from middlemark.model.times import Summary
 
@@ -120,6 +120,50 @@ def test_lines_of_ddsperf_that_have_no_figure_of_ours_are_known(line):
     assert read(fixture("ddsperf/ping.log") + line + b"[8] 2.0\n").unread == 1
 
 
+def test_what_ddsperf_says_a_process_cost_stands_in_its_row():
+    [ping] = results((source(log := read(fixture("ddsperf/ping.log"))), log))
+    cost = ping.resources
+    assert cost is not None
+    assert cost.rss_bytes == pytest.approx(7.8 * 2**20, rel=1e-6)
+    assert cost.voluntary_hz == pytest.approx(np.mean([19442, 17005, 16309, 17841, 18719]))
+    assert cost.involuntary_hz == pytest.approx(np.mean([18193, 14804, 16181, 17633, 18274]))
+    assert (cost.user, cost.system) == (pytest.approx(0.116), pytest.approx(0.258))
+    assert [(each.name, each.cpu) for each in cost.workers[0].threads] == [
+        ("recvUC", pytest.approx(0.372)),
+        ("ddsperf", pytest.approx(0.002)),
+    ]
+    assert (cost.minor_faults, cost.workers[0].major_faults) == (None, None), "the log does not tell them"
+    assert {"cost-in-per-cents", "cost-of-one-process"} <= {each.code for each in ping.warnings}
+
+
+def test_what_ddsperf_says_of_its_peer_is_in_the_row_as_well():
+    stream = one(read(fixture("ddsperf/flood-sub.log")))
+    assert [(each.who, round(each.rss_bytes / 2**20, 1)) for each in stream.costs] == [
+        ("process 20879", 9.2),
+        ("process 20880", 7.5),
+    ]
+    assert "cost-of-one-process" not in codes(stream)
+
+
+def test_a_process_whose_own_lines_are_in_the_log_counts_once():
+    both = fixture("ddsperf/flood-sub.log") + b"[20880] 2.000  rss:7.5MB vcsw:65 ivcsw:30273 pub:7%+40%\n"
+    assert [each.who for each in one(read(both)).costs] == ["process 20879", "process 20880"]
+    assert one(read(both)).costs[1].seconds == 1.0
+
+
+def test_pings_among_data_have_no_cost_for_it_is_that_of_the_data():
+    pings, stream = read(fixture("ddsperf/one-process.log")).measured
+    assert pings.costs == ()
+    assert len(stream.costs) == 1
+
+
+def test_pings_of_ddsperf_that_were_never_answered_are_a_run_without_a_result():
+    log = read(fixture("ddsperf/ping.log") + b"[7] ping timed out (total 3 times) ... sending new ping\n")
+    _, hung = log.measured
+    assert hung.failed is not None
+    assert "3 pings that timed out and no result" in hung.failed.text
+
+
 def test_ddsperf_within_one_process_is_known_to_be():
     ping, stream = read(fixture("ddsperf/one-process.log")).measured
     assert ping.cell.processes == 1
@@ -187,6 +231,22 @@ def test_two_roundtrippings_of_two_sizes_at_once_cannot_be_parted_and_give_nothi
     log = read(b"".join(line + line.replace(b"payloadSize: 1024", b"payloadSize: 64") for line in lines))
     assert log.measured == ()
     assert log.unread == 10
+
+
+def test_a_roundtripping_without_a_figure_is_named_as_a_run_without_a_result():
+    whole = fixture("roundtripping/short.log")
+    hung = whole[: whole.index(b"\n# Overall")].replace(b"payloadSize: 64 ", b"payloadSize: 65536 ")
+    for data, sizes in (
+        (whole + hung, [64, 65536]),
+        (hung + whole, [65536, 64]),
+        (hung[: hung.index(b"# Warm")] + whole, [65536, 64]),
+        (hung, [65536]),
+    ):
+        log = read(data)
+        assert [each.cell.size for each in log.measured] == sizes
+        for each in log.measured:
+            assert (each.failed is None) == (each.cell.size == 64)
+            assert each.failed is None or "65,536 bytes and no result" in each.failed.text
 
 
 def test_rows_of_latencytest_are_half_round_trips_whatever_its_heading_says():
@@ -360,3 +420,51 @@ def test_a_size_that_only_a_name_tells_is_a_guess_and_none_is_none():
 def test_what_middlemark_prints_in_another_tools_words_is_known(text):
     assert is_ours(text)
     assert not is_ours(fixture("ddsperf/ping.log"))
+
+
+FIGURES = """
+document = "a page"
+tool = "RoundtripPing"
+unit = "us"
+halves = true
+[[figures]]
+adapter = "cyclonedds"
+transport = "shm"
+pin = [0]
+priority = "fifo:80"
+samples = 10_000
+size = [0, 65536]
+p50 = [12, "the run gave no result"]
+"p99.99" = [270, "the run gave no result"]
+write_p50 = [3, "the run gave no result"]
+"""
+
+
+def test_figures_of_a_document_become_rows_without_samples():
+    told, hung = read(FIGURES.encode()).measured
+    assert (told.cell.adapter, told.cell.transport, told.cell.size) == ("cyclonedds (RoundtripPing)", "shm", 0)
+    assert (told.cell.pin, told.cell.priority) == ((0,), "fifo:80")
+    assert not {"size", "pin", "priority", "transport"} & set(told.cell.unknown)
+    assert {"receive", "reliability"} <= set(told.cell.unknown)
+    assert told.times.round_trip_ns.p50 == 24_000, "halves are doubled"
+    assert told.times.write_ns.p50 == 3_000, "a time of writing is none"
+    assert told.times.round_trip_ns.p99_99 is None, "one sample lies beyond the 99.99 % of 10,000"
+    assert {"imported", "half-round-trip", "few-samples"} == codes(told)
+    assert hung.failed.text == "the run gave no result"
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "told"),
+    [
+        ('unit = "us"', 'unit = "hours"', "unit: one of ns, us, ms, s"),
+        ("halves = true", "", "halves: true where"),
+        ("samples = 10_000", 'colour = "red"', "figures 1: colour: no such key"),
+        ("size = [0, 65536]", "size = [0]", "figures 1: its columns have 1, 2 values"),
+        ("p50 = [12", "p50 = [-12", "p50: -12 is no figure"),
+        ('adapter = "cyclonedds"', "", "figures 1: no adapter"),
+        ("halves = true", "halves =", "not TOML"),
+    ],
+)
+def test_wrong_figures_are_refused_with_their_place(was, becomes, told):
+    with pytest.raises(NotRead, match=re.escape(told)):
+        read(FIGURES.replace(was, becomes, 1).encode())

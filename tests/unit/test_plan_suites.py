@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, MEMCPY, SHM, UDP
+from descriptions import CYCLONE, EVERYONE, FAST, FLOORS, MEMCPY, SHM, UDP, transport
 from planning import pairs_of, plan_of, suite_of
 
 from middlemark.model.description import NativeSetting
@@ -43,19 +43,21 @@ def test_first_look_runs_with_floors_only_and_on_one_processor() -> None:
 
 
 def test_fastdds_latency_is_the_experiment_of_latencytest() -> None:
-    plan = make_plan(load(["fastdds-latency"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
-    assert {trial.limits.samples for trial in plan.trials} == {10_000}
+    lends = msgspec.structs.replace(
+        FAST, transports=tuple(msgspec.structs.replace(each, loan=(False, True)) for each in FAST.transports)
+    )
+    here = tuple(lends if each is FAST else each for each in EVERYONE)
+    plan = make_plan(load(["fastdds-latency"], raw_options()), here, cpus=(0, 1), seed=0)
+    assert {trial.limits.samples for trial in plan.trials} == {100_000}, "99.99 % wants ten samples beyond it"
     fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
     assert {(cell.transport, cell.loan, cell.processes) for cell in fast} == {
-        ("intraprocess", False, 1), ("shm", False, 2), ("data-sharing", False, 2),
-        ("data-sharing", True, 2), ("udp", False, 2),
-    }  # fmt: skip
-    assert {(cell.size, cell.reliability, cell.receive) for cell in fast} == {
-        (size, reliability, "listen")
-        for size in (16, 1024, 64512, 1048576)
-        for reliability in ("reliable", "best-effort")
+        (name, loan, 1 if name == "intraprocess" else 2)
+        for name in ("intraprocess", "shm", "data-sharing", "udp", "tcp")
+        for loan in (False, True)
     }
-    assert len(fast) == 5 * 4 * 2
+    assert {(cell.size, cell.receive) for cell in fast} == {(size, "listen") for size in (16, 1024, 64512, 1048576)}
+    assert {(cell.transport, cell.loan) for cell in fast if cell.reliability == "best-effort"} == {("udp", False)}
+    assert len(fast) == (5 * 2 + 1) * 4
     assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
 
 
@@ -71,19 +73,27 @@ def test_cyclonedds_roundtrip_is_the_experiment_of_roundtripping() -> None:
 
 
 def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> None:
-    batches = msgspec.structs.replace(CYCLONE, native={"Internal/WriteBatch": "true or false"})
+    own = ("SynchronousDeliveryPriorityThreshold", "Watermarks/WhcHigh", "WriteBatch")
+    keys = (*(f"Internal/{each}" for each in own), "General/MaxMessageSize", "General/FragmentSize")
+    batches = msgspec.structs.replace(
+        CYCLONE,
+        native={key: NativeSetting(help="it") for key in keys},
+        transports=(*CYCLONE.transports, transport("default", carrier="any")),
+    )
     here = tuple(batches if each is CYCLONE else each for each in EVERYONE)
     plan = make_plan(load(["cyclonedds-performance"], raw_options()), here, cpus=(0, 1), seed=0)
     cyclone = [cell for cell in plan.cells if cell.adapter == "cyclonedds"]
     assert {(cell.pattern, cell.transport, cell.depth) for cell in cyclone} == {
-        ("stream", "udp", None), ("stream", "shm", 16), ("ping-pong", "udp", 1), ("ping-pong", "shm", 1),
+        ("stream", "udp", None), ("stream", "shm", 16), ("stream", "default", None),
+        ("ping-pong", "udp", 1), ("ping-pong", "shm", 1), ("ping-pong", "default", 1),
     }  # fmt: skip
     assert {(cell.receive, cell.reliability, cell.rate, cell.payload) for cell in cyclone} == {
         ("listen", "reliable", "max", "untouched")
     }
-    assert {cell.native for cell in cyclone if cell.pattern == "stream" and cell.transport == "udp"} == {
-        (), (("Internal/WriteBatch", "true"),),
-    }  # fmt: skip
+    natives = {cell.native for cell in cyclone if cell.pattern == "stream" and cell.transport == "udp"}
+    [page] = natives - {(), (("Internal/WriteBatch", "true"),)}
+    assert {*dict(page)} == {*keys}, "its own settings: asynchronous, large datagrams, a high-water mark, in batches"
+    assert {cell.native for cell in cyclone if cell.transport == "default"} == {()}, "as it comes"
     floors = {(cell.pattern, cell.adapter, cell.size) for cell in plan.cells if cell.adapter != "cyclonedds"}
     assert floors == {
         (pattern, name, size)
@@ -91,7 +101,7 @@ def test_cyclonedds_performance_is_the_experiment_of_its_performance_page() -> N
         for name in ("shm", "uds", "udp", "tcp")
         for size in {cell.size for cell in cyclone}
     }
-    assert {16, 1 << 20} <= {cell.size for cell in cyclone}
+    assert {16, 100, 1 << 20} <= {cell.size for cell in cyclone}
 
 
 def test_fastdds_throughput_is_the_experiment_of_throughputtest_within_eighteen_minutes() -> None:

@@ -33,6 +33,12 @@ def test_the_times_of_round_trips_come_from_their_samples() -> None:
     assert "p99.99" not in found, "a thousand samples have none"
 
 
+def test_a_tail_is_so_many_times_the_median() -> None:
+    found = _figures(cell(), _trips(cell()))
+    assert found["tail"] == pytest.approx(1.98, rel=0.01)
+    assert "far_tail" not in found, "99.99 % of a thousand samples is nothing"
+
+
 def test_rates_of_round_trips_are_those_of_the_measured_part() -> None:
     found = _figures(cell(), _trips(cell(), measured_s=0.5))
     assert (found["round_trips"], found["bytes"]) == (2_000, 2_000 * 1024)

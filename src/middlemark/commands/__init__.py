@@ -9,6 +9,7 @@ from middlemark import __version__
 VERBS = {
     "which": "Say which middleware is best for such messages here, and how sure that is.",
     "run": "Measure a suite, or what the options say.",
+    "reproduce": "Measure a published study again, and judge its claims one by one.",
     "show": "Print a stored run again: the answer, or every row and warning.",
     "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",
     "report": "Write what runs came to as one HTML file, or as Markdown.",
@@ -17,7 +18,7 @@ VERBS = {
     "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
     "import": "Read what other tools wrote into a run.",
     "workload": "Make a workload from what there is: a recorded bag, a topology.",
-    "list": "List adapters, suites or runs.",
+    "list": "List adapters, suites, frameworks or runs.",
 }
 
 MODULES = {"import": "import_"}

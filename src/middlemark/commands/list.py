@@ -1,4 +1,4 @@
-"""``middlemark list adapters|suites|runs``."""
+"""``middlemark list adapters|suites|frameworks|runs``."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from middlemark.workers.find import find_workers, left_out
 
 @click.group(name="list")
 def command() -> None:
-    """List adapters, suites or runs."""
+    """List adapters, suites, frameworks or runs."""
 
 
 @command.command()
@@ -122,6 +122,34 @@ def _how_long(name: str, here: Sequence[Description]) -> str:
         return ABSENT
     seconds = race_budget_s(suites) or estimate_seconds(plan)
     return format_seconds(round(seconds) if seconds < 90 else 60 * round(seconds / 60)).removesuffix(" 00 s")
+
+
+@command.command()
+@click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True)
+def frameworks(output_format: str) -> None:
+    """The frameworks themselves, measured here or documented only: licence, languages, transports, and so on.
+
+    A fact that could not be sourced is a dash, and null in JSON, where each has its source.
+    """
+    import msgspec
+
+    from middlemark.show.lines import hanging
+    from middlemark.show.output import width
+    from middlemark.suite.frameworks import frameworks as known
+
+    table = known()
+    if output_format == "json":
+        click.echo(msgspec.json.format(msgspec.json.encode(table), indent=2).decode())
+        return
+    for each in table.framework.values():
+        where = f"adapter {each.adapter}" if each.adapter else "documented only"
+        click.echo(f"{each.title} ({where})")
+        for name, fact in each.facts.items():
+            lead = f"    {name.replace('_', ' '):<14} "
+            click.echo("\n".join(hanging(lead, f"{fact.text}  [{fact.source}]" if fact else ABSENT, width())))
+    click.echo("In brackets: where it stands.")
+    for word, text in table.sources.items():
+        click.echo("\n".join(hanging(f"    {word:<14} ", text, width())))
 
 
 @command.command()

@@ -1,6 +1,9 @@
-"""``middlemark report``: runs as one HTML file, or as Markdown."""
+"""``middlemark report``: runs as one HTML file, as Markdown, or for Quarto."""
 
+import importlib
 import os
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +14,7 @@ from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.report import HTML, judged_document, written
 
 if TYPE_CHECKING:
-    from middlemark.document import Document
+    from middlemark.document import Document, MeasuredRun
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -20,13 +23,21 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
 @click.option("--html", metavar="FILE", help="Where the HTML file is written (default: report.html in the first RUN).")
 @click.option("--markdown", metavar="FILE", help="Write Markdown there; - is the standard output.")
+@click.option("--quarto", metavar="FOLDER", help="Make FOLDER with report.qmd and its data, for Quarto or R Markdown.")
 @click.option("--step-summary", is_flag=True, help=f"Append the Markdown to the file that ${STEP_SUMMARY} names.")
 @click.option("--open", "opens", is_flag=True, help="Show the HTML file in the browser.")
-def command(runs: tuple[str, ...], html: str | None, markdown: str | None, step_summary: bool, opens: bool) -> int:
+def command(
+    runs: tuple[str, ...],
+    html: str | None,
+    markdown: str | None,
+    quarto: str | None,
+    step_summary: bool,
+    opens: bool,
+) -> int:
     """Write what RUN… came to, for people who were not there: one HTML file that needs nothing else.
 
-    RUN is the folder of a run, or a folder of such folders (then the newest counts). With --markdown or --step-summary
-    the HTML file is written only where --html or --open asks for it.
+    RUN is the folder of a run, or a folder of such folders (then the newest counts). With --markdown, --quarto or
+    --step-summary the HTML file is written only where --html or --open asks for it.
     """
     from middlemark.runs.read import damaged, newest, read_measured
     from middlemark.show import output, render
@@ -55,7 +66,9 @@ def command(runs: tuple[str, ...], html: str | None, markdown: str | None, step_
             problems += written(Path(markdown), text)
         if summary is not None:
             problems += _appended(summary, text)
-    if html is not None or opens or (markdown is None and summary is None):
+    if quarto is not None:
+        problems += _quarto(document, read, Path(quarto))
+    if html is not None or opens or (markdown is None and summary is None and quarto is None):
         problems += _html(
             document, read[0].folder / HTML if html is None else Path(html), html is not None, opens=opens
         )
@@ -76,6 +89,22 @@ def _html(document: "Document", path: Path, named: bool, *, opens: bool) -> list
             if not webbrowser.open(path.resolve().as_uri()):
                 problems.append(f"no browser could be started; open {path} in one")
     return problems
+
+
+def _quarto(document: "Document", runs: "Sequence[MeasuredRun]", folder: Path) -> list[str]:
+    """Make the folder, all of it or nothing; return what stood against it."""
+    from middlemark.document import document_of
+    from middlemark.runs.read import trials_of
+    from middlemark.show import output, quarto
+
+    modules = [importlib.import_module(each) for each in quarto.MODULES]
+    alone = [(document_of([run]), partial(trials_of, run, tell=output.tell)) for run in runs]
+    try:
+        output.make_whole(folder, lambda draft: quarto.write(document, alone, draft, *modules))
+    except OSError as error:
+        return [f"{folder}: {error.strerror or error}"]
+    click.echo(f"report: {folder / quarto.NAME} (render it with `quarto render`)", err=True)
+    return []
 
 
 def _summary_file(asked: bool) -> Path | None:

@@ -169,7 +169,7 @@ class _Words:
             share = LATER_THAN_ANY[self._expected.metric]
             return f"{trial}{f'over {format_percent(share)} of the' if share else 'some'} messages never came"
         if band.high is not None and figure > band.high:
-            late = METRICS[self._expected.metric].latency
+            late = METRICS[self._expected.metric].latency and self._unit != "medians"
             beyond = f"{self._figure(figure - band.high)} {'late' if late else 'too much'}"
         else:
             beyond = f"{self._figure((band.low or 0.0) - figure)} too little"

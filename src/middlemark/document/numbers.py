@@ -102,6 +102,7 @@ _WRITTEN: Mapping[str, tuple[Callable[[float | None], str], str]] = {
     "processors": (brief, ""),
     "threads": (whole, ""),
     "deadlines": (ratio, " × deadline"),
+    "medians": (ratio, " × p50"),
     "1": (share, ""),
 }
 """By the unit of a metric: how its figures are written, and what follows them."""

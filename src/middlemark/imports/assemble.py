@@ -41,6 +41,7 @@ def _outcome(source: Source, log: Log, of: ImportedTrial, trial: Trial, started:
         failed=of.failed,
         samples=of.samples,
         counts=of.counts,
+        costs=of.costs,
         warnings=(*of.warnings, *([damaged] if damaged else [])),
         imported=Imported(
             tool=source.tool,

@@ -3,12 +3,15 @@
 import math
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+import msgspec
 import numpy as np
 
-from middlemark.imports.lines import Lines, number
-from middlemark.imports.log import Format, ImportedTrial, Log, NotRead, cell, halved, untold
+from middlemark.imports.ddsperf_costs import Costs, cost_warnings
+from middlemark.imports.lines import Lines, clean, number
+from middlemark.imports.log import Format, ImportedTrial, Log, NotRead, cell, halved, no_result, untold
+from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
 
@@ -38,15 +41,18 @@ _OTHER = re.compile(
     rb"| *\d+[.,]\d+ +\S+: xmit [^\[]* recv [^\[]*\[\d+ \d+\])"
     rb"|\d+\.\d+ \[\d*\] .+"  # Cyclone's own log
 )
+_OURS = b"# As ddsperf 0.10 prints them, halves of round trips too."
+"""Middlemark prints its own rows as ddsperf does, below this line and one with each row's name."""
 _KNOWN = re.compile(
     rb"^\[\d+\] +(?:participant \S+:\d+: |[\d.,]+ +(?:\S+ )?(?:size \d+ |rss:|vcsw:|[\d.]+[kMG]?/s ))", re.M
 )
 
 
 class _Pings:
-    """The seconds of one process that sent pings of one size."""
+    """The seconds of one process that sent pings of one size; ``row``: what of ours it is, empty for the tool's own."""
 
-    def __init__(self) -> None:
+    def __init__(self, row: str) -> None:
+        self.row = row
         self.p50, self.p90, self.p99 = array("d"), array("d"), array("d")
         self.min, self.max = math.inf, 0.0
         self.sum = 0.0
@@ -64,7 +70,7 @@ class _Pings:
         self.min, self.max = min(self.min, low), max(self.max, high)
         self.sum += mean * count
         self.count += count
-        self.truncated += count > _KEPT
+        self.truncated += not self.row and count > _KEPT
         if peer not in self.peers and len(self.peers) < _MOST:
             self.peers.add(peer or b"")
 
@@ -72,7 +78,8 @@ class _Pings:
 class _Subscriber:
     """The seconds of one process that received samples of one size. Silent seconds count only between others."""
 
-    def __init__(self) -> None:
+    def __init__(self, row: str) -> None:
+        self.row = row
         self.rates = array("d")
         self.silent = 0
         self.received = self.lost = 0
@@ -101,16 +108,19 @@ def _read(blocks: Iterable[bytes]) -> Log:
     subscribers: dict[tuple[int, int], _Subscriber] = {}
     timeouts: dict[int, int] = {}
     publishers: set[int] = set()
+    costs: dict[str, Costs] = {"": Costs()}
+    ours, row, before = False, "", b""
     ping, sub, other = _PING.fullmatch, _SUB.fullmatch, _OTHER.fullmatch
     for batch in lines:
         for index, line in enumerate(batch):
+            last, before = before, line
             if b" mean " in line:
                 found = ping(line) or ping(line.rstrip())
                 if found is not None:
                     pid, _, peer, size, *figures, count = found.groups()
                     if b"," in line:  # a decimal comma, as some locales print it
                         figures = [each.replace(b",", b".") for each in figures]
-                    times = pings.get((pid, size)) or pings.setdefault((pid, size), _Pings())
+                    times = pings.get((pid, size)) or pings.setdefault((pid, size), _Pings(row))
                     times.add(peer, figures, int(count))
                     continue
             elif b" delta " in line:
@@ -118,9 +128,12 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 if found is not None:
                     pid, at, size, _, lost, delta, _, rate, _ = found.groups()
                     if int(size):  # 0: nothing has come yet
-                        of = subscribers.setdefault((int(pid), int(size)), _Subscriber())
+                        key = (int(pid), int(size))
+                        of = subscribers.get(key) or subscribers.setdefault(key, _Subscriber(row))
                         of.add(number(at), int(lost), int(delta), 1e3 * number(rate))
                     continue
+            elif b" rss:" in line and costs[row].read(line.rstrip()):
+                continue
             elif known := other(line.rstrip()):
                 if known[1] is not None:
                     publishers.add(int(known[1]))
@@ -130,24 +143,72 @@ def _read(blocks: Iterable[bytes]) -> Log:
             elif found := _TIMED_OUT.fullmatch(line.rstrip()):
                 timeouts[int(found[1])] = int(found[2])
                 continue
+            elif line.startswith(b"# "):
+                ours |= line.startswith(_OURS)
+                if ours and not last.strip():
+                    row = clean(line[2:].decode(errors="backslashreplace").strip())
+                    costs.setdefault(row, Costs())
+                continue
             lines.refuse(index, line)
-        if len(pings) + len(subscribers) > _MOST:
+        if len(pings) + len(subscribers) + len(costs) + len(costs[row]) > _MOST:
             raise NotRead(f"more than {_MOST:,} processes and sizes are in it: that is no log of a measurement")
-    measured = [
-        _round_trips(int(pid), int(size), each, timeouts.get(int(pid), 0), int(pid) in publishers)
+    rows = _rows(pings, subscribers, timeouts, publishers)
+    return Log(
+        measured=tuple(_costed(rows, costs)), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread
+    )
+
+
+def _rows(
+    pings: dict[tuple[bytes, bytes], _Pings],
+    subscribers: dict[tuple[int, int], _Subscriber],
+    timeouts: dict[int, int],
+    publishers: set[int],
+) -> list[tuple[int, str, ImportedTrial]]:
+    """Return each trial with its process and row."""
+    rows = [
+        (int(pid), each.row, _round_trips(int(pid), int(size), each, timeouts.get(int(pid), 0), int(pid) in publishers))
         for (pid, size), each in pings.items()
         if each.count
     ]
-    measured += [_stream(size, each) for (_, size), each in subscribers.items() if each.rates]
-    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    answered = {pid for pid, _, _ in rows}
+    rows += [
+        (pid, "", no_result(_cell("", 0), f"{times:,} pings that timed out"))
+        for pid, times in timeouts.items()
+        if pid not in answered
+    ]
+    rows += [(pid, each.row, _stream(size, each)) for (pid, size), each in subscribers.items() if each.rates]
+    return rows
+
+
+def _costed(rows: list[tuple[int, str, ImportedTrial]], costs: dict[str, Costs]) -> Iterator[ImportedTrial]:
+    """Yield the trials with what their processes cost, where that is of one trial alone: not of pings among data."""
+    idle = [(pid, row) for pid, row, each in rows if not _among_data(each)]
+    telling = {(pid, row) for pid, row in idle if idle.count((pid, row)) == 1 and costs[row].tells(pid)}
+    for pid, row, each in rows:
+        if (pid, row) not in telling or _among_data(each):
+            yield each
+            continue
+        of = costs[row].of(pid, alone=sum(other == row for _, other in telling) == 1)
+        yield msgspec.structs.replace(each, costs=of, warnings=(*each.warnings, *cost_warnings(of)))
+
+
+def _among_data(trial: ImportedTrial) -> bool:
+    return any(each.code == "among-data" for each in trial.warnings)
+
+
+def _cell(row: str, size: int, pattern: str = "ping-pong", **levels: int | None) -> Cell:
+    """Return the cell of a row; where Middlemark printed it, its name is what the line above it says."""
+    name, _, words = row.partition(": ")
+    where = cell(f"{name} ({TOOL})" if row else _ADAPTER, size, pattern, (), **levels)
+    return msgspec.structs.replace(where, label=words or None)
 
 
 def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool) -> ImportedTrial:
     within = any(peer.rpartition(b":")[2] == b"%d" % pid for peer in of.peers)
     processes = 1 if within else None
-    where = cell(_ADAPTER, size, subscribers=len(of.peers), publishers=1, topics=1, processes=processes)
+    where = _cell(of.row, size, subscribers=len(of.peers), publishers=1, topics=1, processes=processes)
     seconds = len(of.p50)
-    warnings = [untold(where), halved(TOOL), _of_seconds("quantiles", "quantiles", seconds)]
+    warnings = [untold(where), halved(TOOL), *([_of_seconds("quantiles", "quantiles", seconds)] * (seconds > 1))]
     if publishes:
         warnings.append(
             RunWarning(
@@ -192,7 +253,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
 
 
 def _stream(size: int, of: _Subscriber) -> ImportedTrial:
-    where = cell(_ADAPTER, size, "stream", subscribers=1, topics=1)
+    where = _cell(of.row, size, "stream", subscribers=1, topics=1)
     rate = _median(of.rates, 1.0)
     return ImportedTrial(
         cell=where,

@@ -4,6 +4,7 @@ import re
 
 from middlemark.imports import (
     ddsperf,
+    figures,
     google_benchmark,
     latencytest,
     performance_test,
@@ -24,6 +25,7 @@ FORMATS = (
     throughputtest.FORMAT,
     roundtrip.FORMAT,
     ddsperf.FORMAT,
+    figures.FORMAT,
 )
 """In the order in which they are tried: the most specific first."""
 
@@ -45,7 +47,10 @@ def find(head: bytes) -> Format | None:
 
 
 def is_ours(head: bytes) -> bool:
-    """Say whether Middlemark printed it in another tool's form. It is refused: whole figures would be doubled."""
+    """Say whether Middlemark printed it in another tool's form. It is refused: its run has all of it.
+
+    Lines of ddsperf's are not, unless they are of a version that printed whole round trips: they would be doubled.
+    """
     return _OURS.search(head) is not None
 
 

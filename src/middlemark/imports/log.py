@@ -6,7 +6,7 @@ import msgspec
 
 from middlemark.model.cell import FIELDS, Cell
 from middlemark.model.levels import Level
-from middlemark.model.outcome import Failure, RunWarning, TrialCounts
+from middlemark.model.outcome import Failure, RunWarning, TrialCounts, WorkerCost
 from middlemark.model.times import Times
 
 
@@ -22,6 +22,7 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
     rate_hz: float | None = None
     rate_total_hz: float | None = None
     sent_hz: float | None = None
+    costs: tuple[WorkerCost, ...] = ()
     warnings: tuple[RunWarning, ...] = ()
     failed: Failure | None = None
 
@@ -85,6 +86,14 @@ def halved(tool: str, also: str = "") -> RunWarning:
         "half-round-trip",
         f"{tool} prints half of each round trip{also}; doubled here, so these are whole",
         "where the tool's own figure was quoted, it is half of what stands here",
+    )
+
+
+def no_result(of: Cell, seen: str) -> ImportedTrial:
+    """Return the trial of a run whose log has its beginning and no figure: ``seen`` says what is there."""
+    text = f"its log has {seen} and no result after it: it hung, crashed or was ended"
+    return ImportedTrial(
+        cell=of, failed=Failure("no-result", text, "do not read a figure of another run in its place; measure it again")
     )
 
 

@@ -1,13 +1,15 @@
 """Cyclone DDS's RoundtripPing: a line a second and ``# Overall``. It prints the payload's size, but not its process."""
 
+import itertools
 import re
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from middlemark.imports.lines import Lines
-from middlemark.imports.log import Format, ImportedTrial, Log, cell, halved, untold
+from middlemark.imports.log import Format, ImportedTrial, Log, cell, halved, no_result, untold
+from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
 
@@ -20,9 +22,10 @@ _HEADER = re.compile(rb"# payloadSize: (\d{1,12}) \| numSamples: \d+ \| timeOut:
 _FIGURES = rb" +(\d{1,12})" * 11
 _SECOND = re.compile(rb"(\d{1,12})" + _FIGURES)
 _OVERALL = re.compile(rb"# Overall" + _FIGURES)
+_HEADING = re.compile(rb"# Seconds +Count +median.*")
 _OTHER = re.compile(
     rb"# (?:Waiting for startup jitter to stabilise|Warm up complete\.|Latency measurements \(in us\)|"
-    rb"Latency \[us\] +Write-access.*|Seconds +Count +median.*)|Waiting for samples from ping .*|\d+\.\d+ \[\d*\] .+|"
+    rb"Latency \[us\] +Write-access.*)|Waiting for samples from ping .*|\d+\.\d+ \[\d*\] .+|"
     rb"#  +Latency \[us\] .*|Sending termination request\.|Received termination request\. Terminating\."
 )
 _KNOWN = re.compile(
@@ -51,6 +54,10 @@ class _Run:
         self.sizes: list[int] = []
         self.warm = 0
         """How many processes said that their warm-up is complete."""
+        self.begun = False
+        """Whether the heading of the figures is there."""
+        self.refused = False
+        """Whether there are figures and nobody knows of which size."""
         self.seconds: list[_Line] = []
         self.overall: _Line | None = None
         self.last = 0
@@ -74,15 +81,18 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for index, line in lines.each():
         run = runs[-1]
         if header := _HEADER.fullmatch(line):
-            if run.seconds or run.overall:
+            if run.seconds or run.overall or run.begun:
                 run = _Run()
                 runs.append(run)
             run.sizes.append(int(header[1]))
+        elif _HEADING.fullmatch(line):
+            run.begun = bool(run.sizes) and run.warm <= 1
         elif line == b"# Warm up complete.":
             run.warm += 1
         elif second := _SECOND.fullmatch(line):
             number = int(second[1])
             if run.size is None or run.overall:
+                run.refused = True
                 lines.refuse(index, line)
                 continue
             run.mixed |= number <= run.last or run.warm > 1
@@ -90,12 +100,15 @@ def _read(blocks: Iterable[bytes]) -> Log:
             run.seconds.append(_line(second.groups()[1:]))
         elif overall := _OVERALL.fullmatch(line):
             if run.size is None or run.overall:
+                run.refused = True
                 lines.refuse(index, line)
                 continue
             run.overall = _line(overall.groups())
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
-    measured = tuple(_measured(run) for run in runs if run.seconds or run.overall)
+    for before, run in itertools.pairwise(runs):
+        before.refused |= run.mixed  # its lines may be among those of the next
+    measured = tuple(each for run in runs for each in _trials(run))
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
@@ -104,8 +117,23 @@ def _line(groups: tuple[bytes, ...]) -> _Line:
     return _Line(count, median, least, p99, most, (access[0], access[1], access[2]), (access[3], access[4], access[5]))
 
 
+def _trials(run: _Run) -> Iterator[ImportedTrial]:
+    """Yield what was measured, after those that began before it and have no figure."""
+    figures = bool(run.seconds or run.overall)
+    if not run.refused:
+        beside = max(run.warm, 1) if figures else 0  # they share its lines
+        for size in run.sizes[: len(run.sizes) - beside]:
+            yield no_result(_cell(size), f"the heading of {size:,} bytes")
+    if figures:
+        yield _measured(run)
+
+
+def _cell(size: int) -> Cell:
+    return cell(_ADAPTER, size, subscribers=1, publishers=1, topics=1, reliability="reliable", rate="max")
+
+
 def _measured(run: _Run) -> ImportedTrial:
-    where = cell(_ADAPTER, run.size or 0, subscribers=1, publishers=1, topics=1, reliability="reliable", rate="max")
+    where = _cell(run.size or 0)
     lines = [run.overall] if run.overall else run.seconds
     count = sum(each.count for each in lines)
     warnings = [untold(where), halved(TOOL, ", in whole µs cut off"), *_warnings(run, count)]

@@ -183,7 +183,8 @@ class ThreadCost(msgspec.Struct, frozen=True, kw_only=True):
     """One thread of a worker by its name; threads of one name are added up."""
 
     name: str
-    threads: int
+    threads: int | None
+    """None: another tool's log does not tell how many."""
     cpu_ns: int
 
 
@@ -203,8 +204,9 @@ class WorkerCost(msgspec.Struct, frozen=True, kw_only=True):
     system_ns: int
     voluntary_switches: int
     involuntary_switches: int
-    minor_faults: int
-    major_faults: int
+    minor_faults: int | None
+    """None, and so the next: another tool's log does not tell."""
+    major_faults: int | None
     threads: tuple[ThreadCost, ...]
 
 

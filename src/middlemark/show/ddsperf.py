@@ -1,14 +1,17 @@
 """What Cyclone DDS's ddsperf prints each second, from our counts: rate and size, rss, context switches and threads."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+
+import numpy as np
 
 from middlemark.document.document import Document
 from middlemark.document.words import plain
 from middlemark.model.outcome import Second
 from middlemark.show import View
 from middlemark.show.lines import log_head, log_title
-from middlemark.stats.quantiles import summarise
+from middlemark.stats.quantiles import QUANTILES, SAMPLES_BEYOND, Numbers, rank_of, samples_needed
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
 
@@ -18,15 +21,20 @@ _WINDOW = 10
 _SHOWN = 0.005
 """A thread that used less than half a per cent of either is among ``others``."""
 
+_PRINTED = {"50%": QUANTILES["p50"], "90%": QUANTILES["p90"], "99%": QUANTILES["p99"]}
+_ENOUGH = samples_needed(_PRINTED["99%"])
+"""Round trips that a line is of, where the trial has so many."""
+
 _ABOUT = (
-    "# As ddsperf 0.10 prints them; the differences, all of them:",
+    "# As ddsperf 0.10 prints them, halves of round trips too. What differs, all of it:",
     "# [N] is the number of a worker here, not its process; times count from when the first worker began to measure.",
     "# size: the whole payload, header included. rate: intact messages; total, delta: different messages.",
     "# In parentheses the rate of the last ten seconds, or of as many as there were.",
     "# lost: known when a trial has ended, so it stands in the last line of each subscriber and is 0 before.",
     "# rss: at that second, not the peak; in MB of 1048576 bytes, as there. vcsw, ivcsw: a second.",
     "# name:user%+sys%: a thread's time is measured whole and split as its process's was; 100% is one processor.",
-    "# Round trips: whole ones; ddsperf prints half of them. Quantiles of each second are over all of its samples.",
+    f"# Round trips are halves; a line is of as many seconds as hold {_ENOUGH:,}, or of the trial.",
+    "# Its quantiles are over all of them: ddsperf takes its own from the first 20,000 of a second.",
     "# ddsperf's histogram of write times has no line here; write_ns is in --format json.",
 )
 
@@ -34,24 +42,28 @@ _ABOUT = (
 def render(document: Document, view: View) -> str:
     """Return a section a cell: the seconds of the trial whose figure is the median, as ddsperf prints its own."""
     lines = [log_head(document.runs[0]), *_ABOUT]
+    free = itertools.count(1)
     for row in document.rows:
-        lines += ["", *_section(row.result, partial(view.samples_of, row.index))]
+        lines += ["", *_section(row.result, partial(view.samples_of, row.index), free)]
     return "\n".join(lines) + "\n"
 
 
-def _section(result: CellResult, trials: Callable[[], Iterable[Samples]]) -> Iterator[str]:
+def _section(
+    result: CellResult, trials: Callable[[], Iterable[Samples]], free: "itertools.count[int]"
+) -> Iterator[str]:
+    """Yield the lines of a cell. ``free`` gives numbers of workers: no two of the whole output have the same."""
     yield log_title(result)
     if result.failed is not None:
         yield f"# failed: {plain(result.failed.text)}"
         return
-    numbers = {who: number for number, who in enumerate(dict.fromkeys(each.who for each in result.series), start=1)}
+    numbers = {who: next(free) for who in dict.fromkeys(each.who for each in result.series)}
     if numbers:
         who = "; ".join(f"[{number}] {plain(who)}" for who, number in numbers.items())
         yield f"# trial {result.series_trial} of {result.trials}: {who}"
     else:
         yield "# no series was kept"
     if result.cell.pattern == "ping-pong":
-        yield from _round_trips(result, trials())
+        yield from _round_trips(result, trials(), numbers, free)
     yield from _of_workers(result, numbers)
     yield from (f"# {each.code}: {plain(each.text)}" for each in result.warnings)
 
@@ -112,18 +124,48 @@ def _threads(second: Second, seconds: float) -> Iterator[str]:
         yield f" {word}:{100 * share * user:.0f}%+{100 * share * (1 - user):.0f}%"
 
 
-def _round_trips(result: CellResult, trials: Iterable[Samples]) -> Iterator[str]:
+def _round_trips(
+    result: CellResult, trials: Iterable[Samples], numbers: dict[str, int], free: "itertools.count[int]"
+) -> Iterator[str]:
     for number, samples in enumerate(trials, start=1):
         if result.trials > 1:
             yield f"# round trips of trial {number}"
-        seconds = samples["begin_ns"] // _NS
-        for second in sorted(set(seconds.tolist())):
-            values = samples["round_trip_ns"][seconds == second]
-            told = summarise(values)
-            figures = {"mean": told.mean, "min": told.min, "50%": told.p50, "90%": told.p90, "99%": told.p99}
-            text = " ".join(f"{name} {_us(figure)}" for name, figure in (*figures.items(), ("max", told.max)))
-            yield f"[1] {second + 1:.3f}  ping:1 size {result.cell.size} {text} cnt {len(values)}"
+        known = numbers if number == result.series_trial and not result.failed_trials else {}
+        ping = next((at for who, at in known.items() if who.startswith("ping")), None) or next(free)
+        within = result.cell.processes == 1
+        pong = ping if within else next((at for who, at in known.items() if "pong 0" in who), None) or next(free)
+        for second, values in _windows(samples):
+            yield f"[{ping}] {second}.000  pong:{pong} size {result.cell.size} {_times(values)} cnt {len(values)}"
+            yield from _too_few(len(values))
 
 
-def _us(nanoseconds: float | None) -> str:
-    return "-us" if nanoseconds is None else f"{nanoseconds / 1000:.3f}us"
+def _windows(samples: Samples) -> Iterator[tuple[int, Numbers]]:
+    """Yield the end in seconds and the round trips of each line: seconds together that hold enough for its 99 %.
+
+    Seconds at the end that hold too few are part of the line before.
+    """
+    seconds = np.asarray(samples["begin_ns"]) // _NS
+    ends = [*(np.flatnonzero(np.diff(seconds)) + 1).tolist(), len(seconds)] if len(seconds) else []
+    cuts = [0]
+    for end in ends:
+        if end - cuts[-1] >= _ENOUGH and (len(seconds) - end >= _ENOUGH or end == len(seconds)):
+            cuts.append(end)
+    if cuts[-1] < len(seconds):
+        cuts.append(len(seconds))
+    for begin, end in itertools.pairwise(cuts):
+        yield int(seconds[end - 1]) + 1, np.sort(samples["round_trip_ns"][begin:end])
+
+
+def _times(ordered: Numbers) -> str:
+    quantiles = [(name, ordered[rank_of(each, len(ordered)) - 1]) for name, each in _PRINTED.items()]
+    figures = [("mean", ordered.mean()), ("min", ordered[0]), *quantiles, ("max", ordered[-1])]
+    return " ".join(f"{name} {float(figure) / 2000:.3f}us" for name, figure in figures)
+
+
+def _too_few(count: int) -> Iterator[str]:
+    doubtful = [name for name, each in _PRINTED.items() if count < samples_needed(each)]
+    if doubtful:
+        yield (
+            f"# {', '.join(doubtful)} of these {count:,}: as ddsperf prints them, but no result: fewer than "
+            f"{SAMPLES_BEYOND} lie beyond"
+        )

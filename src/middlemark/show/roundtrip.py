@@ -29,10 +29,11 @@ _HEADER = (
 
 
 def render(document: Document, view: View) -> str:
-    """Return a section a cell: the seconds of each trial, then ``# Overall`` over the samples of all its trials."""
+    """Return a section a cell: of each trial its seconds, then ``# Overall``. No line has samples of two trials."""
     lines = [
         log_head(document.runs[0]),
         "# Half round trips: the first median, min, 99% and max are halves of round trips, as in RoundtripPing.",
+        "# A trial of several has a # Overall of its own: samples of different trials are never pooled.",
         "# Seconds count from each trial's start. -: not measured, or too few samples (a median needs 20, 99% 1,000).",
     ]
     for row in document.rows:
@@ -54,9 +55,8 @@ def _section(result: CellResult, trials: Callable[[], Iterable[Samples]]) -> Ite
         if result.trials > 1:
             yield f"# trial {number}"
         yield from _seconds(samples)
-    yield ""
-    # A column at a time: all trials together may be far more than one.
-    yield _line("# Overall", *(_of_all(trials(), field) for field in ("round_trip_ns", "write_ns", "take_ns")))
+        yield ""
+        yield _line("# Overall", *(_column(samples, field) for field in ("round_trip_ns", "write_ns", "take_ns")))
     yield from (f"# {each.code}: {plain(each.text)}" for each in result.warnings)
 
 
@@ -85,11 +85,6 @@ class _Column:
 
 def _column(samples: Samples, field: str) -> _Column:
     return _Column(_measured(samples, field))
-
-
-def _of_all(trials: Iterable[Samples], field: str) -> _Column:
-    parts = [_measured(samples, field) for samples in trials]
-    return _Column(np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64))
 
 
 def _measured(samples: Samples, field: str) -> Numbers:

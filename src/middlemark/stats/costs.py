@@ -38,8 +38,8 @@ def resources(cell: Cell, outcomes: Sequence[TrialOutcome]) -> CellResources | N
         involuntary_per_message=over(
             lambda each: _per_message(each, sum(cost.involuntary_switches for cost in each.costs))
         ),
-        minor_faults=over(lambda each: sum(cost.minor_faults for cost in each.costs)),
-        major_faults=over(lambda each: sum(cost.major_faults for cost in each.costs)),
+        minor_faults=over(lambda each: _sum(cost.minor_faults for cost in each.costs)),
+        major_faults=over(lambda each: _sum(cost.major_faults for cost in each.costs)),
         workers=_workers(costed),
         companions=_companions(costed),
         network=network,
@@ -91,8 +91,8 @@ def _used(who: str, costs: Sequence[WorkerCost]) -> dict[str, Any]:
         "peak_rss_bytes": over(lambda each: each.peak_rss_bytes),
         "voluntary_hz": over(voluntary_hz),
         "involuntary_hz": over(involuntary_hz),
-        "minor_faults": over(lambda each: each.minor_faults),
-        "major_faults": over(lambda each: each.major_faults),
+        "minor_faults": _median(each.minor_faults for each in costs if each.minor_faults is not None),
+        "major_faults": _median(each.major_faults for each in costs if each.major_faults is not None),
         "threads": _threads(costs),
     }
 
@@ -146,9 +146,10 @@ def involuntary_hz(cost: WorkerCost) -> float:
     return _rate(cost.involuntary_switches, cost)
 
 
-def threads_of(cost: WorkerCost) -> float:
-    """Return the threads that it had, those included that ended meanwhile."""
-    return sum(each.threads for each in cost.threads)
+def threads_of(cost: WorkerCost) -> float | None:
+    """Return the threads that it had, those included that ended meanwhile; None where another tool does not tell."""
+    known = [each.threads for each in cost.threads if each.threads is not None]
+    return sum(known) if len(known) == len(cost.threads) else None
 
 
 def _share(nanoseconds: int, cost: WorkerCost) -> float:
@@ -165,6 +166,11 @@ def _added(costs: Sequence[NetworkCost]) -> NetworkCost | None:
     return NetworkCost(
         **{field: sum(getattr(each, field) for each in costs) for field in NetworkCost.__struct_fields__}
     )
+
+
+def _sum(amounts: Iterable[int | None]) -> int | None:
+    known = [each for each in amounts if each is not None]
+    return sum(known) if known else None
 
 
 def _median(figures: Iterable[float]) -> float | None:

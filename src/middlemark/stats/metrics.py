@@ -29,7 +29,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     figure: Figure
     """None: not measured. The figures that are compared are positive: a ratio to 0 says nothing."""
     unit: str
-    """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, or 1 for a part."""
+    """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, medians; 1 for a part."""
     words: tuple[str, str] = _LESS
     """What B is beside A where it is better, and where it is worse."""
     higher_is_better: bool = False
@@ -80,6 +80,15 @@ def _between(low: str, high: str) -> Figure:
         return None if least is None or most is None else most - least
 
     return figure
+
+
+def _times_p50(name: str) -> Metric:
+    def figure(cell: Cell, trial: TrialSummary) -> float | None:
+        middle, far = _quantile("p50")(cell, trial), _quantile(name)(cell, trial)
+        return far / middle if middle and far is not None else None
+
+    told = name.replace("_", ".")
+    return msgspec.structs.replace(_latency(f"{told}, in medians", figure, _NARROWER), unit="medians")
 
 
 def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER, *, has_floor: bool = False) -> Metric:
@@ -141,7 +150,7 @@ def _rate(means: str, figure: Figure, unit: str, where: str) -> Metric:
     )
 
 
-PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float], str]] = {
+PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float | None], str]] = {
     "processors": ("processors used", costs.cpu_of, "processors"),
     "memory": ("resident memory at the end", lambda each: float(each.rss_bytes), "bytes"),
     "peak_memory": ("the highest resident memory", lambda each: float(each.peak_rss_bytes), "bytes"),
@@ -162,10 +171,11 @@ def _of_workers(name: str, role: str | None) -> Metric:
 
     def figure(_: Cell, trial: TrialSummary) -> float | None:
         if role == COMPANION:
-            found = [of(each) for each in trial.outcome.companions]
+            told = [of(each) for each in trial.outcome.companions]
         else:
-            found = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
-        return sum(found) if found else None
+            told = [of(each) for each in trial.outcome.costs if role is None or each.who.split()[0] == role]
+        found = [each for each in told if each is not None]
+        return sum(found) if found and len(found) == len(told) else None
 
     return Metric(means=means, figure=figure, unit=unit)
 
@@ -182,6 +192,8 @@ METRICS: Mapping[str, Metric] = {
     "stdev": _latency("the standard deviation", _quantile("stdev"), _NARROWER),
     "spread": _latency("p99 less p50", _between("p50", "p99"), _NARROWER),
     "range": _latency("the longest less the shortest of a trial", _between("min", "max"), _NARROWER),
+    "tail": _times_p50("p99"),
+    "far_tail": _times_p50("p99_99"),
     "write": Metric(
         means="time within publish(), its median",
         figure=_median_of("write_ns"),

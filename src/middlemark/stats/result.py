@@ -48,8 +48,8 @@ class WorkerResources(msgspec.Struct, frozen=True, kw_only=True):
     """Context switches a second: it had to wait."""
     involuntary_hz: float
     """It was made to give way."""
-    minor_faults: float
-    major_faults: float
+    minor_faults: float | None
+    major_faults: float | None
     threads: tuple[ThreadResources, ...]
 
 

@@ -88,11 +88,11 @@ def _load_one(name: str, options: Table, expected: bool) -> tuple[Suite | None, 
     return read_suite(document, path.stem, place, path.parent, options, text, expected)
 
 
-def suites_folder() -> Path | None:
-    """Return the folder with the suites that come with Middlemark; None when the installation has none."""
+def folder_of(name: str) -> Path | None:
+    """Return the folder ``suites`` or ``studies`` that comes with Middlemark; None when the installation has none."""
     package = Path(__file__).resolve().parents[1]
     checkout = package.parents[1]
-    for folder in (package / "suites", checkout / "suites"):
+    for folder in (package / name, checkout / name):
         # Only a checkout has src/middlemark: beside site-packages a folder "suites" would be somebody else's.
         if folder.is_dir() and (folder.parent == package or package.parent.name == "src"):
             return folder
@@ -101,7 +101,7 @@ def suites_folder() -> Path | None:
 
 def suite_files() -> dict[str, Path]:
     """Return name → file of every suite that comes with Middlemark, sorted by name."""
-    folder = suites_folder()
+    folder = folder_of("suites")
     return {path.stem: path for path in sorted(folder.glob("*.toml"))} if folder else {}
 
 

@@ -1,0 +1,110 @@
+"""``middlemark reproduce``: a published study measured again, and each of its claims judged."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from middlemark import exits
+from middlemark.commands.options import GATES
+from middlemark.model.expectation import Deciding
+from middlemark.plan.rounds import first_rounds
+from middlemark.problems import Problem, RequestError
+from middlemark.runs.conduct import (
+    DEFAULT_OUT,
+    Shown,
+    built_workers,
+    measure,
+    opened_run,
+    plan_here,
+    run_file,
+    without_refused,
+)
+from middlemark.suite import load, raw_options
+from middlemark.suite.overrides import read_budget
+from middlemark.suite.study import Study, read_study, study_names
+
+if TYPE_CHECKING:
+    from middlemark.document import MeasuredRun
+
+BUDGET = "30m"
+FORMATS = ("text", "json")
+
+
+@click.command(name="reproduce")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--list", "lists", is_flag=True, help="The studies there are.")
+@click.option("--budget", metavar="TIME", default=BUDGET, show_default=True, help="Rounds are added for so long.")
+@click.option("--out", metavar="DIR", help="Where the run's folder <time>-NAME is made (default: runs).")
+@click.option("--format", "output_format", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--quiet", is_flag=True, help="No progress, only the result.")
+@click.option(
+    "--fail-if",
+    "fail_if",
+    multiple=True,
+    type=click.Choice(GATES),
+    help="Exit with 4 where a claim is contradicted; undecided: where one is not reproduced.",
+)
+def command(
+    name: str | None,
+    lists: bool,
+    budget: str,
+    out: str | None,
+    output_format: str,
+    quiet: bool,
+    fail_if: tuple[str, ...],
+) -> int:
+    """Measure what a published document measured, until each of its claims is decided or the budget is spent.
+
+    A claim is reproduced, contradicted, or cannot be told, or is untestable here and says why. Absolute times of other
+    hardware are untestable; their ratios, orders and shapes are not. Whatever comes of them, the exit code is 0.
+    """
+    if lists:
+        return _list()
+    if name is None:
+        raise RequestError([Problem("reproduce", f"which study? There are {', '.join(study_names())}")])
+    study = read_study(name)
+    budget_s, problems = read_budget(budget)
+    if problems:
+        raise RequestError(problems)
+    built = built_workers()
+    suites = load([str(study.suite)], raw_options())
+    plan = without_refused(plan_here(suites, built), suites, built.workers, "lo")
+    # One round is measured whatever the budget: every claim has its figure then.
+    plan = msgspec.structs.replace(first_rounds(plan, 1), deciding=Deciding(budget_s))
+    file = run_file(plan, suites, built.workers)
+    shown = Shown("lo", output_format, quiet, fail_if=fail_if, failures_are_results=True)
+
+    return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, partial(_print, study))
+
+
+def _print(study: Study, run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:  # noqa: ARG001
+    """Print the claims in the order of the study; return why that was not possible."""
+    from middlemark.document.expectations import expected_of
+    from middlemark.runs.report import tell_beside
+    from middlemark.show import output
+    from middlemark.show.study import render_json, render_text
+
+    places = {each.id: at for at, each in enumerate(run.file.plan.expectations)}
+    expected = sorted(expected_of(run), key=lambda each: places[each.id])
+    if shown.output_format == "json":
+        text = render_json(study, run, expected)
+    else:
+        text = render_text(study, run, expected, output.view())
+    unwritten = output.write(text)
+    tell_beside(run, quiet=shown.quiet)
+    return unwritten
+
+
+def _list() -> int:
+    from middlemark.show.lines import hanging
+    from middlemark.show.output import width
+
+    studies = [read_study(each) for each in study_names()]
+    longest = max((len(each.name) for each in studies), default=0)
+    for each in studies:
+        text = f"{each.title}: {len(each.claims)} claims"
+        click.echo("\n".join(hanging(f"{each.name:<{longest}}  ", text, width())))
+    return exits.OK

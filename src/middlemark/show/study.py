@@ -1,0 +1,93 @@
+"""What came of a study's claims: the document's figure, ours, the verdict, and where it contradicts itself."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from middlemark.document.document import Expected
+from middlemark.document.words import plain
+from middlemark.model.run import Run
+from middlemark.show import View
+from middlemark.show.expectations import MARKS
+from middlemark.show.lines import hanging, printed
+from middlemark.stats.expectations import Verdict
+from middlemark.suite.study import Study
+
+WORDS = {
+    Verdict.HOLDS: "reproduced",
+    Verdict.DOES_NOT_HOLD: "contradicted",
+    Verdict.CANNOT_TELL: "cannot tell",
+    Verdict.UNTESTABLE: "untestable",
+}
+"""What a claim of somebody else's comes to."""
+
+
+def counted(expected: Sequence[Expected]) -> str:
+    """Say how many claims came to what: ``3 reproduced, 1 contradicted``."""
+    found = Counter(WORDS[each.verdict] for each in expected)
+    return ", ".join(f"{found[word]} {word}" for word in WORDS.values() if found[word])
+
+
+def render_text(study: Study, run: Run, expected: Sequence[Expected], view: View) -> str:
+    """Return what people read: claim by claim, in the order of the study."""
+    return printed(_lines(study, run, expected, view.width), view)
+
+
+def render_json(study: Study, run: Run, expected: Sequence[Expected]) -> str:
+    """Return what programs read."""
+    document = {
+        "study": study.name,
+        "title": study.title,
+        "document": study.document,
+        "measured_on": study.measured_on,
+        "conditions": study.conditions,
+        "here": study.here,
+        "run": str(run.folder),
+        "expectations": [_document(study, each) for each in expected],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _document(study: Study, of: Expected) -> dict[str, Any]:
+    names = ("id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why")
+    said = study.claim_of(of.id)
+    return {
+        **{name: getattr(of, name) for name in names},
+        "verdict": WORDS[of.verdict],
+        "figure": said.figure if said else None,
+        "contradicts": (said.contradicts or None) if said else None,
+    }
+
+
+def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> Iterator[Text]:
+    yield Text(f"{study.title}: {counted(expected)}", style="bold")
+    for lead, text in (
+        ("it    ", f"{study.document}, on {study.measured_on}; {study.conditions}"),
+        ("here  ", study.here),
+    ):
+        yield from map(Text, hanging(lead, text, width))
+    told: set[str] = set()
+    for each in expected:
+        mark, style = MARKS[each.verdict]
+        said = study.claim_of(each.id)
+        yield Text()
+        first, *more = hanging(f"{mark} {each.id:<5} ", plain(each.say), width)
+        yield Text.assemble((first[:1], style), first[1:])
+        yield from map(Text, more)
+        yield from _beside("its figure", said.figure if said else "none", width)
+        word = WORDS[each.verdict]
+        yield from _beside(word, each.why.removeprefix(f"{word}, "), width)
+        if said and said.contradicts and said.contradicts not in told:
+            told.add(said.contradicts)
+            yield from _beside("itself", said.contradicts, width)
+    yield Text()
+    yield from map(Text, hanging("kept in  ", str(run.folder), width))
+    if study.figures:
+        yield from map(Text, hanging("its own figures as a run: ", f"middlemark import {study.figures}", width))
+
+
+def _beside(word: str, text: str, width: int) -> Iterator[Text]:
+    yield from map(Text, hanging(f"        {word:<12}  ", text, width))

@@ -1,0 +1,36 @@
+"""A study as a user starts it: every claim is judged, whatever the budget, and the exit code is 0."""
+
+import json
+
+import pytest
+from product import Bench
+
+from middlemark.workers.find import find_workers
+
+pytestmark = pytest.mark.slow
+ADAPTERS = {each.description.name for each in find_workers()[0]}
+
+
+@pytest.mark.skipif("cyclonedds" not in ADAPTERS, reason="cyclonedds was not built here")
+def test_every_claim_is_judged_when_the_budget_ends(bench: Bench) -> None:
+    ended = bench.run("reproduce", "cyclonedds-page", "--budget", "1s", "--format", "json", "--quiet", timeout_s=180)
+    assert ended.code == 0, ended.err
+    document = json.loads(ended.out)
+    found = {each["id"]: each for each in document["expectations"]}
+    assert [*found] == ["C1a", "C1b", "C2", "C3", "C4a", "C4b"]
+    assert {each["verdict"] for each in found.values()} <= {"reproduced", "contradicted", "cannot tell", "untestable"}
+    assert found["C1a"]["measured"] > 0, "one round is measured whatever the budget"
+    assert found["C1a"]["verdict"] == "cannot tell", "one trial tells nothing"
+    assert found["C1a"]["trials_needed"] is None or found["C1a"]["trials_needed"] > 1
+    for each in ("C2", "C3"):
+        assert found[each]["verdict"] == "untestable"
+        assert found[each]["why"].startswith("no link yet")
+    assert found["C2"]["figure"] == "about 90 % of Gigabit Ethernet"
+
+
+@pytest.mark.skipif("cyclonedds" not in ADAPTERS, reason="cyclonedds was not built here")
+def test_what_is_not_reproduced_fails_only_where_it_is_asked_to(bench: Bench) -> None:
+    ended = bench.run("reproduce", "cyclonedds-page", "--budget", "1s", "--fail-if", "undecided", "--quiet")
+    assert ended.code == 4, ended.err
+    assert "cannot tell" in ended.out
+    assert "its figure    over 1,000,000 samples a second" in ended.out

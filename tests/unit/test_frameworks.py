@@ -1,0 +1,55 @@
+"""The table of frameworks: every fact has a source, and what is measured is in it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from middlemark.commands.list import command
+from middlemark.suite.frameworks import FACTS, Fact, frameworks
+from middlemark.workers.find import find_workers
+
+DOCUMENTED_ONLY = {"moos", "orocos", "openrtm", "aseba", "urbi", "mira"}
+
+
+def test_every_fact_has_a_source_that_is_told_in_full() -> None:
+    known = frameworks()
+    facts = [fact for each in known.framework.values() for fact in each.facts.values() if fact is not None]
+    assert facts
+    for fact in facts:
+        assert fact.text.strip()
+        assert fact.source in known.sources or fact.source.startswith(("http", "crate ")), fact
+    assert {fact.source for fact in facts} >= {*known.sources}, "no source stands there for nothing"
+
+
+def test_those_without_an_adapter_are_documented_only() -> None:
+    known = frameworks().framework
+    assert {name for name, each in known.items() if each.adapter is None} == DOCUMENTED_ONLY | {"yarp"}
+
+
+def test_every_middleware_that_is_measured_is_in_the_table_under_its_own_licence() -> None:
+    known = {each.adapter: each for each in frameworks().framework.values() if each.adapter}
+    for worker in find_workers()[0]:
+        about = worker.description
+        if about.floor or about.bench_only or about.name == "ros2-wire":
+            continue  # ros2-wire is ROS 2 without rclcpp
+        assert about.name in known
+        assert known[about.name].licence == Fact(about.licence, "adapter")
+
+
+def test_the_list_shows_each_with_a_dash_for_what_is_unknown() -> None:
+    text = CliRunner().invoke(command, ["frameworks"], standalone_mode=False).stdout
+    assert "MOOS (documented only)" in text
+    assert "Eclipse Cyclone DDS (adapter cyclonedds)" in text
+    moos = text[text.index("MOOS") : text.index("OROCOS")].splitlines()
+    assert [line for line in moos if line.split() == ["licence", "–"]]
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED_ONLY))
+def test_programs_read_null_for_what_is_unknown(name: str) -> None:
+    table = json.loads(CliRunner().invoke(command, ["frameworks", "--format", "json"], standalone_mode=False).stdout)
+    row = table["framework"][name]
+    assert {*FACTS} <= row.keys()
+    assert row["adapter"] is None
+    assert row["security"] is None
+    assert all(fact is None or len(fact) == 2 for fact in (row[each] for each in FACTS))

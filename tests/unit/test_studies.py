@@ -1,0 +1,161 @@
+"""The studies: every claim of the documents is an expectation or says why it is none, and what came of it is told."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from imports_cases import read
+from test_compare import cell, write
+
+from middlemark.commands.reproduce import command
+from middlemark.document.document import Expected
+from middlemark.model.expectation import Expectation, Untestable
+from middlemark.problems import RequestError
+from middlemark.runs.read import read_measured
+from middlemark.show import View
+from middlemark.show.study import WORDS, counted, render_json, render_text
+from middlemark.stats.expectations import Verdict
+from middlemark.suite import load, raw_options
+from middlemark.suite.study import read_study, study_names
+
+CLAIMS = {
+    "cyclonedds-orin": [f"O{number}" for number in range(1, 20)],
+    "cyclonedds-page": ["C1", "C2", "C3", "C4"],
+    "fastdds-latencytest": ["F1", "F2", "F3", "F4"],
+    "ros-mira-yarp": [f"T{number}" for number in range(1, 9)],
+}
+"""The ids of every claim, by the study it is of."""
+UNTESTABLE = {"C2", "C3", "F4", "O11a", "O14", "O18", "T5", "T6", "T7", "T8"}
+FINDINGS = {"F4", "O5", "O14", "O18"}
+"""Claims in which the document contradicts itself."""
+
+
+def expectations_of(name: str) -> tuple[Expectation, ...]:
+    [suite] = load([str(read_study(name).suite)], raw_options())
+    return suite.expectations
+
+
+def claim(expectation: str) -> str:
+    return expectation.rstrip("abcd")
+
+
+def asked(*arguments: object) -> Result:
+    return CliRunner().invoke(command, [*map(str, arguments)], standalone_mode=False)
+
+
+def test_there_are_the_four_studies() -> None:
+    assert sorted(study_names()) == sorted(CLAIMS)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_every_claim_is_an_expectation_and_has_the_documents_figure(name: str) -> None:
+    found = list(dict.fromkeys(claim(each.id) for each in expectations_of(name)))
+    assert sorted(found, key=lambda each: int(each[1:])) == CLAIMS[name]
+    assert [*read_study(name).claims] == CLAIMS[name]
+    assert load([str(read_study(name).suite)], raw_options())[0].name == name
+
+
+def test_what_cannot_be_tested_says_why_and_nothing_else_is_left_out() -> None:
+    found = {each.id: each.claim for name in CLAIMS for each in expectations_of(name)}
+    assert {each for each, of in found.items() if isinstance(of, Untestable)} == UNTESTABLE
+    for each in ("C2", "C3"):
+        assert found[each].why.startswith("no link yet")
+    for each in ("T5", "T6"):
+        assert found[each].why.startswith("no adapter yet")
+
+
+def test_where_a_document_contradicts_itself_the_study_says_so() -> None:
+    studies = {each: read_study(name) for name, claims in CLAIMS.items() for each in claims}
+    assert {each for each, study in studies.items() if study.claims[each].contradicts} >= FINDINGS
+
+
+@pytest.mark.parametrize("name", [each for each in CLAIMS if each != "ros-mira-yarp"])
+def test_its_own_figures_are_read_as_a_run_without_samples(name: str) -> None:
+    path = read_study(name).figures
+    assert path is not None
+    log = read(path.read_bytes())
+    assert log.measured
+    assert log.unread == 0
+
+
+def test_plots_that_are_lost_have_no_figures() -> None:
+    assert read_study("ros-mira-yarp").figures is None
+
+
+def test_figures_of_the_orin_are_the_documents_doubled_and_its_hang_is_one() -> None:
+    path = read_study("cyclonedds-orin").figures
+    assert path is not None
+    rows = read(path.read_bytes()).measured
+    found = {
+        (each.cell.transport, each.cell.priority, each.cell.size): each.times.round_trip_ns.p50
+        for each in rows
+        if each.times.round_trip_ns
+    }
+    assert found["shm", "fifo:80", 0] == 24_000
+    assert found["udp", "other", 16_384] == 224_000
+    [hung] = [each for each in rows if each.failed]
+    assert (hung.cell.transport, hung.cell.size) == ("udp", 65_536)
+
+
+def test_a_study_that_is_not_there_is_refused_with_those_that_are() -> None:
+    error = asked("cyclonedds-orion").exception
+    assert isinstance(error, RequestError)
+    assert "did you mean 'cyclonedds-orin'" in str(error)
+    none = asked().exception
+    assert isinstance(none, RequestError)
+    assert all(name in str(none) for name in CLAIMS)
+
+
+def test_the_list_names_each_with_the_number_of_its_claims() -> None:
+    lines = asked("--list").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(CLAIMS)
+    assert "19 claims" in lines[0]
+
+
+def expected(id_: str, verdict: Verdict, **given: object) -> Expected:
+    told: dict[str, object] = {
+        "run": 0, "id": id_, "say": f"what {id_} says", "kind": "change", "claimed": "-70%", "measured": -0.65,
+        "low": -0.7, "high": -0.6, "verdict": verdict, "trials_needed": None, "why": "-65 % (-70 … -60)",
+        "short": "-65 %", "cells": (),
+    }  # fmt: skip
+    return msgspec.convert(told | given, Expected)
+
+
+OUTCOME = [
+    expected("O1a", Verdict.HOLDS),
+    expected("O5a", Verdict.HOLDS),
+    expected("O5b", Verdict.DOES_NOT_HOLD),
+    expected("O9", Verdict.CANNOT_TELL, trials_needed=40),
+    expected("O14", Verdict.UNTESTABLE, measured=None, low=None, high=None, why="a finding"),
+]
+
+
+def test_claim_by_claim_the_documents_figure_stands_beside_ours(tmp_path: Path) -> None:
+    run = read_measured(write(tmp_path, {cell(): 1.0}))
+    text = render_text(read_study("cyclonedds-orin"), run, OUTCOME, View(width=100))
+    assert text.splitlines()[0].endswith("2 reproduced, 1 contradicted, 1 cannot tell, 1 untestable")
+    first = text[text.index("O1a") : text.index("O5a")]
+    assert "its figure    39 → 12 µs at 0 B" in first
+    assert "reproduced    -65 % (-70 … -60)" in first
+    words = " ".join(text.split())
+    assert words.count("its advice prefers UDP below 1 KiB") == 1, "of two parts it is told once"
+    assert f"kept in  {run.folder}" in text
+    assert max(map(len, text.splitlines())) <= max(100, len(str(run.folder)) + 60)
+
+
+def test_programs_read_the_same_in_a_studys_words(tmp_path: Path) -> None:
+    run = read_measured(write(tmp_path, {cell(): 1.0}))
+    document = json.loads(render_json(read_study("cyclonedds-orin"), run, OUTCOME))
+    assert [each["verdict"] for each in document["expectations"]] == [WORDS[each.verdict] for each in OUTCOME]
+    first, *_, last = document["expectations"]
+    names = ("id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why")
+    assert [*first][: len(names)] == [*names]
+    assert (last["measured"], last["verdict"]) == (None, "untestable")
+    assert last["contradicts"]
+    assert document["run"] == str(run.folder)
+
+
+def test_verdicts_are_counted_in_a_studys_words() -> None:
+    assert counted(OUTCOME[:1]) == "1 reproduced"
