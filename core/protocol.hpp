@@ -214,7 +214,7 @@ struct Load {
   /// `lap_ns`, which is above the last; `rate_hz` is their mean. Empty: `arrivals` says how they lie.
   std::string instants_path{};
   std::uint64_t lap_ns = 0;
-  /// The sender sleeps until the instant, as an application's timer does; else it wakes up before and spins the rest.
+  /// The sender sleeps until the instant, as an application's timer does; else it wakes up before and spins.
   bool sleeps = false;
 };
 template <>

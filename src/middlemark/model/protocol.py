@@ -158,7 +158,7 @@ class Load(Message, frozen=True, kw_only=True, omit_defaults=True):
     every ``lap_ns``, which is above the last; ``rate_hz`` is their mean. Empty: ``arrivals`` says how they lie."""
     lap_ns: Count = 0
     sleeps: bool = False
-    """The sender sleeps until the instant, as an application's timer does; else it wakes up before and spins the rest."""
+    """The sender sleeps until the instant, as an application's timer does; else it wakes up before and spins."""
 
 
 class RoleRequest(Message, frozen=True, kw_only=True, tag_field="role"):
