@@ -215,3 +215,22 @@ def test_each_robot_that_comes_along_can_be_measured(bench: Bench, name: str) ->
     [cell] = ended.document["cells"]
     assert cell["failed"] is None
     assert all(edge["received"] for edge in cell["workload"]["topics"])
+
+
+def test_compare_judges_one_edge_of_a_robot(bench: Bench, robot: str) -> None:
+    ended = bench.run("run", robot, "--adapter", "udp,uds", "--duration", "0.2s", "--trials", "2", "--scale", "1")
+    assert ended.code == 0, ended.err
+    run = str(ended.folder)
+
+    def judged(*options: str) -> list[float]:
+        told = bench.run("compare", run, "--by", "adapter", "--metric", "p50", "--format", "json", *options)
+        assert told.code == 0, told.err
+        return [each[side] for each in json.loads(told.out)["comparisons"] for side in ("a_median", "b_median")]
+
+    assert judged("--edge", "image → recorder") != judged("--edge", "found")
+    told = bench.run("compare", run, "--by", "adapter", "--edge", "image")
+    assert told.code == 2
+    assert "image is several; there are image → detector, image → recorder" in told.err
+    told = bench.run("compare", run, "--by", "adapter", "--edge", "imago")
+    assert told.code == 2
+    assert "there is no imago; there are image → detector, image → recorder, found → planner, plan/request" in told.err

@@ -15,6 +15,7 @@ from middlemark.runs.sides import FORMATS, Asked, ComparisonRequest, asked_pairi
 )
 @click.option("--baseline", metavar="LEVEL", help="What the others are held against (with --by): off, or pin=off,….")
 @click.option("--metric", default="p50", metavar="M,…", help="p50, p99.9, throughput, memory.ping, … (default: p50).")
+@click.option("--edge", metavar="'TOPIC → NODE'", help="Of workloads: by the figures of that edge alone.")
 @click.option("--margin", default="5%", metavar="PERCENT", help="What is smaller is no difference that matters (5%).")
 @click.option("--fail-if", "fail_if", multiple=True, metavar="'M slower than P'", help="Exit with 4 where that is so.")
 @click.option("--anyway", is_flag=True, help="Compare also what should not be, each line marked.")
@@ -24,6 +25,7 @@ def command(
     by: str | None,
     baseline: str | None,
     metric: str,
+    edge: str | None,
     margin: str,
     fail_if: tuple[str, ...],
     anyway: bool,
@@ -38,7 +40,7 @@ def command(
     from middlemark.show import compare as report
     from middlemark.show import output
 
-    asked = ComparisonRequest(runs, by, baseline, metric, margin, fail_if, output_format)
+    asked = ComparisonRequest(runs, by, baseline, metric, margin, fail_if, output_format, edge)
     pairings = asked_pairings(asked, anyway, output.tell)
     judged = pairings.judged(asked.metrics, asked.part)
     width = output.width()

@@ -10,6 +10,8 @@ from middlemark.model.units import parse_percent
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
+    from middlemark.model.cell import Cell
+    from middlemark.model.expectation import Picked
     from middlemark.model.selection import Selection
     from middlemark.stats.comparisons import Comparison, Pairing, Side
     from middlemark.stats.trials import TrialSummary
@@ -32,6 +34,7 @@ class ComparisonRequest:
         margin: str,
         fail_if: Sequence[str],
         output_format: str,
+        edge: str | None = None,
     ) -> None:
         """Take everything as typed. Raises RequestError."""
         from middlemark.model.selection import FIELD_OF
@@ -60,6 +63,7 @@ class ComparisonRequest:
         self.part = _percent("--margin", margin, problems)
         self.gates = [gate for each in fail_if if (gate := _gate_of(each, problems))]
         self.selections = [_selection(each, problems) for each in runs]
+        self.edge = None if edge is None else _edge(edge)
         if problems:
             raise RequestError(problems)
 
@@ -88,6 +92,14 @@ def _gate_of(text: str, problems: list[Problem]) -> tuple[str, float] | None:
         problems.append(Problem("--fail-if", text))
         return None
     return words[0], _percent("--fail-if", words[3], problems)
+
+
+def _edge(text: str) -> "Picked":
+    """Return which edge of a workload: ``camera/image → detector``, or the topic alone where one node receives it."""
+    from middlemark.model.expectation import Picked
+
+    topic, _, node = text.replace("->", "→").partition("→")
+    return Picked(text, topic=topic.strip(), to=node.strip())
 
 
 def _baseline(factors: Sequence[str], text: str, problems: list[Problem]) -> "Selection":
@@ -152,7 +164,7 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
     """Read the runs and pair their cells. RequestError when nothing of it may be compared; what is left out is told."""
     from middlemark.stats.pairings import against, by_factors, of_run, of_two_runs, run_against_run
 
-    read = [sides_of(each.path, tell, each.text, asked.read) for each in asked.selections]
+    read = [sides_of(each.path, tell, each.text, asked.read, asked.edge) for each in asked.selections]
     runs = [sides for sides, _ in read]
     chosen = [_selected(run, each, asked) for run, each in zip(runs, asked.selections, strict=True)]
     if asked.by:
@@ -185,14 +197,19 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
     return Asked(allowed, beside)
 
 
-def sides_of(path: Path, tell: Tell, text: str, metrics: Sequence[str]) -> "tuple[list[Side], Sequence[Sequence[str]]]":
-    """Read one run: the figures of its cells, each beside its floor, and the factors that its suites vary together."""
+def sides_of(
+    path: Path, tell: Tell, text: str, metrics: Sequence[str], edge: "Picked | None" = None
+) -> "tuple[list[Side], Sequence[Sequence[str]]]":
+    """Read one run: the figures of its cells, each beside its floor, and the factors that its suites vary together.
+
+    ``edge``: the figures are those of that edge of their workload. RequestError where a cell has none or several.
+    """
     from middlemark.document.heats import places_of
     from middlemark.runs.read import damaged, newest, readers, stored_run
     from middlemark.stats.comparisons import beside_floors, side
     from middlemark.stats.floors import carried_otherwise, carrier_of, seen_to_carry
     from middlemark.stats.metrics import times_of
-    from middlemark.stats.trials import trial_summary
+    from middlemark.stats.trials import at_edge, trial_summary
 
     folder = newest(path)
     run = stored_run(folder)
@@ -205,7 +222,8 @@ def sides_of(path: Path, tell: Tell, text: str, metrics: Sequence[str]) -> "tupl
     by_cell: dict[int, list[TrialSummary]] = {}
     for outcome in sorted(run.outcomes, key=lambda each: each.order):
         cell = run.file.plan.cells[outcome.cell]
-        by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=times))
+        found = trial_summary(cell, outcome, samples, kept, times=times)
+        by_cell.setdefault(outcome.cell, []).append(found if edge is None else at_edge(found, _number_of(edge, cell)))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = text or run.name
     places = places_of(run, by_cell, samples, kept)
@@ -236,6 +254,21 @@ def sides_of(path: Path, tell: Tell, text: str, metrics: Sequence[str]) -> "tupl
             )
         )
     return [*beside_floors(sides, descriptions, carried)], run.file.plan.together
+
+
+def _number_of(edge: "Picked", cell: "Cell") -> int:
+    """Return the number of the edge in the cell's workload."""
+    from middlemark.model.expectation import Picked, carried
+
+    found = [*edge.edges(cell)]
+    if len(found) == 1:
+        return found[0][0]
+    graph = carried(cell)
+    if graph is None:
+        raise RequestError([Problem("--edge", "the run has configurations without a workload: they have no edges")])
+    names = [name for each in graph.topics for _, name in Picked("", topic=each.name).edges(cell)]
+    wrong = f"{edge.text} is several" if found else f"there is no {edge.text}"
+    raise RequestError([Problem("--edge", f"{wrong}; there are {', '.join([name for _, name in found] or names)}")])
 
 
 def _selected(sides: "Sequence[Side]", run: SelectedRun, asked: ComparisonRequest) -> "list[Side]":

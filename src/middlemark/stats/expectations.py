@@ -25,19 +25,16 @@ from middlemark.model.expectation import (
     Untestable,
     fewest_trials,
 )
-from middlemark.model.outcome import TrialCounts
 from middlemark.model.parts import NothingToJudge, Part, Subject, parts_of
 from middlemark.model.plan import Plan
-from middlemark.model.times import Times
 from middlemark.stats import rates
 from middlemark.stats.floors import carried_otherwise, carrier_of
 from middlemark.stats.interval import exact_median_interval
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.signed_rank import signed_rank
-from middlemark.stats.trials import TrialSummary
+from middlemark.stats.trials import TrialSummary, at_edge
 from middlemark.stats.verdict import EFFICIENCY, MOST_TRIALS, POWER
 from middlemark.stats.warnings.trials import not_in_force
-from middlemark.stats.workload import GraphTrial
 
 Figures = Mapping[int, float]
 """By round."""
@@ -261,7 +258,7 @@ class _Measured:
     ) -> None:
         metric = METRICS[expected.metric]
         measured = [each for each in trials if each.outcome.failed is None]
-        seen = measured if subject.edge is None else [_at_edge(each, subject.edge) for each in measured]
+        seen = measured if subject.edge is None else [at_edge(each, subject.edge) for each in measured]
         self.figures: dict[int, float] = {}
         self.against = False
         self.spoiled = _misplaced(cell, measured, descriptions)
@@ -310,29 +307,6 @@ def _allowed(expected: Expectation) -> float:
     if isinstance(expected.claim, NoInfluence):
         return expected.claim.max_loss
     return 0.0 if METRICS[expected.metric].latency else math.inf
-
-
-def _at_edge(trial: TrialSummary, edge: int) -> TrialSummary:
-    """Return the trial as one edge of its workload saw it."""
-    if trial.graph is None or trial.one_way is None:
-        return trial
-    mine = trial.graph.edges[edge]
-    counted = TrialCounts(sent=mine.sent, received=mine.received, lost=mine.lost + mine.unsent)
-    of_edge = rates.Rates(
-        rate_hz=mine.received_hz,
-        total_hz=mine.received_hz,
-        sent_hz=None,
-        by_subscriber=(mine.received_hz,),
-        blocked_ns=None,
-        blocked_share=None,
-    )
-    return msgspec.structs.replace(
-        trial,
-        outcome=msgspec.structs.replace(trial.outcome, counts=counted),
-        times=Times(one_way_ns=trial.one_way.by_subscriber.get(edge)),
-        rates=of_edge,
-        graph=GraphTrial(edges=(mine,), chains=(), measured_s=trial.graph.measured_s),
-    )
 
 
 def _judged(part: Part, figures: Figures, level: float) -> JudgedPart:

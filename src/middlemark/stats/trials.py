@@ -7,7 +7,7 @@ import numpy as np
 
 from middlemark.model.cell import Cell
 from middlemark.model.imported import Imported
-from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialOutcome
+from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome
 from middlemark.model.samples import NOT_MEASURED
 from middlemark.model.times import Summary, Times
 from middlemark.stats.breakdown import Breakdown, round_trip_breakdown, stream_breakdown
@@ -191,3 +191,26 @@ def figures(cell: Cell, trials: Sequence[TrialSummary]) -> list[float | None]:
     if by_rate(cell):
         return [each.rates.rate_hz if each.rates else None for each in trials]
     return [summary.p50 if (summary := each.times.latency_of(cell)) else None for each in trials]
+
+
+def at_edge(trial: TrialSummary, edge: int) -> TrialSummary:
+    """Return the trial as one edge of its workload saw it."""
+    if trial.graph is None or trial.one_way is None:
+        return trial
+    mine = trial.graph.edges[edge]
+    counted = TrialCounts(sent=mine.sent, received=mine.received, lost=mine.lost + mine.unsent)
+    of_edge = Rates(
+        rate_hz=mine.received_hz,
+        total_hz=mine.received_hz,
+        sent_hz=None,
+        by_subscriber=(mine.received_hz,),
+        blocked_ns=None,
+        blocked_share=None,
+    )
+    return msgspec.structs.replace(
+        trial,
+        outcome=msgspec.structs.replace(trial.outcome, counts=counted),
+        times=Times(one_way_ns=trial.one_way.by_subscriber.get(edge)),
+        rates=of_edge,
+        graph=GraphTrial(edges=(mine,), chains=(), measured_s=trial.graph.measured_s),
+    )
