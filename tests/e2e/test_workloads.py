@@ -234,3 +234,12 @@ def test_compare_judges_one_edge_of_a_robot(bench: Bench, robot: str) -> None:
     told = bench.run("compare", run, "--by", "adapter", "--edge", "imago")
     assert told.code == 2
     assert "there is no imago; there are image → detector, image → recorder, found → planner, plan/request" in told.err
+
+
+def test_an_edge_of_a_slow_topic_has_its_rate(bench: Bench, robot: str) -> None:
+    ended = bench.run("run", robot, "--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--format", "json")
+    assert ended.code == 0, ended.err
+    (cell,) = ended.document["cells"]
+    slow = next(each for each in cell["workload"]["topics"] if each["name"] == "plan/request")
+    assert slow["received"] <= 6
+    assert slow["received_hz"] <= 1.1 * slow["expected_hz"]

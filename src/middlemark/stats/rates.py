@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import Second, Sent, TrialCounts, TrialOutcome, received_hz
+from middlemark.model.outcome import Arrived, Second, Sent, TrialCounts, TrialOutcome, received_hz
 
 _NS = 1_000_000_000
 
@@ -22,9 +22,12 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     blocked_share: float | None
 
 
-def rates(outcome: TrialOutcome) -> Rates:
-    """Return the rates of a trial of a stream."""
-    each = tuple(received_hz(subscriber, outcome.publishers) for subscriber in outcome.subscribers)
+def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
+    """Return the rates of a trial of a stream; ``cell``: known, where it may be that of a workload."""
+    if cell is not None and cell.workload is not None:
+        each = tuple(edge_hz(subscriber, outcome) for subscriber in outcome.subscribers)
+    else:
+        each = tuple(received_hz(subscriber, outcome.publishers) for subscriber in outcome.subscribers)
     known = [rate for rate in each if rate is not None]
     sent = [rate for publisher in outcome.publishers if (rate := sent_hz(publisher)) is not None]
     blocked, share = _blocked(outcome.publishers)
@@ -36,6 +39,11 @@ def rates(outcome: TrialOutcome) -> Rates:
         blocked_ns=blocked,
         blocked_share=share,
     )
+
+
+def edge_hz(subscriber: Arrived, outcome: TrialOutcome) -> float | None:
+    """Return intact messages a second of the whole trial: few come on a slow topic, and their own span is too short."""
+    return (subscriber.received - subscriber.damaged) / outcome.measured_s if outcome.measured_s else None
 
 
 def sent_hz(publisher: Sent) -> float | None:

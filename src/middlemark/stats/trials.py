@@ -113,7 +113,7 @@ def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, in_full: bool) -> T
         outcome=outcome,
         times=Times(one_way_ns=found.all, one_way_from_sent_ns=found.from_sent, write_ns=found.write),
         samples=found.samples,
-        rates=rates(outcome),
+        rates=rates(outcome, cell),
         one_way=found,
         graph=graph_trial(cell, outcome, of_roles, found.by_subscriber) if cell.workload else None,
         outliers=of_stream(of_roles, found.all, outcome) if in_full else None,

@@ -12,12 +12,13 @@ import msgspec
 import numpy as np
 
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import Sent, TrialOutcome, received_hz
+from middlemark.model.outcome import Sent, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.samples import SEQUENCE_BITS
 from middlemark.model.times import Summary
 from middlemark.model.workload import Topic, Workload
 from middlemark.stats.quantiles import Numbers
+from middlemark.stats.rates import edge_hz
 from middlemark.stats.result import CellResources, ChainResult, EdgeResult, HistoryResult, NodeResult, WorkloadResult
 from middlemark.stats.samples import Kept
 from middlemark.stats.tally import summary_of
@@ -87,7 +88,7 @@ def _edges(
                 lost=mine.lost,
                 late=_late(arrived[index], topic.deadline_s),
                 unsent=_unsent(sent.get(number)),
-                received_hz=received_hz(mine, outcome.publishers),
+                received_hz=edge_hz(mine, outcome),
                 worst=_part_of(topic.deadline_s, latencies.get(index)),
                 history_due=mine.history_due,
                 history_received=mine.history_received,
