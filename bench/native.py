@@ -68,7 +68,7 @@ ZEROMQ = "--adapter zeromq --transport ipc --payload untouched"
 ZENOH = "--adapter zenoh --transport tcp --payload untouched"
 ICEORYX2 = "--adapter iceoryx2 --processes 1 --receive poll --loan --payload untouched"
 RESTS = "it counts a rest from the beginning of a burst, and so has none after a long one; from the end, it is alike"
-UNTOUCHED = "there nobody writes or reads a message, and its echo loans before one comes; with both as here it is alike"
+UNTOUCHED = "nobody writes or reads a message, and its echo loans before one comes; with both as here, 0.92 to 1.04"
 THROUGHPUT = (
     "--pattern stream --burst 1000 --depth 1000 --recovery 5ms "
     "--native heartbeat_period_ms=100 --native nack_response_delay_ms=0"
