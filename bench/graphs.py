@@ -18,10 +18,11 @@ from pathlib import Path
 from middlemark.launch.domains import Domains
 from middlemark.launch.trial import Site, run_trial
 from middlemark.model.cell import Cell, carrying
+from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.workload import Process, Topic, Workload
-from middlemark.workers.find import Worker, find_workers, witness
+from middlemark.workers.find import find_workers, witness
 
 PROCESSES = 10
 SHORT_S, LONG_S = 10.0, 30.0

@@ -26,7 +26,8 @@ from middlemark.stats.comparisons import Side, compare, side
 from middlemark.stats.pairings import by_factors
 from middlemark.stats.samples import Kept, Samples, load
 from middlemark.stats.trials import trial_summary
-from middlemark.suite.read import parse_toml, read_suite
+from middlemark.suite.read import read_suite
+from middlemark.suite.table import parse_toml
 from middlemark.workers.find import find_workers
 
 TRIALS = 10

@@ -89,6 +89,7 @@ def test_threads_come_to_what_their_process_took(costly: Measured) -> None:
 def test_no_process_took_more_than_there_was(costly: Measured) -> None:
     for each in costly.outcome.costs:
         for thread in each.threads:
+            assert thread.threads is not None
             assert thread.cpu_ns <= each.seconds * 1e9 * thread.threads + ACCOUNT_NS
 
 
@@ -125,7 +126,9 @@ def test_switches_and_faults_are_counted(cost: Costs) -> None:
     # Both sleep while there is nothing to do, and what is hogged was touched before.
     for who in ("publisher 0", "subscriber 0", "subscriber 1"):
         assert cost(who).voluntary_switches > 0
-        assert 0 <= cost(who).minor_faults < HOG_SUBSCRIBER_MIB * MIB / PAGE_BYTES
+        faults = cost(who).minor_faults
+        assert faults is not None
+        assert 0 <= faults < HOG_SUBSCRIBER_MIB * MIB / PAGE_BYTES
 
 
 def test_what_the_network_moved_is_told_once_a_step(costly: Measured) -> None:
