@@ -101,8 +101,7 @@ PAIRS = (
     Pair("z_ping", "tcp", (64, 1024), zenoh_latency, f"{ZENOH} --receive block",
          why="lto, and a pong that echoes from a callback; compiled as ours and echoing from a channel, it is alike"),
     Pair("z_pub_thr", "tcp", (64, 1024), zenoh_throughput, f"{ZENOH} --receive listen --pattern stream",
-         why="lto, one and the same memory, and no stamps; with all three as here, ours has 0.88 to 0.91 of its rate, "
-         "and why not more is not known"),
+         why="lto, one and the same memory, no stamps, the usual timer slack; with all of them as here it is alike"),
     Pair("benchmark-publish-subscribe", "ipc", (64, 1024), iceoryx2("ipc"), ICEORYX2, mean=True, samples=500_000,
          why=UNTOUCHED),
     Pair("benchmark-publish-subscribe", "ipc_threadsafe", (64, 1024), iceoryx2("ipc_threadsafe"),
