@@ -175,6 +175,25 @@ def test_what_a_workers_own_threads_ran_is_nobody_elses() -> None:
     assert share("ZMQbg/IO/0", 500) == 0.0
 
 
+def test_more_roles_than_processors_wait_for_each_other_and_not_for_the_machine() -> None:
+    def noise(subscribers: int) -> Noise:
+        seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=900 * MS, voluntary=0)
+        of = plan(a_cell(receive="block"), trials=1)
+        costs = tuple(
+            cost(f"subscriber {each}", threads=(ThreadCost(name=f"subscriber {each}", threads=1, cpu_ns=300 * MS),))
+            for each in range(subscribers)
+        )
+        outcomes = [outcome(trial, noise=seen, costs=costs) for trial in of.trials]
+        [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {})
+        assert result.noise is not None
+        return result.noise
+
+    assert (noise(2).delay_share or 0) > 0.1
+    assert noise(3).delay_share is None
+    assert noise(3).absent["delay_share"].startswith("there are more roles than processors")
+    assert noise(3).trials[0].marked == ()
+
+
 def test_where_the_bench_runs_a_daemon_nobody_knows_who_was_waited_for() -> None:
     seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
     of = plan(a_cell(receive="block"), trials=1)

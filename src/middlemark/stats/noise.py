@@ -8,7 +8,7 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.noise import Witnessed
-from middlemark.model.outcome import RunWarning, TrialOutcome
+from middlemark.model.outcome import RunWarning, ThreadCost, TrialOutcome
 from middlemark.model.protocol import Still
 from middlemark.stats.outliers import Stillness, middlewares, stillness
 from middlemark.stats.rates import representative
@@ -37,6 +37,7 @@ TICK_NS = 10_000_000
 """In what the kernel counts steal (USER_HZ)."""
 
 DISTURBED = "machine-disturbed"
+CROWDED = "there are more roles than processors: they wait for each other"
 
 _ROLES = ("ping", "pong", "publisher", "subscriber", "client", "server")
 """How the threads of roles are named, a number after some."""
@@ -117,7 +118,8 @@ def noise_of(
         trials=of_trials,
         disturbed=_intervals(chosen),
         disturbed_trial=chosen.number,
-        absent={field: reason for _, seen in watched for field, reason in seen.absent.items()},
+        absent={field: reason for _, seen in watched for field, reason in seen.absent.items()}
+        | ({"delay_share": CROWDED} if any(_crowded(each.outcome) for each, _ in watched) else {}),
     )
 
 
@@ -128,7 +130,7 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
     counted_ns = moved.seconds * 1e9 * max(len(moved.processors), 1) if moved else 0.0
     switches = seen.switches
     delay = None
-    if seen.delay_ns is not None and switches is None and usual.wake_ns is not None:
+    if seen.delay_ns is not None and switches is None and usual.wake_ns is not None and not _crowded(summary.outcome):
         own_ns = usual.wake_ns * (seen.voluntary or 0) + _own_threads_ns(summary.outcome)
         delay = max(0.0, seen.delay_ns - own_ns) / time_ns
     noise = TrialNoise(
@@ -157,10 +159,20 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
     return msgspec.structs.replace(noise, marked=_marks(noise, steal, throttled, usual.still_share, more))
 
 
+def _crowded(outcome: TrialOutcome) -> bool:
+    """Say whether the roles wait for each other, since there are more of them than processors: a robot's nodes do."""
+    roles = [each for cost in outcome.costs for each in cost.threads if _is_role(each)]
+    return outcome.noise is not None and sum(each.threads or 0 for each in roles) > len(outcome.noise.cpus)
+
+
+def _is_role(thread: ThreadCost) -> bool:
+    return thread.name.partition(" ")[0] in _ROLES
+
+
 def _own_threads_ns(outcome: TrialOutcome) -> int:
     """Return what the workers' threads ran that are no roles: a role waits for them, and they are the middleware's."""
     threads = [thread for cost in outcome.costs for thread in cost.threads]
-    return sum(each.cpu_ns for each in threads if each.name.partition(" ")[0] not in _ROLES)
+    return sum(each.cpu_ns for each in threads if not _is_role(each))
 
 
 def _attribute(summary: TrialSummary, seen: Witnessed, still: Stillness) -> Attribution | None:
