@@ -2,13 +2,14 @@
 
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.problems import Problem
-from middlemark.stats.metrics import METRICS
 
 
 def read_scorecard(value: object, place: str) -> tuple[tuple[tuple[str, float], ...], list[Problem]]:
     """Return the weight of each metric as written, and every problem: ``weights = { p50 = 3, memory = 1 }``."""
     if value is None:
         return (), []
+    from middlemark.stats.metrics import METRICS
+
     weights = value.get("weights") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(weights, dict) or not weights:
         return (), [Problem(place, "no weights; write weights = { p50 = 3, throughput = 2, memory = 1 }")]
