@@ -222,15 +222,15 @@ def sides_of(
     by_cell: dict[int, list[TrialSummary]] = {}
     for outcome in sorted(run.outcomes, key=lambda each: each.order):
         cell = run.file.plan.cells[outcome.cell]
-        found = trial_summary(cell, outcome, samples, kept, times=times)
-        by_cell.setdefault(outcome.cell, []).append(found if edge is None else at_edge(found, _number_of(edge, cell)))
+        by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=times))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = text or run.name
-    places = places_of(run, by_cell, samples, kept)
+    places = {} if edge else places_of(run, by_cell, samples, kept)  # whole graphs raced, not one edge of them
     sides = []
     carried: list[str | None] = []
     for index, trials in sorted(by_cell.items()):
         cell = run.file.plan.cells[index]
+        number = _number_of(edge, cell) if edge else None
         described = descriptions.get(cell.adapter)
         carried.append(seen_to_carry(each.outcome for each in trials))
         carrier = carrier_of(cell, descriptions, carried[-1])
@@ -245,7 +245,7 @@ def sides_of(
                 cell,
                 shared,
                 machine,
-                trials,
+                trials if number is None else [at_edge(each, number) for each in trials],
                 is_floor=floor,
                 contradicted=otherwise,
                 added=added,
