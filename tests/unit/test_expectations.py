@@ -88,6 +88,23 @@ change = "-72% … -62%"
         assert (a.size, a.pin, b.pin, b.priority) == (b.size, None, (0, 1), "fifo:80")
 
 
+def test_levels_that_both_sides_name_are_the_same_in_each_pair() -> None:
+    plan = plan_of(
+        SWEEP
+        + """
+[[expect]]
+say = "optimised, shared memory is faster up to 1 KiB"
+a = { transport = "udp", pin = "auto", priority = "fifo:80", size = ["64", "1k"] }
+b = { transport = "shm", pin = "auto", priority = "fifo:80", size = ["1k", "64"] }
+direction = "b faster"
+"""
+    )
+    found = [
+        tuple(plan.cells[each.cell].size for each in part.subjects) for part in parts_of(plan.expectations[0], plan)
+    ]
+    assert found == [(64, 64), (1024, 1024)]
+
+
 def test_every_kind_is_read_and_comes_to_its_pairs() -> None:
     plan = plan_of(
         SWEEP

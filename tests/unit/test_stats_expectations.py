@@ -27,7 +27,7 @@ from middlemark.model.plan import Plan
 from middlemark.model.selection import read_typed_selection
 from middlemark.model.times import Summary, Times
 from middlemark.model.workload import Topic, Workload
-from middlemark.stats.expectations import JudgedExpectation, Verdict, judge_expectations, look_rounds
+from middlemark.stats.expectations import JudgedExpectation, Verdict, judge_expectations, look_trials
 from middlemark.stats.interval import exact_median_interval
 from middlemark.stats.one_way import OneWay
 from middlemark.stats.trials import TrialSummary
@@ -270,7 +270,7 @@ def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int
     whole = expecting(claim, claim, rounds=rounds)
     whole = msgspec.structs.replace(whole, deciding=Deciding(budget_s=1.0))
     trials = measured(whole, medians, np.random.default_rng(seed))
-    for number in itertools.takewhile(lambda each: each <= rounds, look_rounds(whole)):
+    for number in itertools.takewhile(lambda each: each <= rounds, look_trials(whole)):
         found = judged(whole, [of[:number] for of in trials], ended=False)
         if found[0].verdict is not Verdict.CANNOT_TELL:
             assert judged(whole, [of[:number] for of in trials])[0].verdict is found[0].verdict
@@ -291,15 +291,15 @@ def test_between_two_looks_nothing_is_decided() -> None:
     trials = measured(whole, [1000, 500], np.random.default_rng(1))
     told = {
         number: [each.verdict for each in judged(whole, [of[:number] for of in trials], ended=False)]
-        for number in (7, 8, 11)
+        for number in (8, 9, 13)
     }
-    assert told[7] == [Verdict.CANNOT_TELL] * 2
-    assert told[8] == told[11] == [Verdict.HOLDS, Verdict.DOES_NOT_HOLD]
+    assert told[8] == [Verdict.CANNOT_TELL] * 2
+    assert told[9] == told[13] == [Verdict.HOLDS, Verdict.DOES_NOT_HOLD]
 
 
-def test_a_growing_run_is_looked_at_after_rounds_that_grow() -> None:
-    looks = look_rounds(expecting(FASTER, SAME))
-    assert [next(looks) for _ in range(5)] == [8, 12, 18, 27, 41]
+def test_a_growing_run_is_looked_at_after_trials_that_grow() -> None:
+    looks = look_trials(expecting(FASTER, SAME))
+    assert [next(looks) for _ in range(5)] == [9, 14, 21, 31, 46]
 
 
 def binomial(trials: int) -> Callable[[np.random.Generator], bool]:

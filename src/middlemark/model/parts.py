@@ -158,7 +158,7 @@ class _Finder:
         return found
 
     def paired(self, a: Picked, b: Picked, band: Band, told: str = "") -> tuple[Part, ...]:
-        """Pair what is the same but for what the sides name; one of each is a pair whatever it is.
+        """Pair what is the same but for what the sides name differently; one of each is a pair whatever it is.
 
         Raises NothingToJudge.
         """
@@ -190,12 +190,13 @@ class _Finder:
         return found
 
     def _fields(self, a: Picked, b: Picked, first: Sequence[Subject], second: Sequence[Subject]) -> list[str]:
-        """Return the fields that two subjects must have in common: all that no side names.
+        """Return the fields that two subjects must have in common: all but what the sides name differently.
 
         Of sides that are sweeps those in which both have the same levels. Another middleware brings its own settings,
         and its own level of what one side has a single level of: one that has best effort alone is one to choose, too.
         """
-        named = {*a.levels.levels, *b.levels.levels}
+        asked = a.levels.levels, b.levels.levels
+        named = {field for field in {*asked[0], *asked[1]} if {*asked[0].get(field, ())} != {*asked[1].get(field, ())}}
         if a.sweep or b.sweep:
             named |= {field for field in FIELDS if self._levels_at(first, field) != self._levels_at(second, field)}
         if "adapter" in named:

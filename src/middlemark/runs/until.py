@@ -18,7 +18,7 @@ from middlemark.model.plan import Plan, Precision, Race, Reached
 from middlemark.plan.rounds import with_another_round
 from middlemark.runs.read import readers
 from middlemark.stats.candidates import Attempt, attempt, due_of, heats
-from middlemark.stats.expectations import Verdict, judge_expectations
+from middlemark.stats.expectations import Verdict, judge_expectations, look_trials
 from middlemark.stats.interval import known
 from middlemark.stats.metrics import METRICS, times_of
 from middlemark.stats.trials import TrialSummary, figures, trial_summary
@@ -34,6 +34,8 @@ class Open(msgspec.Struct, frozen=True):
     """Indices of the cells that it hangs on; empty: the end is reached."""
     due: Sequence[Collection[int]] | None = None
     """Who runs in the next round, those together that are decided together; None: every cell."""
+    needed: Sequence[tuple[int | None, Collection[int]]] = ()
+    """Of ``due``, how many rounds it is thought to take until they are decided; None: more than there will be."""
     unmeasured: tuple[int, ...] = ()
     met: bool = True
     """Whether an end that is reached is the one that was wanted."""
@@ -114,9 +116,12 @@ class _Deciding:
     def open(self, rounds: int) -> Open:
         found = judge_expectations(self._plan, self._trials, self._descriptions, ended=False)
         untold = [each for each in found if each.verdict is Verdict.CANNOT_TELL]
+        first = next(look_trials(self._plan))
+        enough = [(first if each.trials < first else each.trials_needed, each) for each in untold]
         return Open(
             tuple(sorted({cell for each in untold for cell in each.cells})),
             due=[each.cells for each in untold],
+            needed=[(max(1, trials - each.trials) if trials else None, each.cells) for trials, each in enough],
             met=any(each.verdict is not Verdict.UNTESTABLE for each in found),
         )
 
@@ -176,21 +181,34 @@ class Until:
         rounds = max(trial.number for trial in plan.trials)
         found = rule.open(rounds)
         spent = self._before_s + self._clock() - self._began
-        due = self._fitting([tuple(self._took)] if found.due is None else found.due, rule.budget_s - spent)
+        left_s = rule.budget_s - spent
+        due = self._deciding(found, left_s)
+        due = due or self._fitting([tuple(self._took)] if found.due is None else found.due, left_s)
         if found.wide and due:
             return due
         met = not found.wide and found.met
         return Reached(rounds=rounds, seconds=spent, met=met, wide=found.wide, unmeasured=found.unmeasured)
 
+    def _deciding(self, found: Open, left_s: float) -> Collection[int]:
+        """Return those whose rounds there is time for until they are decided, the quickest first; empty: of none."""
+        deciding: set[int] = set()
+        due = [(rounds, cells) for rounds, cells in found.needed if rounds]
+        for rounds, cells in sorted(due, key=lambda each: each[0] * self._expected_s(each[1])):
+            further_s = rounds * self._expected_s({*cells} - deciding)
+            if further_s <= left_s:
+                left_s -= further_s
+                deciding.update(cells)
+        return deciding
+
     def _fitting(self, due: Sequence[Collection[int]], left_s: float) -> Collection[int]:
         """Return whom there is time for, the quickest to run first; those that are decided together run together."""
-
-        def expected_s(cells: Collection[int]) -> float:
-            return sum(statistics.mean(self._took[cell]) for cell in cells if cell in self._took)
-
         fitting: set[int] = set()
-        for cells in sorted(due, key=expected_s):
-            left_s -= expected_s(cells)
+        for cells in sorted(due, key=self._expected_s):
+            left_s -= self._expected_s(cells)
             if left_s >= 0:
                 fitting.update(cells)
         return fitting
+
+    def _expected_s(self, cells: Collection[int]) -> float:
+        """Return how long a round of these cells takes."""
+        return sum(statistics.mean(self._took[cell]) for cell in cells if cell in self._took)

@@ -5,9 +5,10 @@ exact, paired by round), or that of the median of a cell's trials. It holds wher
 band, of every part; it does not hold where that of any part is disjoint from its band.
 """
 
+import itertools
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from statistics import NormalDist
 
@@ -46,7 +47,10 @@ LATER_THAN_ANY: Mapping[str, float] = {
 _MEDIAN = 2 / math.pi
 """The efficiency of a median against a mean where trials are normal."""
 _FURTHER = 1.5
-"""By what each look at a growing run has more rounds than the one before."""
+"""By what each look has more trials than the one before."""
+_EQUAL_LOOKS = 4
+_EQUAL_SHARE = 0.2
+"""Of the error each of the first looks has this share; each further one has half of what is left."""
 
 
 class Verdict(StrEnum):
@@ -104,48 +108,57 @@ def judge_expectations(
 ) -> tuple[JudgedExpectation, ...]:
     """Return the verdict on each expectation of the plan; ``trials``: by its cells.
 
-    All verdicts together are false at most once in twenty times. Of a run that grew until they were decided each look
-    at it has its part of that, and the first that tells counts; ``ended``: the rounds since the last one count too.
+    All verdicts together are false at most once in twenty times. In a run that grows until they are decided each
+    expectation is looked at when it has so many trials, each look has its share of the error, and the first that tells
+    counts; ``ended``: the trials since the last look count too.
     """
     known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
     members = [at for at, each in enumerate(known) if each.parts and each.fewest >= fewest_trials(ALPHA)]
-    rounds = max((each.outcome.number for of in trials for each in of), default=0)
+    looks = {at: _looks(plan, known[at].fewest, ended=ended) for at in members}
     found: dict[int, JudgedExpectation] = {}
-    alpha = ALPHA
-    for until, alpha in _looks(plan, rounds, ended=ended):
-        while undecided := [at for at in members if at not in found]:
-            level = alpha / len(undecided)
-            told = {at: each for at in undecided if (each := known[at].told(level, until)) is not None}
-            if not told:
-                break
-            found |= told
-    open_ = sum(bool(each.parts) for at, each in enumerate(known) if at not in found)
-    return tuple(found.get(at) or each.untold(alpha / max(1, open_)) for at, each in enumerate(known))
-
-
-def look_rounds(plan: Plan) -> Iterator[int]:
-    """Yield after how many rounds a run that grows is looked at."""
-    testable = sum(not isinstance(each.claim, Untestable) for each in plan.expectations)
-    first = fewest_trials(ALPHA / 2 / max(1, testable))
-    look = 0
-    while True:
-        yield math.ceil(first * _FURTHER**look)
-        look += 1
-
-
-def _looks(plan: Plan, rounds: int, *, ended: bool) -> Iterator[tuple[int, float]]:
-    """Yield after which round the run was looked at, and what may be false then: of several half of what is left."""
-    if plan.deciding is None:
-        yield rounds, ALPHA
-        return
-    alpha, last = ALPHA, 0
-    for number in look_rounds(plan):
-        if number > rounds:
+    while undecided := [at for at in members if at not in found]:
+        level = ALPHA / len(undecided)
+        told = {at: each for at in undecided if (each := known[at].told_by(looks[at], level)) is not None}
+        if not told:
             break
-        alpha, last = alpha / 2, number
-        yield number, alpha
-    if ended and last < rounds:
-        yield rounds, alpha / 2
+        found |= told
+    open_ = max(1, sum(bool(each.parts) for at, each in enumerate(known) if at not in found))
+    return tuple(
+        found.get(at) or each.untold(ALPHA / open_ * _share(len(looks.get(at, ())) if plan.deciding else 0))
+        for at, each in enumerate(known)
+    )
+
+
+class _Look(msgspec.Struct, frozen=True):
+    """A look at so many trials, which has that share of the error."""
+
+    trials: int
+    share: float
+
+
+def look_trials(plan: Plan) -> Iterator[int]:
+    """Yield after how many trials an expectation of a run that grows is looked at."""
+    testable = sum(not isinstance(each.claim, Untestable) for each in plan.expectations)
+    first = fewest_trials(ALPHA * _EQUAL_SHARE / max(1, testable))
+    for look in itertools.count():
+        yield math.ceil(first * _FURTHER**look)
+
+
+def _share(look: int) -> float:
+    """Return what part of the error that look has, counted from 1; 0: the one look at a run that does not grow."""
+    if look == 0:
+        return 1.0
+    return _EQUAL_SHARE * 0.5 ** max(0, look - _EQUAL_LOOKS)
+
+
+def _looks(plan: Plan, trials: int, *, ended: bool) -> list[_Look]:
+    """Return the looks at an expectation that has so many trials."""
+    if plan.deciding is None:
+        return [_Look(trials, 1.0)]
+    due = list(itertools.takewhile(lambda each: each <= trials, look_trials(plan)))
+    if ended and trials not in due:
+        due.append(trials)
+    return [_Look(each, _share(number)) for number, each in enumerate(due, 1)]
 
 
 class _Evidence:
@@ -162,14 +175,17 @@ class _Evidence:
         self._spoiled = tuple(dict.fromkeys(spoiled))
         self.fewest = min((len(figures) for _, figures in self.parts), default=0)
 
-    def told(self, level: float, until: int) -> JudgedExpectation | None:
-        """Return the verdict by the rounds up to that one; None: they do not tell.
+    def told_by(self, looks: Iterable[_Look], level: float) -> JudgedExpectation | None:
+        """Return the verdict of the first look that tells; None: none does. ``level``: their error altogether."""
+        told = (self._told(level * each.share, each.trials) for each in looks)
+        return next((each for each in told if each is not None), None)
+
+    def _told(self, level: float, trials: int) -> JudgedExpectation | None:
+        """Return the verdict by so many trials of each part; None: they do not tell.
 
         ``level``: the chance that it is false. Of several parts each may be the one that fails by chance alone.
         """
-        parts = [(part, {at: each for at, each in figures.items() if at <= until}) for part, figures in self.parts]
-        if not all(figures for _, figures in parts):
-            return None
+        parts = [(part, dict(sorted(figures.items())[:trials])) for part, figures in self.parts]
         failing = [each for part, figures in parts if _disjoint(each := _judged(part, figures, level / len(parts)))]
         if failing:
             return self._judgement(Verdict.DOES_NOT_HOLD, failing, level / len(parts))
