@@ -1,10 +1,12 @@
 """Typed messages, over each transport that carries them: content whole in every pattern, and loss counted."""
 
+import msgspec
 import pytest
 from contender import Contender, contenders
 from course import Course
 
 from middlemark.model.cell import Cell, carrying
+from middlemark.model.outcome import Coding
 from middlemark.model.plan import Limits
 from middlemark.model.workload import OCTETS, Topic, Workload
 
@@ -25,6 +27,13 @@ def typed(who: Contender, of: str, **factors: object) -> Cell:
     return who.cell(type=of, size=SIZES[of], **factors)
 
 
+def told_whole(coding: Coding | None, *, ways: int) -> bool:
+    """Whether every way's serialising and deserialising was timed, or, as a middleware may do both itself, none was."""
+    if coding is None:
+        return True
+    return [(ns or 0) > 0 for ns in msgspec.structs.astuple(coding)] == [at < 2 * ways for at in range(4)]
+
+
 @CASES
 def test_round_trips_come_back_whole(who: Contender, of: str, course: Course) -> None:
     outcome = course.measure(who, typed(who, of), Limits(samples=100, warmup_s=0.1, reply_timeout_s=10.0)).outcome
@@ -32,6 +41,7 @@ def test_round_trips_come_back_whole(who: Contender, of: str, course: Course) ->
     counts = outcome.counts
     assert counts is not None
     assert (counts.received, counts.lost, counts.damaged, counts.publish_failed) == (100, 0, 0, 0)
+    assert told_whole(outcome.coding, ways=2), outcome.coding
 
 
 @pytest.mark.parametrize("who", IMAGES, ids=lambda who: who.name)
@@ -44,6 +54,7 @@ def test_a_stream_arrives_whole_and_its_loss_is_counted(who: Contender, course: 
     assert sent.sent > 0
     assert (arrived.damaged, arrived.duplicated) == (0, 0)
     assert arrived.received + arrived.lost == sent.sent
+    assert told_whole(outcome.coding, ways=1), outcome.coding
 
 
 @pytest.mark.parametrize("who", IMAGES, ids=lambda who: who.name)
@@ -57,6 +68,7 @@ def test_requests_and_replies_are_typed_or_refused_with_a_reason(who: Contender,
     counts = outcome.counts
     assert counts is not None
     assert (counts.received, counts.lost, counts.damaged) == (50, 0, 0)
+    assert told_whole(outcome.coding, ways=2), outcome.coding
 
 
 @pytest.mark.parametrize("who", IMAGES, ids=lambda who: who.name)

@@ -21,6 +21,8 @@
 
 namespace middlemark {
 
+class CodingTimes;
+
 /// What a publish() came to.
 enum class Published {
   ok,         ///< handed to the middleware
@@ -170,6 +172,18 @@ concept CountsPublishers = requires(S& subscriber) {
 template <class S>
 concept HasArrivalStamp = requires(const S& subscriber) {
   { subscriber.arrived_ns() } noexcept -> std::same_as<std::uint64_t>;
+};
+
+/// Optional on publishers and subscribers of messages of a type, where code of the kit's or the adapter's own (de)serialises them: where
+/// it adds how long that took, in publish() and before the visit (coding.hpp). Null of octets. Asked when the measuring begins
+/// and after the end.
+template <class P>
+concept TellsSerializing = requires(P& publisher) {
+  { publisher.serializing() } noexcept -> std::same_as<CodingTimes*>;
+};
+template <class S>
+concept TellsDeserializing = requires(S& subscriber) {
+  { subscriber.deserializing() } noexcept -> std::same_as<CodingTimes*>;
 };
 
 /// Optional: refuses by an AdapterError what neither a transport's description nor the table of native settings can tell, as

@@ -711,6 +711,10 @@ struct CallerResult : RoleResult {
   std::optional<std::uint64_t> unsent{};
   /// The thread waited for intended instants.
   std::uint64_t pacing_ns = 0;
+  /// Median; null: octets, or within the middleware's own calls.
+  std::optional<std::uint64_t> serialize_p50_ns{};
+  /// Likewise.
+  std::optional<std::uint64_t> deserialize_p50_ns{};
 };
 template <>
 inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
@@ -731,7 +735,9 @@ inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleRes
     Field{"scheduled", &CallerResult::scheduled, Presence::optional},
     Field{"late_sends", &CallerResult::late_sends, Presence::optional},
     Field{"unsent", &CallerResult::unsent, Presence::optional},
-    Field{"pacing_ns", &CallerResult::pacing_ns, Presence::required}});
+    Field{"pacing_ns", &CallerResult::pacing_ns, Presence::required},
+    Field{"serialize_p50_ns", &CallerResult::serialize_p50_ns, Presence::optional},
+    Field{"deserialize_p50_ns", &CallerResult::deserialize_p50_ns, Presence::optional}});
 
 /// The ping's.
 struct PingResult : CallerResult {
@@ -761,6 +767,11 @@ struct AnswererResult : RoleResult {
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
   std::uint64_t publish_failed = 0;
+  /// Median, of a server over topics that of the replies to its first client; null: octets, or within the middleware's own
+  /// calls.
+  std::optional<std::uint64_t> serialize_p50_ns{};
+  /// Median; null likewise.
+  std::optional<std::uint64_t> deserialize_p50_ns{};
 };
 template <>
 inline constexpr auto fields_of<AnswererResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
@@ -771,7 +782,9 @@ inline constexpr auto fields_of<AnswererResult> = std::tuple_cat(fields_of<RoleR
     Field{"duplicated", &AnswererResult::duplicated, Presence::required},
     Field{"reordered", &AnswererResult::reordered, Presence::required},
     Field{"damaged", &AnswererResult::damaged, Presence::required},
-    Field{"publish_failed", &AnswererResult::publish_failed, Presence::required}});
+    Field{"publish_failed", &AnswererResult::publish_failed, Presence::required},
+    Field{"serialize_p50_ns", &AnswererResult::serialize_p50_ns, Presence::optional},
+    Field{"deserialize_p50_ns", &AnswererResult::deserialize_p50_ns, Presence::optional}});
 
 /// A pong's.
 struct PongResult : AnswererResult {
@@ -814,6 +827,8 @@ struct PublisherResult : RoleResult {
   std::uint64_t pacing_ns = 0;
   /// Time within publish(); null where not every message was stamped.
   std::optional<std::uint64_t> writing_ns{};
+  /// Median; null: octets, forwarded, or within the middleware's own calls.
+  std::optional<std::uint64_t> serialize_p50_ns{};
   /// Of so many messages the first was stamped.
   unsigned stamped_every = 1;
   /// CLOCK_MONOTONIC; 0: nothing was sent.
@@ -839,6 +854,7 @@ inline constexpr auto fields_of<PublisherResult> = std::tuple_cat(fields_of<Role
     Field{"blocked_ns", &PublisherResult::blocked_ns, Presence::optional},
     Field{"pacing_ns", &PublisherResult::pacing_ns, Presence::required},
     Field{"writing_ns", &PublisherResult::writing_ns, Presence::optional},
+    Field{"serialize_p50_ns", &PublisherResult::serialize_p50_ns, Presence::optional},
     Field{"stamped_every", &PublisherResult::stamped_every, Presence::required, {.least = 1}},
     Field{"first_sent_ns", &PublisherResult::first_sent_ns, Presence::required},
     Field{"last_sent_ns", &PublisherResult::last_sent_ns, Presence::required},
@@ -870,6 +886,8 @@ struct SubscriberResult : RoleResult {
   std::optional<std::uint64_t> one_way_p50_ns{};
   std::optional<std::uint64_t> one_way_p99_ns{};
   std::optional<std::uint64_t> one_way_max_ns{};
+  /// Median; null: octets, or within the middleware's own calls.
+  std::optional<std::uint64_t> deserialize_p50_ns{};
   /// Messages of the topic's history that it had to receive, because it joined late.
   std::uint64_t history_due = 0;
   /// Different ones that came.
@@ -893,6 +911,7 @@ inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(fields_of<Rol
     Field{"one_way_p50_ns", &SubscriberResult::one_way_p50_ns, Presence::optional},
     Field{"one_way_p99_ns", &SubscriberResult::one_way_p99_ns, Presence::optional},
     Field{"one_way_max_ns", &SubscriberResult::one_way_max_ns, Presence::optional},
+    Field{"deserialize_p50_ns", &SubscriberResult::deserialize_p50_ns, Presence::optional},
     Field{"history_due", &SubscriberResult::history_due, Presence::optional},
     Field{"history_received", &SubscriberResult::history_received, Presence::optional},
     Field{"history_ns", &SubscriberResult::history_ns, Presence::optional}});

@@ -13,6 +13,7 @@
 
 #include <middlemark/account.hpp>
 #include <middlemark/asked.hpp>
+#include <middlemark/coding.hpp>
 #include <middlemark/control.hpp>
 #include <middlemark/json.hpp>
 
@@ -51,7 +52,9 @@ std::uint64_t received(const Session& session) {
 class ControlledWorker {
  public:
   explicit ControlledWorker(const WorkerParts& parts)
-      : parts_(parts), clock_(Clock::calibrate(20, forced_monotonic())) {}
+      : parts_(parts), clock_(Clock::calibrate(20, forced_monotonic())) {
+    CodingTimes::clock = clock_;
+  }
 
   int run() {
     const Description about = described(parts_);

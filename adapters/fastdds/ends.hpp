@@ -26,6 +26,7 @@
 #include <fastdds/dds/subscriber/Subscriber.hpp>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/coding.hpp>
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/pinned.hpp>
 
@@ -47,10 +48,13 @@ class Publisher : kit::Pinned {
         loan_(options.settings.loan),
         waits_(topic.reliability == Reliability::reliable && !topic.depth),
         timeout_(options.settings.write_timeout),
+        times_(make_times(topic.type)),
         typed_(kit::make_coded<kit::CdrCoding>(topic.type, bytes_)),
         buffer_(loan_ || typed_ ? 0 : prefix_ + bytes_),
         memory_(typed_ ? typed_->array() : std::span(buffer_)),
-        sample_(typed_ ? static_cast<void*>(typed_.get()) : buffer_.data()) {}
+        sample_(typed_ ? static_cast<void*>(typed_.get()) : buffer_.data()) {
+    if (typed_) typed_->add_to(times_.get());
+  }
 
   ~Publisher() {
     if (loaned_ != nullptr) writer_->discard_loan(loaned_);
@@ -101,6 +105,9 @@ class Publisher : kit::Pinned {
                                                                       : 0;
   }
 
+  /// Fast DDS serializes within write().
+  [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
+
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
@@ -111,6 +118,7 @@ class Publisher : kit::Pinned {
   const bool loan_;
   const bool waits_;  ///< for acknowledgements when the history is full
   const std::chrono::nanoseconds timeout_;
+  const std::unique_ptr<CodingTimes> times_;        ///< null of octets
   const std::unique_ptr<kit::CodedMessage> typed_;  ///< null of octets
   std::vector<std::byte> buffer_;
   const std::span<std::byte> memory_;
@@ -128,6 +136,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
              std::chrono::milliseconds& linger)
       : parent_(parent),
         linger_(linger),
+        times_(make_times(topic.type)),
         typed_(topic.type != MessageType::octets),
         bytes_(topic.message_bytes),
         varies_(topic.varies),
@@ -189,6 +198,9 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
     while (events_.load() != 0) std::this_thread::yield();
   }
 
+  /// Fast DDS deserializes within take(), all that it takes at once.
+  [[nodiscard]] CodingTimes* deserializing() noexcept { return times_.get(); }
+
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
@@ -222,7 +234,9 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   }
 
   [[nodiscard]] std::span<const std::byte> received(void* sample) noexcept {
-    const std::span<const std::byte> array = static_cast<kit::CodedMessage*>(sample)->received();
+    auto& message = *static_cast<kit::CodedMessage*>(sample);
+    times_->add(message.took());
+    const std::span<const std::byte> array = message.received();
     if (array.size() != bytes_) failure_.note("a message arrived with another constant content", code_error);
     return array;
   }
@@ -244,6 +258,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
 
   dds::Subscriber& parent_;
   std::chrono::milliseconds& linger_;
+  const std::unique_ptr<CodingTimes> times_;  ///< null of octets
   const bool typed_;
   const std::size_t bytes_;
   const bool varies_;

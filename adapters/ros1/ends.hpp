@@ -27,6 +27,7 @@
 #include <boost/thread/lock_types.hpp>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/coding.hpp>
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/last_failure.hpp>
 
@@ -40,7 +41,8 @@ namespace middlemark::ros1 {
 class TopicPublisher : public kit::Attempts {
  public:
   TopicPublisher(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
-      : typed_(make_outgoing(topic.type, topic.message_bytes)),
+      : times_(make_times(topic.type)),
+        typed_(make_outgoing(topic.type, topic.message_bytes)),
         message_(options.shares() ? 0 : topic.message_bytes),
         most_in_flight_(options.bytes_in_flight(topic)),
         timeout_(settings.write_timeout),
@@ -65,13 +67,16 @@ class TopicPublisher : public kit::Attempts {
     const bool done = attempt("ros::Publisher::publish", [&] {
       outcome = room() ? Published::ok : Published::timed_out;
       if (outcome == Published::timed_out) return;
-      if (typed_) return typed_->publish(publisher_);
+      if (typed_) return typed_->publish(publisher_, *times_);
       if (!pool_) return publisher_.publish(message_);
       publisher_.publish(pool_->in_hand());
       pool_->handed_over();
     });
     return done ? outcome : Published::failed;
   }
+
+  /// roscpp serializes within publish(), its buffer's allocation included.
+  [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
 
   /// The ends within a process share one connection, so roscpp counts them as one.
   [[nodiscard]] std::size_t matched() const {
@@ -86,6 +91,7 @@ class TopicPublisher : public kit::Attempts {
                            timeout_);
   }
 
+  std::unique_ptr<CodingTimes> times_;    // null of octets
   std::unique_ptr<TypedOutgoing> typed_;  // null of octets
   Bytes message_;
   std::optional<MessagePool> pool_;
@@ -180,14 +186,17 @@ class TopicSubscriber : public Inbox {
  public:
   /// A nodelet's handle brings the callback queue of its manager, whose threads take the place of a spinner.
   TopicSubscriber(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
-      : Inbox(settings.reception, options.transport != nodelet), here_(topic.publishers_here) {
+      : Inbox(settings.reception, options.transport != nodelet),
+        times_(make_times(topic.type)),
+        here_(topic.publishers_here) {
     ros::SubscribeOptions asked;
     if (topic.type == MessageType::octets) {
       asked.init<Bytes>(global(topic.name), options.subscriber_queue(topic),
                         [this](const BytesConstPtr& message) { deliver(message->span()); });
     } else {
-      subscribe(asked, global(topic.name), options.subscriber_queue(topic), topic.type, topic.message_bytes,
-                [this](std::span<const std::byte> array) { deliver(array); });
+      subscribe(
+          asked, global(topic.name), options.subscriber_queue(topic), topic.type, topic.message_bytes,
+          [this](std::span<const std::byte> array) { deliver(array); }, *times_);
     }
     if (options.transport == udpros) {
       asked.transport_hints.unreliable();
@@ -204,13 +213,16 @@ class TopicSubscriber : public Inbox {
   /// Unsubscribing waits for the callback under way and forgets those that are due.
   void silence() { close(subscriber_); }
 
+  [[nodiscard]] CodingTimes* deserializing() noexcept { return times_.get(); }
+
   [[nodiscard]] std::size_t publishers_found() const {
     const std::size_t links = subscriber_.getNumPublishers();
     return links > 0 && here_ > 0 ? links - 1 + here_ : links;
   }
 
  private:
-  std::size_t here_;  // publishers, likewise
+  std::unique_ptr<CodingTimes> times_;  // null of octets
+  std::size_t here_;                    // publishers, likewise
   ros::Subscriber subscriber_;
 };
 

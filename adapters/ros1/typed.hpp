@@ -5,6 +5,7 @@
 #include <ros/node_handle.h>
 #include <ros/publisher.h>
 #include <ros/subscribe_options.h>
+#include <ros/subscription_callback_helper.h>
 
 #include <cstddef>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <middlemark/coding.hpp>
 #include <middlemark/kit/messages.hpp>
 
 #include "message.hpp"
@@ -33,7 +35,8 @@ class TypedOutgoing : kit::Pinned {
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
   [[nodiscard]] virtual ros::Publisher advertise(ros::NodeHandle& node, const std::string& topic, std::uint32_t queue,
                                                  bool latch) = 0;
-  virtual void publish(const ros::Publisher& publisher) = 0;
+  /// Adds to `times` how long serializing it took.
+  virtual void publish(const ros::Publisher& publisher, CodingTimes& times) = 0;
 };
 
 /// Is given the main array of each message; less of it where the message is not as it was sent.
@@ -60,25 +63,33 @@ struct RosTypes : kit::StandardFields {
   using Tf = tf2_msgs::TFMessage_<Allocator<void>>;
 };
 
+/// Of the publisher whose message roscpp is publishing: it calls serializeMessage() with the message only.
+inline thread_local CodingTimes* serializing_times = nullptr;
+
+template <class Message>
+ros::SerializedMessage timed(const Message& message) {
+  return serializing_times->time([&] { return counted(message); });
+}
+
 }  // namespace middlemark::ros1
 
 namespace ros::serialization {
 
 template <>
 inline SerializedMessage serializeMessage(const middlemark::ros1::RosTypes::Image& message) {
-  return middlemark::ros1::counted(message);
+  return middlemark::ros1::timed(message);
 }
 template <>
 inline SerializedMessage serializeMessage(const middlemark::ros1::RosTypes::PointCloud& message) {
-  return middlemark::ros1::counted(message);
+  return middlemark::ros1::timed(message);
 }
 template <>
 inline SerializedMessage serializeMessage(const middlemark::ros1::RosTypes::Imu& message) {
-  return middlemark::ros1::counted(message);
+  return middlemark::ros1::timed(message);
 }
 template <>
 inline SerializedMessage serializeMessage(const middlemark::ros1::RosTypes::Tf& message) {
-  return middlemark::ros1::counted(message);
+  return middlemark::ros1::timed(message);
 }
 
 }  // namespace ros::serialization
@@ -96,8 +107,9 @@ class TypedOutgoingOf final : public TypedOutgoing {
                                          bool latch) override {
     return node.advertise<typename Shape<RosTypes>::Struct>(topic, queue, latch);
   }
-  void publish(const ros::Publisher& publisher) override {
+  void publish(const ros::Publisher& publisher, CodingTimes& times) override {
     static_cast<void>(message_.to_send());
+    serializing_times = &times;
     publisher.publish(message_.message());
   }
 
@@ -112,13 +124,31 @@ class TypedOutgoingOf final : public TypedOutgoing {
   });
 }
 
+/// roscpp's own, which makes a message and deserializes into it just before the callback, with the time that this takes.
+template <class Struct>
+class TimedHelper final : public ros::SubscriptionCallbackHelperT<const boost::shared_ptr<const Struct>&> {
+  using Base = ros::SubscriptionCallbackHelperT<const boost::shared_ptr<const Struct>&>;
+
+ public:
+  TimedHelper(const typename Base::Callback& callback, CodingTimes& times) : Base(callback), times_(times) {}
+  ros::VoidConstPtr deserialize(const ros::SubscriptionCallbackHelperDeserializeParams& given) override {
+    return times_.time([&] { return Base::deserialize(given); });
+  }
+
+ private:
+  CodingTimes& times_;
+};
+
 inline void subscribe(ros::SubscribeOptions& asked, const std::string& name, std::uint32_t queue, MessageType type,
-                      std::size_t bytes, TypedSink sink) {
+                      std::size_t bytes, TypedSink sink, CodingTimes& times) {
   kit::with_shape(type, [&]<template <class> class Shape>() {
     using Struct = typename Shape<RosTypes>::Struct;
     const auto known = std::make_shared<kit::MessageOf<Shape, RosTypes>>(bytes);
-    asked.init<Struct>(name, queue,
-                       [known, sink](const boost::shared_ptr<const Struct>& message) { sink(known->seen(*message)); });
+    const auto callback = [known, sink](const boost::shared_ptr<const Struct>& message) {
+      sink(known->seen(*message));
+    };
+    asked.init<Struct>(name, queue, callback);
+    asked.helper = boost::make_shared<TimedHelper<Struct>>(callback, times);
   });
 }
 
@@ -130,7 +160,7 @@ inline const std::vector<MessageType> types{MessageType::octets};
   return nullptr;
 }
 inline void subscribe(ros::SubscribeOptions& /*asked*/, const std::string& /*name*/, std::uint32_t /*queue*/,
-                      MessageType /*type*/, std::size_t /*bytes*/, const TypedSink& /*sink*/) {}
+                      MessageType /*type*/, std::size_t /*bytes*/, const TypedSink& /*sink*/, CodingTimes& /*times*/) {}
 
 #endif
 

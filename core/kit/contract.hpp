@@ -47,6 +47,8 @@ MIDDLEMARK_MEMBER(arrivedNs)
 MIDDLEMARK_MEMBER(arrived_Ns)
 MIDDLEMARK_MEMBER(arrival_ns)
 MIDDLEMARK_MEMBER(ArrivedNs)
+MIDDLEMARK_MEMBER(serializing)
+MIDDLEMARK_MEMBER(deserializing)
 MIDDLEMARK_MEMBER(notes)
 MIDDLEMARK_MEMBER(note)
 MIDDLEMARK_MEMBER(Notes)
@@ -97,6 +99,8 @@ consteval void check_publisher() {
       requires(P& publisher) {
         { publisher.matched() } -> std::convertible_to<std::size_t>;
       }, "the publisher lacks matched(), which returns the number of subscribers that it has found");
+  static_assert(!has_serializing<P> || TellsSerializing<P>,
+                "serializing() must be noexcept and return middlemark::CodingTimes*");
   check_last_error<P>();
 }
 
@@ -138,6 +142,8 @@ consteval void check_subscriber() {
                 "arrived_ns() must be const and noexcept and return std::uint64_t");
   static_assert(!has_arrivedNs<S> && !has_arrived_Ns<S> && !has_arrival_ns<S> && !has_ArrivedNs<S>,
                 "misspelt: the optional hook is called arrived_ns()");
+  static_assert(!has_deserializing<S> || TellsDeserializing<S>,
+                "deserializing() must be noexcept and return middlemark::CodingTimes*");
   check_last_error<S>();
 }
 

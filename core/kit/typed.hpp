@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/coding.hpp>
 #include <middlemark/kit/messages.hpp>
 #include <middlemark/kit/pinned.hpp>
 
@@ -32,6 +33,26 @@ class CodedMessage : Pinned {
   [[nodiscard]] virtual std::span<const std::byte> decode(std::span<const std::byte> bytes) noexcept = 0;
   /// The same of the message decoded last.
   [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
+
+  /// What the coder took for the message that was encoded or decoded last, in ticks of CodingTimes::clock.
+  [[nodiscard]] std::uint64_t took() const noexcept { return took_; }
+  /// From now on each is added there.
+  void add_to(CodingTimes* times) noexcept { times_ = times; }
+
+ protected:
+  /// Calls the coder.
+  template <class Code>
+  auto timed(Code&& code) noexcept {
+    const std::uint64_t begin = CodingTimes::clock.ticks();
+    const auto result = code();
+    took_ = CodingTimes::clock.ticks() - begin;
+    if (times_ != nullptr) times_->add(took_);
+    return result;
+  }
+
+ private:
+  std::uint64_t took_ = 0;
+  CodingTimes* times_ = nullptr;
 };
 
 template <template <class> class Shape, class Coding>
@@ -42,10 +63,10 @@ class CodedMessageOf final : public CodedMessage {
   [[nodiscard]] std::span<std::byte> array() noexcept override { return message_.array(); }
   [[nodiscard]] std::size_t encode(std::span<std::byte> memory) noexcept override {
     static_cast<void>(message_.to_send());
-    return Coding::encode(message_.message(), memory);
+    return timed([&] { return Coding::encode(message_.message(), memory); });
   }
   [[nodiscard]] std::span<const std::byte> decode(std::span<const std::byte> bytes) noexcept override {
-    whole_ = Coding::decode(message_.message(), bytes);
+    whole_ = timed([&] { return Coding::decode(message_.message(), bytes); });
     return received();
   }
   [[nodiscard]] std::span<const std::byte> received() noexcept override {
@@ -116,8 +137,17 @@ class End : public Counting<End<Inner>, Inner>,
  public:
   /// `make` returns the end inside. `sent` and `seen`: null of octets.
   template <class Make>
-  End(Make&& make, std::size_t coded_bytes, std::unique_ptr<CodedMessage> sent, std::unique_ptr<CodedMessage> seen)
-      : sent_(std::move(sent)), seen_(std::move(seen)), coded_bytes_(coded_bytes), inner_(make()) {}
+  End(Make&& make, std::size_t coded_bytes, std::unique_ptr<CodedMessage> sent, std::unique_ptr<CodedMessage> seen,
+      MessageType type)
+      : serializing_(make_times(type)),
+        deserializing_(make_times(type)),
+        sent_(std::move(sent)),
+        seen_(std::move(seen)),
+        coded_bytes_(coded_bytes),
+        inner_(make()) {
+    if (sent_) sent_->add_to(serializing_.get());
+    if (seen_) seen_->add_to(deserializing_.get());
+  }
 
   [[nodiscard]] Inner& inner() noexcept { return inner_; }
   [[nodiscard]] const Inner& inner() const noexcept { return inner_; }
@@ -165,6 +195,9 @@ class End : public Counting<End<Inner>, Inner>,
     }
   }
 
+  [[nodiscard]] CodingTimes* serializing() noexcept { return serializing_.get(); }
+  [[nodiscard]] CodingTimes* deserializing() noexcept { return deserializing_.get(); }
+
   [[nodiscard]] std::string last_error() const {
     if (damaged_) return "a message arrived with another constant content than it was sent with";
     if constexpr (HasLastError<Inner>) return inner_.last_error();
@@ -183,6 +216,8 @@ class End : public Counting<End<Inner>, Inner>,
     return seen;
   }
 
+  const std::unique_ptr<CodingTimes> serializing_;
+  const std::unique_ptr<CodingTimes> deserializing_;
   const std::unique_ptr<CodedMessage> sent_;
   const std::unique_ptr<CodedMessage> seen_;
   const std::size_t coded_bytes_;
@@ -283,7 +318,7 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>, public typed::Servin
     const Topic inside = coded(topic);
     const auto made = [&] { return make(inside); };
     return typed::End<decltype(made())>(made, inside.message_bytes, make_coded<Coding>(topic.type, topic.message_bytes),
-                                        make_coded<Coding>(topic.type, topic.message_bytes));
+                                        make_coded<Coding>(topic.type, topic.message_bytes), topic.type);
   }
 
  private:

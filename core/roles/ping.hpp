@@ -14,6 +14,7 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
+#include <middlemark/coding.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/pacer.hpp>
 #include <middlemark/protocol.hpp>
@@ -101,6 +102,8 @@ class Ping {
     if (!warm_up()) return;
     progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
     progress_.begin_to_measure();
+    begin_timing(serializing(ends_.outgoing()));
+    begin_timing(deserializing(ends_.incoming()));
     const std::uint64_t messages = request_.samples.value_or(std::numeric_limits<std::uint64_t>::max());
     start_ticks_ = clock_.ticks();
     const std::uint64_t limit = start_ticks_ + clock_.to_ticks(static_cast<std::uint64_t>(request_.limit_s * 1e9));
@@ -323,6 +326,8 @@ class Ping {
     result_.reordered = replies_.reordered();
     result_.damaged = replies_.damaged();
     result_.publish_failed = publish_failed_;
+    result_.serialize_p50_ns = p50_ns(serializing(ends_.outgoing()));
+    result_.deserialize_p50_ns = p50_ns(deserializing(ends_.incoming()));
     result_.ended = ended_;
     result_.last_error = last_error_of(ends_.incoming(), &ends_.outgoing());
     if (ended_ == Ended::silent) {

@@ -11,6 +11,7 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
+#include <middlemark/coding.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/protocol.hpp>
 #include <middlemark/roles/answers.hpp>
@@ -137,8 +138,11 @@ class Pong {
       progress_.duplicated.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    if (received_++ == 0) [[unlikely]]
+    if (received_++ == 0) [[unlikely]] {
+      begin_timing(deserializing(ends_.incoming()));
+      if (auto* const outgoing = ends_.outgoing(0)) begin_timing(serializing(*outgoing));
       progress_.begin_to_measure();
+    }
     if (checks_ && !payload_intact(message, header)) progress_.damaged.store(++damaged_, std::memory_order_relaxed);
     progress_.samples.store(received_, std::memory_order_relaxed);
     progress_.received.store(received_, std::memory_order_release);
@@ -158,6 +162,9 @@ class Pong {
     }
     result_.damaged = damaged_;
     result_.publish_failed = publish_failed_;
+    // Of a server over topics the replies to its first client stand for all.
+    if (auto* const outgoing = ends_.outgoing(0)) result_.serialize_p50_ns = p50_ns(serializing(*outgoing));
+    result_.deserialize_p50_ns = p50_ns(deserializing(ends_.incoming()));
     result_.ended = Ended::stopped;
     result_.last_error = last_error_of(ends_.incoming(), ends_.outgoing(0));
   }

@@ -13,6 +13,7 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
+#include <middlemark/coding.hpp>
 #include <middlemark/histogram.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/pacer.hpp>
@@ -69,6 +70,7 @@ class StreamPublisher {
       const std::optional<ThreadTimes> before = thread_times();
       progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
       progress_.begin_to_measure();
+      begin_timing(serializing(outgoing_));
       measure();
       count_blocked(before);
     }
@@ -323,6 +325,7 @@ class StreamPublisher {
     result_.blocked_ns = blocked_ns_;
     result_.pacing_ns = clock_.to_ns(pacer_.pacing_ticks());
     result_.writing_ns = stride_ == 1 ? std::optional(writing_ns_) : std::nullopt;
+    result_.serialize_p50_ns = p50_ns(serializing(outgoing_));
     result_.stamped_every = stride_;
     result_.first_sent_ns = sent_ > 0 ? clock_.to_monotonic_ns(first_sent_) : 0;
     result_.last_sent_ns = sent_ > 0 ? clock_.to_monotonic_ns(last_sent_) : 0;

@@ -9,6 +9,7 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
+#include <middlemark/coding.hpp>
 #include <middlemark/histogram.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/protocol.hpp>
@@ -142,6 +143,7 @@ class StreamSubscriber {
     }
     if (++received_ == 1) [[unlikely]] {
       first_ticks_ = now != 0 ? now : clock_.ticks();
+      begin_timing(deserializing(*incoming_));
       progress_.begin_to_measure();
     }
     if (now != 0) {
@@ -246,6 +248,7 @@ class StreamSubscriber {
       result_.one_way_p99_ns = all_.quantile(0.99);
       result_.one_way_max_ns = all_.max_seen();
     }
+    result_.deserialize_p50_ns = p50_ns(deserializing(*incoming_));
     result_.history_due = history();
     result_.history_received = recalled_.unique();
     if (recalled_.unique() > 0) result_.history_ns = clock_.to_ns(recalled_ticks_ - joined_ticks_);

@@ -7,6 +7,7 @@ struct SilentPublisher {
   std::span<std::byte> loan(std::size_t) { return {}; }
   bool publish() noexcept { return true; }
   std::string lastError() const { return {}; }
+  double serializing() noexcept { return 0; }
 };
 
 struct SilentSubscriber {
@@ -18,6 +19,7 @@ struct SilentSubscriber {
   void listen(Listener /*listener*/) {}
   std::size_t publishers_Found() { return 0; }
   std::uint64_t arrived_ns() { return 0; }
+  CodingTimes* deserializing() { return nullptr; }
   int last_error(int code) const { return code; }
 };
 

@@ -1,10 +1,12 @@
 // Typed messages: serialised and deserialised whole, and whatever of their constant content is wrong is found.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <middlemark/coding.hpp>
 #include <middlemark/kit/cdr.hpp>
 #include <middlemark/message.hpp>
 
@@ -128,6 +130,30 @@ TEST(Messages, damaged_bytes_of_any_kind_are_deserialised_to_less) {
   EXPECT_LT(seen->decode(bytes).size(), 112U);
 }
 
+TEST(Messages, tell_what_the_coder_took_from_the_moment_they_are_measured) {
+  CodingTimes times;
+  const Case image{MessageType::image, 1 << 20};
+  const auto sent = kit::make_coded<CdrCoding>(image.type, image.bytes);
+  sent->add_to(&times);
+  static_cast<void>(encoded(*sent, image));
+  EXPECT_GT(sent->took(), 0U);
+  EXPECT_EQ(times.p50_ns(), std::nullopt);
+  times.begin();
+  static_cast<void>(encoded(*sent, image));
+  EXPECT_EQ(times.p50_ns(), CodingTimes::clock.to_ns(sent->took()));
+}
+
+TEST(Messages, of_many_the_median_is_that_of_some_from_the_first_to_the_last) {
+  CodingTimes few;
+  few.begin();
+  for (const std::uint64_t ticks : std::array<std::uint64_t, 3>{900, 100, 500}) few.add(ticks);
+  EXPECT_EQ(few.p50_ns(), 500U);
+  CodingTimes many;
+  many.begin();
+  for (std::uint64_t ticks = 1; ticks <= 100'000; ++ticks) many.add(ticks);
+  EXPECT_NEAR(static_cast<double>(many.p50_ns().value_or(0)), 50'000, 1000);
+}
+
 TEST(Messages, sizes_that_a_type_cannot_have_do_not_fit) {
   EXPECT_TRUE(kit::fits(MessageType::octets, 17) && kit::fits(MessageType::image, 17));
   EXPECT_TRUE(kit::fits(MessageType::imu, 296) && !kit::fits(MessageType::imu, 295));
@@ -150,6 +176,8 @@ class OverNull : public ::testing::Test {
     TypedNull adapter(settings);
     auto subscriber = adapter.subscriber(topic, 0);
     auto publisher = adapter.publisher(topic, 0);
+    begin_timing(serializing(publisher));
+    begin_timing(deserializing(subscriber));
     for (std::uint64_t sequence = 1; sequence <= 3; ++sequence) {
       const std::span<std::byte> array = publisher.loan(bytes);
       EXPECT_EQ(array.size(), bytes);
@@ -167,20 +195,27 @@ class OverNull : public ::testing::Test {
     };
     subscriber.take(visitor);
     last_error_ = subscriber.last_error();
+    serialize_ns_ = p50_ns(serializing(publisher));
+    deserialize_ns_ = p50_ns(deserializing(subscriber));
     return sizes;
   }
   std::string last_error_;
+  std::optional<std::uint64_t> serialize_ns_;
+  std::optional<std::uint64_t> deserialize_ns_;
 };
 
 TEST_F(OverNull, typed_messages_are_visited_as_their_main_array) {
   for (const Case& each : cases) {
     EXPECT_EQ(sizes_seen(each.type, each.bytes, ""), std::vector<std::size_t>(3, each.bytes)) << word(each.type);
     EXPECT_EQ(last_error_, "");
+    EXPECT_GT(serialize_ns_.value_or(0), 0U) << word(each.type);
+    EXPECT_GT(deserialize_ns_.value_or(0), 0U) << word(each.type);
   }
 }
 
 TEST_F(OverNull, octets_go_through_untouched) {
   EXPECT_EQ(sizes_seen(MessageType::octets, 64, ""), std::vector<std::size_t>(3, 64));
+  EXPECT_FALSE(serialize_ns_ || deserialize_ns_);
 }
 
 }  // namespace

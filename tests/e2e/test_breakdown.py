@@ -82,6 +82,31 @@ def test_a_stream_tells_its_waiting_from_its_writing(bench: Bench) -> None:
     assert longest(breakdown(bench, *factors), 1) == {"write"}
 
 
+@pytest.mark.parametrize(("adapter", "transport"), [("fastdds", "udp"), ("zeromq", "ipc")])
+def test_serialising_is_a_part_of_its_own_at_each_end(bench: Bench, adapter: str, transport: str) -> None:
+    if adapter not in executables():
+        pytest.skip(f"{adapter} was not built here")
+    typed = ["--transport", transport, "--receive", "block", "--size", "256k", "--samples", "400", "--type"]
+    found = breakdown(bench, *typed, "image", adapter=adapter)
+    assert list(found)[:2] == ["serialize", "write"]
+    assert list(found)[-1] == "reply deserialize"
+    assert all(found[f"{way}{part}"] > 0 for way in ("", "reply ") for part in ("serialize", "deserialize"))
+    assert not {"serialize", "deserialize"} & set(breakdown(bench, *typed, "octets", adapter=adapter))
+
+
+def test_serialising_within_the_middlewares_own_calls_is_not_told_and_why(bench: Bench) -> None:
+    if "cyclonedds" not in executables():
+        pytest.skip("cyclonedds was not built here")
+    asked = ["--adapter", "cyclonedds", "--transport", "udp", "--size", "64k", "--type", "image", "--trials", "1"]
+    ended = bench.run(
+        "run", *asked, "--samples", "60", "--warmup", "10ms", "--no-floors", "--format", "json", "--quiet"
+    )
+    [cell] = ended.document["cells"]
+    assert not {"serialize", "deserialize"} & {each["part"] for each in cell["breakdown"]}
+    reason = "serialize and deserialize: cyclonedds does both within its own calls, which no stamp divides"
+    assert cell["coding_absent"] == reason
+
+
 def test_the_table_tells_it_when_asked_to(bench: Bench) -> None:
     asked = ["run", "--adapter", "null", "--transport", "memory", "--size", "64", "--trials", "1", "--samples", "60"]
     assert "Where the time goes" in bench.run(*asked, "--breakdown", "--quiet").out

@@ -228,6 +228,9 @@ def test_compare_judges_one_edge_of_a_robot(bench: Bench, robot: str) -> None:
         return [each[side] for each in json.loads(told.out)["comparisons"] for side in ("a_median", "b_median")]
 
     assert judged("--edge", "image → recorder") != judged("--edge", "found")
+    told = bench.run("compare", run, "--by", "adapter", "--edge", "found")
+    assert told.out.splitlines()[0] == "Edge found → planner"
+    assert not bench.run("compare", run, "--by", "adapter").out.startswith("Edge")
     told = bench.run("compare", run, "--by", "adapter", "--edge", "image")
     assert told.code == 2
     assert "image is several; there are image → detector, image → recorder" in told.err

@@ -17,6 +17,7 @@ from hdrh.log import HistogramLogReader
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from report_runs import ROBOT
 from stream_cases import arrival, arrived, sending, sent
 from test_compare import SAMPLES, cell, write
 
@@ -134,6 +135,11 @@ def test_names_tell_cells_apart_and_do_not_depend_on_the_others() -> None:
     assert names[4].endswith("native:key=a_b_c")
     assert names[5].endswith("rate:1000")
     assert not any(char.isspace() for name in names for char in name)
+
+
+def test_a_configuration_with_a_workload_has_the_workloads_name_and_what_differs() -> None:
+    robot = cell(workload=ROBOT, pattern="stream", rate=100.0, scale=2.0)
+    assert cell_name(robot) == "stream/adapter:lyra/transport:udp/receive:block/scale:2/workload:robot"
 
 
 def test_hdr_logs_are_read_by_their_own_reader_with_every_sample(run: Path) -> None:

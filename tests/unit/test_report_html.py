@@ -10,13 +10,14 @@ import pytest
 from documents import HOSTILE, empty, hostile, small
 from hypothesis import given
 from hypothesis import strategies as st
-from report_runs import MACHINE, cell, run_of
+from report_runs import MACHINE, ROBOT, cell, data_of, run_of
 
 from middlemark.document import document_of
 from middlemark.document.runs import machine_line, state
 from middlemark.model.outcome import Failure
 from middlemark.problems import MeasureError
 from middlemark.show.html import page, page_of
+from middlemark.stats.result import HistoryResult
 
 _PIECES = st.lists(
     st.sampled_from(["<", ">", "&", "</script", "<!--", "\u2028", "\u2029", '"', "'", "\\", "ä"]), max_size=9
@@ -101,6 +102,20 @@ def test_a_run_without_a_cell_is_a_page_too() -> None:
     text = page_of(empty())
     assert "No trial ended: there is nothing to show." in text
     assert 'id="filters"' not in text
+
+
+def test_an_edge_that_joins_late_says_what_it_got_of_the_history() -> None:
+    run = run_of({cell(workload=ROBOT, pattern="stream", rate=100.0, processes=2): [0.5] * 6})
+    assert "joined late" not in page_of(data_of(run))
+    [result] = run.results
+    assert result.workload is not None
+    first, *others = result.workload.topics
+    late = msgspec.structs.replace(first, history=HistoryResult(expected=60, received=59, last_ns=1_500_000))
+    graph = msgspec.structs.replace(result.workload, topics=(late, *others))
+    run = msgspec.structs.replace(run, results=(msgspec.structs.replace(result, workload=graph),))
+    text = page_of(data_of(run))
+    assert '<th scope="col">history, joined late</th>' in text
+    assert "<td>59 of 60 in 1,500 µs</td>" in text
 
 
 def test_without_its_script_the_next_step_is_told(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,9 +45,9 @@ def command(
     judged = pairings.judged(asked.metrics, asked.part)
     width = output.width()
     text = {
-        "table": lambda: report.render_table(judged, asked.part, width),
-        "json": lambda: report.render_json(judged, asked.part),
-        "markdown": lambda: report.render_markdown(judged, asked.part),
+        "table": lambda: report.render_table(judged, asked.part, width, pairings.edge),
+        "json": lambda: report.render_json(judged, asked.part, pairings.edge),
+        "markdown": lambda: report.render_markdown(judged, asked.part, pairings.edge),
     }[output_format]()
     unwritten = output.write(text)
     if unwritten is not None:

@@ -103,6 +103,19 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
     ticks_per_second: Annotated[float, Meta(gt=0)]
 
 
+class Coding(msgspec.Struct, frozen=True, kw_only=True):
+    """What (de)serialising a message of a type took: the median of each role's messages, of several roles their median.
+
+    None: no role timed it.
+    """
+
+    serialize_ns: float | None = None
+    deserialize_ns: float | None = None
+    reply_serialize_ns: float | None = None
+    """Of what a pong or a server answers, and so the next."""
+    reply_deserialize_ns: float | None = None
+
+
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """What one publisher of a stream did in the measured part."""
 
@@ -342,3 +355,5 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Of the ping, or of the clients."""
     stamps_absent: str | None = None
     """Why stamps of both ends cannot be held against each other."""
+    coding: Coding | None = None
+    """Of messages of one type; None: octets, a workload, or the middleware (de)serialises within its own calls."""

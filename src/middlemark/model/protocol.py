@@ -529,6 +529,10 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
     """Instants for which nothing was sent before the end."""
     pacing_ns: Count
     """The thread waited for intended instants."""
+    serialize_p50_ns: Count | None = None
+    """Median; null: octets, or within the middleware's own calls."""
+    deserialize_p50_ns: Count | None = None
+    """Likewise."""
 
 
 class PingResult(CallerResult, frozen=True, kw_only=True, tag="ping"):
@@ -554,6 +558,11 @@ class AnswererResult(RoleResult, frozen=True, kw_only=True):
     reordered: Count
     damaged: Count
     publish_failed: Count
+    serialize_p50_ns: Count | None = None
+    """Median, of a server over topics that of the replies to its first client; null: octets, or within the middleware's
+    own calls."""
+    deserialize_p50_ns: Count | None = None
+    """Median; null likewise."""
 
 
 class PongResult(AnswererResult, frozen=True, kw_only=True, tag="pong"):
@@ -591,6 +600,8 @@ class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
     """The thread waited for intended instants."""
     writing_ns: Count | None = None
     """Time within publish(); null where not every message was stamped."""
+    serialize_p50_ns: Count | None = None
+    """Median; null: octets, forwarded, or within the middleware's own calls."""
     stamped_every: Several
     """Of so many messages the first was stamped."""
     first_sent_ns: Count
@@ -627,6 +638,8 @@ class SubscriberResult(RoleResult, frozen=True, kw_only=True, tag="subscriber"):
     one_way_p50_ns: Count | None = None
     one_way_p99_ns: Count | None = None
     one_way_max_ns: Count | None = None
+    deserialize_p50_ns: Count | None = None
+    """Median; null: octets, or within the middleware's own calls."""
     history_due: Count = 0
     """Messages of the topic's history that it had to receive, because it joined late."""
     history_received: Count = 0

@@ -136,6 +136,8 @@ class Asked(msgspec.Struct, frozen=True):
 
     pairings: "Sequence[Pairing]"
     beside: "Sequence[Pairing]"
+    edge: str | None = None
+    """Of the workloads: ``topic → node``; None: the whole of them."""
 
     def judged(self, metrics: Sequence[str], margin: float) -> "list[Comparison]":
         """Return the verdicts on what was asked. Raises MeasureError where there are none."""
@@ -170,8 +172,8 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
     if asked.by:
         pairings = by_factors(chosen[0], asked.by, asked.baseline)
     else:
-        named = dict.fromkeys(field for each in asked.selections for field in each.selection.levels)
-        pairings = run_against_run(chosen[0], chosen[1], tuple(named))
+        fields = dict.fromkeys(field for each in asked.selections for field in each.selection.levels)
+        pairings = run_against_run(chosen[0], chosen[1], tuple(fields))
     if not asked.by and not pairings and any(each.cell.unknown for side in chosen for each in side):
         raise MeasureError(
             "what was imported has no configuration that is known to be the same as one of the other run",
@@ -194,7 +196,8 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
     apart = len(runs) == 2 and not (runs[0] and runs[1] and runs[0][0].run == runs[1][0].run)
     of_one = {} if apart else of_run(*read[0])[0]
     beside = of_two_runs(*runs) if apart else [each for members in of_one.values() for each in members]
-    return Asked(allowed, beside)
+    named = {name for each in chosen for side in each for _, name in asked.edge.edges(side.cell)} if asked.edge else ()
+    return Asked(allowed, beside, ", ".join(sorted(named)) or None)
 
 
 def sides_of(

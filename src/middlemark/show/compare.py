@@ -24,10 +24,14 @@ _MOST_NAME = 24
 _LEAST_NAME = 16
 
 
-def render_json(comparisons: Sequence[Comparison], margin: float) -> str:
-    """Return ``{"schema":1,"margin":…,"comparisons":[…]}``; shifts are parts: 0.1 is a tenth more than A has."""
+def render_json(comparisons: Sequence[Comparison], margin: float, edge: str | None = None) -> str:
+    """Return ``{"schema":1,"margin":…,"edge":…,"comparisons":[…]}``; shifts are parts: 0.1 is a tenth more than A has.
+
+    ``edge``: of workloads the one whose figures these are; null: they are those of the whole.
+    """
     rows = [json_row(each) for each in comparisons]
-    return json.dumps({"schema": SCHEMA, "margin": margin, "comparisons": rows}, ensure_ascii=False, indent=1) + "\n"
+    told = {"schema": SCHEMA, "margin": margin, "edge": edge, "comparisons": rows}
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
 
 
 def json_row(each: Comparison) -> dict[str, Any]:
@@ -53,9 +57,9 @@ def json_row(each: Comparison) -> dict[str, Any]:
     }
 
 
-def render_table(comparisons: Sequence[Comparison], margin: float, width: int) -> str:
+def render_table(comparisons: Sequence[Comparison], margin: float, width: int, edge: str | None = None) -> str:
     """Return a matrix for each metric, every name once, within the width; what is to be known stands beneath."""
-    lines: list[str] = []
+    lines: list[str] = [*hanging("", f"Edge {edge}", width), ""] if edge else []
     for metric in dict.fromkeys(each.metric for each in comparisons):
         members = [each for each in comparisons if each.metric == metric]
         two = len({each.pairing.names for each in members}) == 1
@@ -175,14 +179,15 @@ def _cut(text: str, width: int) -> str:
     return text if cell_len(text) <= width else f"{text[: width - 1]}…"
 
 
-def render_markdown(comparisons: Sequence[Comparison], margin: float) -> str:
+def render_markdown(comparisons: Sequence[Comparison], margin: float, edge: str | None = None) -> str:
     """Return a table as pull requests and wikis show it."""
     head, *rows = _rows(comparisons)
     lines = [
         f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
         for row in (head, ("---",) * len(head), *rows)
     ]
-    return "\n".join([*lines, "", *(f"- {each}" for each in _remarks(comparisons, margin))]) + "\n"
+    title = [f"Edge {edge}", ""] if edge else []
+    return "\n".join([*title, *lines, "", *(f"- {each}" for each in _remarks(comparisons, margin))]) + "\n"
 
 
 def _rows(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:

@@ -123,6 +123,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "interval": None if result.interval is None else [exact(each) for each in result.interval],
         "breakdown": None if result.breakdown is None else [_part(each) for each in result.breakdown],
         "breakdown_absent": result.breakdown_absent,
+        "coding_absent": result.coding_absent,
         "times_floor": result.times_floor,
         "floor": result.floor,
         "best": _best(result.best),

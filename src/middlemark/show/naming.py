@@ -1,6 +1,7 @@
 """Names of cells for other tools: stable from run to run, unique within one, without blanks."""
 
-from middlemark.model.cell import FACTORS, FIELDS, Cell
+from middlemark.model.cell import FACTORS, FIELDS, OF_WORKLOAD, Cell
+from middlemark.model.workload import Workload
 
 _DEFAULT = Cell(adapter="", transport="", size=0)
 _NONE = {each.field: each.none or "none" for each in FACTORS.values()}
@@ -11,10 +12,13 @@ _FIRST = ("pattern", "adapter", "transport", "size", "receive")
 def cell_name(cell: Cell) -> str:
     """Return ``ping-pong/adapter:shm/transport:shm/size:64/receive:block``, further factors where not the default.
 
-    The name depends on the cell alone. Two cells of one name would be one cell.
+    The name depends on the cell alone. Two cells of one name would be one cell. A workload's name stands in place of
+    the factors that follow from it: ``stream/adapter:shm/transport:shm/receive:block/workload:amr``.
     """
     parts: list[str] = [cell.pattern]
     for factor in FIELDS:
+        if cell.workload is not None and factor in OF_WORKLOAD:
+            continue
         known = factor not in cell.unknown
         if not (known or factor in _FIRST):  # an imported cell is named by what is known of it
             continue
@@ -36,6 +40,8 @@ def file_name(index: int, cell: Cell) -> str:
 def _level(level: object) -> str:
     """Return a level as a suite would write it."""
     match level:
+        case Workload(name=name):
+            return name
         case bool():
             return str(level).lower()
         case tuple():

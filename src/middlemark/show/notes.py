@@ -23,6 +23,7 @@ _MEANS = (
 )
 _TITLES = {
     "wait for its turn": "its turn",
+    "serialize": "serialize",
     "write": "write",
     "write and take together": "write+take",
     "transport": "transport",
@@ -30,6 +31,7 @@ _TITLES = {
     "transport and wake-up": "transport+wake-up",
     "in between": "in between",
     "take": "take",
+    "deserialize": "deserialize",
     "copy": "copy",
 }
 """Of the columns of parts, in the order of time."""
@@ -130,6 +132,9 @@ def _parts_of(rows: Sequence[Row], width: int) -> Iterator[Text]:
         else:
             listed = ", ".join(f"{part} {us(ns)}" for part, ns in parts.items())
             yield from map(Text, hanging("  ", f"{row.title}: {us(sum(parts.values()))} µs = {listed}", width))
+        if row.result.coding_absent:
+            text = f"{row.title}: not told, {plain(row.result.coding_absent)}"
+            yield from (Text(line, style="dim") for line in hanging("  ", text, width))
 
 
 def _aligned(name: str, parts: Mapping[str, float], widths: Mapping[str, int], first: int) -> Iterator[str]:

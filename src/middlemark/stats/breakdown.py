@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import SamplesFile, Started, TrialOutcome
+from middlemark.model.outcome import Coding, SamplesFile, Started, TrialOutcome
 from middlemark.model.samples import SATURATED, SEQUENCE_BITS
 from middlemark.stats.quantiles import Numbers
 from middlemark.stats.result import Part
@@ -54,6 +54,8 @@ class Breakdown(msgspec.Struct, frozen=True):
 
     parts: tuple[Part, ...]
     absent: str | None = None
+    coding: Coding | None = None
+    """What (de)serialising took, which ``stats/coding.py`` takes out of the parts that hold it."""
 
     @property
     def whole_ns(self) -> float:
@@ -115,7 +117,15 @@ def over_trials(trials: Sequence[Breakdown]) -> Breakdown:
         name: math.fsum(part.ns for each in middle for part in each.parts if part.part == name) / len(middle)
         for name in names
     }
-    return Breakdown(_shares(sums))
+    return Breakdown(shares(sums), coding=_mean([each.coding for each in middle if each.coding]))
+
+
+def _mean(told: Sequence[Coding]) -> Coding | None:
+    known = {
+        name: [ns for each in told if (ns := getattr(each, name)) is not None] for name in Coding.__struct_fields__
+    }
+    means = {name: math.fsum(values) / len(values) for name, values in known.items() if values}
+    return Coding(**means) if means else None
 
 
 def _one_way(arrivals: Samples, sent: Samples) -> Parts:
@@ -204,7 +214,7 @@ def _near_the_median(parts: Parts) -> Breakdown:
     order = np.argsort(matrix.sum(axis=0), kind="stable")
     band = order[math.floor(BAND[0] * count) : math.ceil(BAND[1] * count)]
     means = matrix[:, band].mean(axis=1)
-    return Breakdown(_shares(_without_traces(dict(zip(parts, means.tolist(), strict=True)))))
+    return Breakdown(shares(_without_traces(dict(zip(parts, means.tolist(), strict=True)))))
 
 
 _TOGETHER = {"write": "write and take together", "reply write": "reply write and take together"}
@@ -223,7 +233,8 @@ def _without_traces(sums: dict[str, float]) -> dict[str, float]:
     return sums
 
 
-def _shares(sums: Mapping[str, float]) -> tuple[Part, ...]:
+def shares(sums: Mapping[str, float]) -> tuple[Part, ...]:
+    """Return the parts, in that order, without those that are told only where they took time."""
     told = {name: ns for name, ns in sums.items() if ns > 0 or name not in _OPTIONAL}
     whole = math.fsum(told.values())
     return tuple(Part(part=name, ns=ns, share=ns / whole if whole else 0.0) for name, ns in told.items())
@@ -255,12 +266,13 @@ def _float(values: Numbers) -> Ns:
     return values.astype(np.float64)
 
 
-def stream_breakdown(records: Sequence[Kept], absent: str | None) -> Breakdown:
+def stream_breakdown(outcome: TrialOutcome, records: Sequence[Kept], absent: str | None) -> Breakdown:
     """Return the parts of a stream's messages. ``absent``: why what was sent cannot be joined to what arrived."""
     if absent is not None:
         return Breakdown((), absent)
     publishers = {each.index: each for each in records if each.role == "publisher"}
-    return of_stream([each for each in records if each.role == "subscriber"], publishers)
+    found = of_stream([each for each in records if each.role == "subscriber"], publishers)
+    return msgspec.structs.replace(found, coding=outcome.coding)
 
 
 def round_trip_breakdown(
@@ -279,4 +291,4 @@ def round_trip_breakdown(
         [answers] = [kept(each).raw for each in outcome.stamps]
     except SamplesError as error:
         return Breakdown((), str(error))
-    return of_trips(callers, answers, outcome.starts)
+    return msgspec.structs.replace(of_trips(callers, answers, outcome.starts), coding=outcome.coding)

@@ -12,6 +12,7 @@ from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCoun
 from middlemark.model.plan import Limits, Plan
 from middlemark.model.times import Summary, Times
 from middlemark.stats import breakdown, costs, rates, workload
+from middlemark.stats.coding import with_coding
 from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors, memcpy_bytes_per_s, seen_to_carry
 from middlemark.stats.interval import median_interval
@@ -103,7 +104,7 @@ def _result(
     )
     counts = _added([counted for each in measured if (counted := rates.counts(each))])
     values = tuple(each for each in figures(cell, trials) if each is not None)
-    parts, absent = _breakdown(trials)
+    parts, absent, coding_absent = _breakdown(cell, trials)
     alive = [each for each in trials if each.outcome.failed is None]
     chosen = representative([each.outcome for each in alive], figures(cell, alive))
     result = CellResult(
@@ -128,6 +129,7 @@ def _result(
         imported=_origin(outcomes),
         breakdown=parts,
         breakdown_absent=absent,
+        coding_absent=coding_absent,
         series=chosen.series if chosen else (),
         series_trial=chosen.number if chosen else None,
         series_subscribers=chosen.subscribers if chosen else (),
@@ -189,12 +191,13 @@ def _warnings(
     return joined(of_cell, merged([(*a, *b) for a, b in zip(of_trials, of_samples, strict=True)]))
 
 
-def _breakdown(trials: Sequence[TrialSummary]) -> tuple[tuple[Part, ...] | None, str | None]:
-    """Return the parts, or why there are none."""
+def _breakdown(cell: Cell, trials: Sequence[TrialSummary]) -> tuple[tuple[Part, ...] | None, str | None, str | None]:
+    """Return the parts, or why there are none; and why (de)serialising is not among them."""
     if any(each.outcome.imported for each in trials):
-        return None, "another tool measured it"
+        return None, "another tool measured it", None
     found = breakdown.over_trials([each.breakdown for each in trials if each.breakdown is not None])
-    return found.parts or None, found.absent
+    parts, coding_absent = with_coding(found, cell)
+    return parts or None, found.absent, coding_absent
 
 
 def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:

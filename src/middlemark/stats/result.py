@@ -377,6 +377,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     """Where the time went, in the order of time; the parts add up to a round trip or one way near the median."""
     breakdown_absent: str | None = None
     """Why there is none."""
+    coding_absent: str | None = None
+    """Of messages of a type: why serialize and deserialize, or some of them, are not among its parts."""
     workload: WorkloadResult | None = None
     """Of a cell that carries one."""
 

@@ -118,7 +118,7 @@ def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, in_full: bool) -> T
         graph=graph_trial(cell, outcome, of_roles, found.by_subscriber) if cell.workload else None,
         outliers=of_stream(of_roles, found.all, outcome) if in_full else None,
         warnings=sample_warnings(cell, outcome, series, found.all) if in_full else (),
-        breakdown=stream_breakdown(of_roles, found.absent) if in_full else None,
+        breakdown=stream_breakdown(outcome, of_roles, found.absent) if in_full else None,
     )
 
 

@@ -1,5 +1,6 @@
 """What every pattern tells the launcher."""
 
+import statistics
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -8,7 +9,7 @@ import msgspec
 from middlemark.launch.worker_request import Asked
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport
-from middlemark.model.outcome import Evidence, TrialOutcome
+from middlemark.model.outcome import Coding, Evidence, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, AnyRoleResult, RoleRequest, RoleResult
 from middlemark.model.workload import Workload
@@ -46,6 +47,22 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 def results_of(kind: type[Result], results: Iterable[AnyRoleResult]) -> tuple[Result, ...]:
     """Return the results of that kind."""
     return tuple(each for each in results if isinstance(each, kind))
+
+
+def coding(heard: Heard) -> Coding | None:
+    """Return what (de)serialising took, where some role timed it."""
+
+    def median(roles: Iterable[AnyRoleResult], field: str) -> float | None:
+        known = [ns for each in roles if (ns := getattr(each, field, None)) is not None]
+        return float(statistics.median(known)) if known else None
+
+    found = Coding(
+        serialize_ns=median(heard.senders, "serialize_p50_ns"),
+        deserialize_ns=median(heard.receivers, "deserialize_p50_ns"),
+        reply_serialize_ns=median(heard.receivers, "serialize_p50_ns"),
+        reply_deserialize_ns=median(heard.senders, "deserialize_p50_ns"),
+    )
+    return None if found == Coding() else found
 
 
 class Pattern(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 import msgspec
 
 from middlemark.launch import evidence, round_trips
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
+from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.launch.warnings import missed_instants, of_ping_pong, schedules
 from middlemark.launch.worker_request import Asked, bounds_of, echoes, reply_timeout_s
 from middlemark.model.cell import Cell
@@ -56,6 +56,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         samples_file=f"{heard.samples_stem}.npy",
         stamps=round_trips.files(heard.samples_stem, pongs),
         starts=round_trips.starts([ping]),
+        coding=coding(heard),
         carried_by=evidence.carried_by(
             heard.evidence,
             heard.transport,

@@ -3,7 +3,7 @@
 import msgspec
 
 from middlemark.launch import evidence, round_trips
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
+from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.launch.warnings import missed_instants, of_calls, schedules
 from middlemark.launch.worker_request import Asked, bounds_of, reply_timeout_s
 from middlemark.model.load import request_of
@@ -54,6 +54,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         ),
         stamps=round_trips.files(heard.samples_stem, [server]),
         starts=round_trips.starts(clients),
+        coding=coding(heard),
         carried_by=evidence.carried_by(
             heard.evidence,
             heard.transport,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from middlemark.launch import evidence
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
+from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.launch.warnings import of_stream
 from middlemark.launch.worker_request import Asked, bounds_of
 from middlemark.model.load import request_of
@@ -61,6 +61,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         ),
         publishers=published,
         subscribers=taken,
+        coding=coding(heard),
         carried_by=evidence.stream_carried_by(
             heard.evidence,
             heard.transport,

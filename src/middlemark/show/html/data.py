@@ -222,6 +222,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "sustainable_hz": rounded(result.sustainable.rate_hz) if result.sustainable else None,
             "steps": [*map(_step, result.steps[:MOST_STEPS])],
             "breakdown": [{"part": each.part, "ns": rounded(each.ns)} for each in result.breakdown or ()] or None,
+            "coding_absent": result.coding_absent,
             "best": _compact(msgspec.to_builtins(result.best)),
             "noise": _compact(msgspec.to_builtins(result.noise)),
             "warnings": [*map(_said, result.warnings)],

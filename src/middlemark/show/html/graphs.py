@@ -5,7 +5,7 @@ from typing import Any
 from middlemark.document.document import Document, Row
 from middlemark.document.graphs import GraphTable, conclusion, graph_tables, why
 from middlemark.document.numbers import megabytes, processors, ratio, us
-from middlemark.stats.result import EdgeResult
+from middlemark.stats.result import EdgeResult, HistoryResult
 
 Json = dict[str, Any]
 
@@ -61,6 +61,7 @@ def _detail(name: str, column: str, row: Row) -> Json:
     return {
         "name": f"{name}, {column}",
         "state": _STATES[found.holds],
+        "joins_late": any(each.history for each in found.topics),
         "edges": [_edge(each) for each in found.topics],
         "chains": [
             {
@@ -94,5 +95,14 @@ def _edge(edge: EdgeResult) -> Json:
         "p50": us(latency.p50 if latency else None),
         "p99": us(latency.p99 if latency else None),
         "fails": why(edge) or "nothing",
+        "history": _history(edge.history),
         "state": _STATES[edge.holds],
     }
+
+
+def _history(history: HistoryResult | None) -> str:
+    """Return how many messages of its topic's history came to who joined late, of how many, and when the last did."""
+    if history is None:
+        return "–"
+    came = f"{history.received:,} of {history.expected:,}"
+    return came if history.last_ns is None else f"{came} in {us(history.last_ns)} µs"

@@ -26,7 +26,9 @@ export const breakdown = {
       { name: "ns", title: "time", show: time },
       { name: "share", title: "share", show: (value) => `${Math.round(100 * value)} %` },
     ];
-    return { rows, columns, notes: cells.length > MOST ? [`The ${MOST} fastest of ${cells.length} are drawn; the table has all.`] : [], absent: "No configuration of this selection was measured in parts." };
+    const notes = cells.length > MOST ? [`The ${MOST} fastest of ${cells.length} are drawn; the table has all.`] : [];
+    notes.push(...cells.filter((cell) => cell.coding_absent).map((cell) => `${nameOf(cell, context, "size")}: not told, ${cell.coding_absent}.`));
+    return { rows, columns, notes, absent: "No configuration of this selection was measured in parts." };
   },
   draw(rows, context, width) {
     const drawn = new Set([...new Set(rows.map((row) => row.cell.i))].slice(0, MOST));

@@ -1,0 +1,93 @@
+// What it costs to serialise and to deserialise messages of a type, where that is code of the kit's or of an adapter's. An end of
+// octets has none of it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/clock.hpp>
+
+namespace middlemark {
+
+/// How long the messages of one end took to serialise, or to deserialise, once the role measures: the median, because a mean would
+/// follow the few during which the thread lost its processor. Of many messages 256 to 512 are kept, evenly spread over all: 2 KiB,
+/// which is nothing beside the memory of a middleware. Only the thread that (de)serialises adds.
+class CodingTimes {
+ public:
+  /// The worker's, set before anything is opened: code that a middleware calls gets no clock from a role.
+  static inline Clock clock;
+
+  /// From now on. By any thread.
+  void begin() noexcept { measured_.store(true, std::memory_order_relaxed); }
+  void add(std::uint64_t ticks) noexcept {
+    if (!measured_.load(std::memory_order_relaxed) || (messages_++ & (stride_ - 1)) != 0) return;
+    if (kept_ == ticks_.size()) thin_out();
+    ticks_[kept_++] = static_cast<std::uint32_t>(std::min(ticks, longest));
+  }
+  /// Calls `code`, which (de)serialises one message.
+  template <class Code>
+  auto time(Code&& code) {
+    const std::uint64_t begin = clock.ticks();
+    auto result = code();
+    add(clock.ticks() - begin);
+    return result;
+  }
+  /// Nothing without a message. After the end.
+  [[nodiscard]] std::optional<std::uint64_t> p50_ns() const noexcept {
+    if (kept_ == 0) return std::nullopt;
+    std::array<std::uint32_t, most> ticks = ticks_;
+    std::uint32_t* const middle = ticks.data() + (kept_ - 1) / 2;
+    std::nth_element(ticks.data(), middle, ticks.data() + kept_);
+    return clock.to_ns(*middle);
+  }
+
+ private:
+  static constexpr std::size_t most = 512;
+  static constexpr std::uint64_t longest = std::numeric_limits<std::uint32_t>::max();
+
+  /// Every other one goes. The message at hand stays a multiple of the stride.
+  void thin_out() noexcept {
+    for (std::size_t i = 0; i < most / 2; ++i) ticks_[i] = ticks_[2 * i];
+    kept_ = most / 2;
+    stride_ *= 2;
+  }
+
+  std::atomic<bool> measured_{false};
+  std::uint64_t messages_ = 0;
+  std::uint64_t stride_ = 1;  ///< a power of two
+  std::size_t kept_ = 0;
+  std::array<std::uint32_t, most> ticks_{};
+};
+
+/// Null of octets.
+[[nodiscard]] inline std::unique_ptr<CodingTimes> make_times(MessageType type) {
+  return type == MessageType::octets ? nullptr : std::make_unique<CodingTimes>();
+}
+
+/// Of an end; null: it tells none.
+template <class End>
+[[nodiscard]] CodingTimes* serializing(End& end) noexcept {
+  if constexpr (TellsSerializing<End>) return end.serializing();
+  return nullptr;
+}
+template <class End>
+[[nodiscard]] CodingTimes* deserializing(End& end) noexcept {
+  if constexpr (TellsDeserializing<End>) return end.deserializing();
+  return nullptr;
+}
+
+inline void begin_timing(CodingTimes* times) noexcept {
+  if (times != nullptr) times->begin();
+}
+[[nodiscard]] inline std::optional<std::uint64_t> p50_ns(const CodingTimes* times) noexcept {
+  return times != nullptr ? times->p50_ns() : std::nullopt;
+}
+
+}  // namespace middlemark
