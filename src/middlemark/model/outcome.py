@@ -316,6 +316,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     carried_by: str | None = None
     """shared-memory, udp, tcp, unix-socket, process-memory; None when the evidence does not say."""
     evidence: Evidence | None = None
+    link_how: str | None = None
+    """How the link between its sites was emulated; None: there was none."""
     warnings: tuple[RunWarning, ...] = ()
     notes: tuple[str, ...] = ()
     files: tuple[SamplesFile, ...] = ()
