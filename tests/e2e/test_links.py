@@ -75,7 +75,7 @@ def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
         pytest.skip("no run over a link is possible here")
     assert run.workers("udp")
     run.process.kill()
-    run.process.wait()
+    run.process.communicate()
 
 
 def test_shared_memory_over_a_link_is_refused_before_anything_runs(bench: Bench) -> None:

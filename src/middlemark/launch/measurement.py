@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from middlemark.launch import clocks
-from middlemark.launch.costs import Waited, WorkerAccounts, account, companion_cost, series, waited, worker_cost
+from middlemark.launch.costs import WorkerAccounts, account, companion_cost, series, waited, worker_cost
 from middlemark.launch.following import Following
 from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.patterns.graph import Ends
@@ -44,7 +44,7 @@ from middlemark.model.protocol import (
 from middlemark.sites import evidence
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.here import Session
-from middlemark.sites.witness import Witness
+from middlemark.sites.witness import Waited, Witness
 
 START_S = 10.0
 """A worker must say hello within this; opening a middleware has this beyond the match timeout."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from middlemark.model.levels import Kind, Level, Wrong
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.units import UnitError, parse_percent, parse_seconds
 
-_RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([kmg]?)(?:bit|bit/s|bps)", re.IGNORECASE)
+_RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)\s*([kmg]?)(?:bit|bit/s|bps)", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 LEAST_BPS, MOST_BPS = 1000, 10_000_000_000
 """Above ten gigabit a processor that sends frames one by one is the limit, and no line."""
@@ -51,7 +52,7 @@ def _rate(value: object) -> float:
     match = _RATE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         raise Wrong(f"{quoted(value)} is no rate of a link; write 100mbit, 1gbit or 2.5gbit")
-    rate = float(match[1]) * _FACTORS[match[2].lower()]
+    rate = float(round(Fraction(match[1]) * _FACTORS[match[2].lower()]))
     if not LEAST_BPS <= rate <= MOST_BPS:
         raise Wrong(f"{quoted(value)} cannot be emulated; from 1kbit to 10gbit can")
     return rate

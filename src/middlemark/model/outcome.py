@@ -71,6 +71,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     udp_datagrams: int
     tcp_segments: int
     loopback_bytes: int
+    """On the loopback interface and on the ends of a link, each with its packets' headers but Ethernet's."""
     segments: tuple[Segment, ...] = ()
     unix_sockets: int = 0
     """Connected Unix sockets that the workers shared at the end (control pipes excluded)."""

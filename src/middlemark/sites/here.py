@@ -69,9 +69,11 @@ class Here:
         if cell.link is None:
             own = msgspec.structs.replace(OWN, interface=self.interface)
             return Session(worker, scope, self.witness, (own,))
-        if cell.link not in self._joined:
-            self._joined[cell.link] = await join(cell.link)
-        joined = self._joined[cell.link]
+        joined = self._joined.get(cell.link)
+        if joined is None or not joined.stands:
+            if joined is not None:
+                joined.end()
+            joined = self._joined[cell.link] = await join(cell.link)
         return Session(worker, scope, self.witness, joined.named(sites_of(cell.across)), joined)
 
     def end(self) -> None:

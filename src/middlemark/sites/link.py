@@ -68,6 +68,11 @@ class Joined:
         """The processes that carry frames."""
         return () if self._relay is None else (self._relay.pid,)
 
+    @property
+    def stands(self) -> bool:
+        """Whether all that holds and carries it still lives."""
+        return all(each.lives for each in self._holders) and (self._relay is None or self._relay.poll() is None)
+
     def named(self, sites: tuple[str, ...]) -> tuple[Namespace, ...]:
         """Return the namespaces under the names of those sites, the senders' first."""
         return tuple(

@@ -76,6 +76,11 @@ class Holder:
         tables = f"/proc/{process.pid}/net"
         return cls(process, Namespace(name=name, prefix=prefix, tables=tables, interface=INTERFACE))
 
+    @property
+    def lives(self) -> bool:
+        """Whether it still holds the namespace."""
+        return self._process.poll() is None
+
     def end(self) -> None:
         """End it; the namespace goes with the last process in it."""
         end_process(self._process)

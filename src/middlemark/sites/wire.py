@@ -69,7 +69,7 @@ async def _carrying(route: AsyncIPRoute, index: int) -> None:
     """Wait until the kernel has seen that both ends are up: it drops what is sent before."""
     for _ in range(300):
         [state] = await route.link("get", index=index)
-        if state.get("state") == "up" and state.get_attr("IFLA_OPERSTATE") == "UP":
+        if state.get("state") == "up" and state.get_attr("IFLA_OPERSTATE") in ("UP", "UNKNOWN"):  # that of a TAP
             return
         await asyncio.sleep(0.01)
     raise OSError(f"{INTERFACE} does not come up within 3 s")
