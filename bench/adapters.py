@@ -16,14 +16,15 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
-from middlemark.launch.companion import Companion, declared
-from middlemark.launch.domains import Domains
-from middlemark.launch.trial import Site, run_trial
+from middlemark.launch.trial import Shared, run_trial
 from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.protocol import Settings
+from middlemark.sites.companion import Companion, declared
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 from middlemark.stats.samples import load
 from middlemark.workers.find import find_workers
 
@@ -50,8 +51,8 @@ def cell_of(worker: Worker) -> Cell:
 def product_ns(worker: Worker, number: int, folder: Path) -> float:
     """Return the p50 of one trial."""
     trial = Trial(order=number, cell=0, number=1, limits=Limits(samples=ROUND_TRIPS, warmup_s=0.2))
-    site = Site(str(folder), "bench", Domains(0))
-    outcome = asyncio.run(run_trial(cell_of(worker), trial, worker, site, lambda _: None))
+    shared = Shared(str(folder), "bench", Here(Domains(0)))
+    outcome = asyncio.run(run_trial(cell_of(worker), trial, worker, shared, lambda _: None))
     if outcome.failed or outcome.samples_file is None:
         raise SystemExit(f"bench: {worker.description.name}: {outcome.failed}")
     path = folder / outcome.samples_file

@@ -15,13 +15,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from middlemark.launch.domains import Domains
-from middlemark.launch.trial import Site, run_trial
+from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell, carrying
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.workload import Process, Topic, Workload
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 from middlemark.workers.find import find_workers, witness
 
 PROCESSES = 10
@@ -65,9 +66,9 @@ def measured(worker: Worker, transport_name: str, workload: Workload, seconds: f
     cell = carrying(asked, workload, transport)
     with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as name:
         (Path(name) / "samples").mkdir()
-        site = Site(name, "bench", Domains(0), witness=witness())
+        shared = Shared(name, "bench", Here(Domains(0), witness=witness()))
         trial = Trial(order=0, cell=0, number=1, limits=Limits(duration_s=seconds, warmup_s=0.2))
-        outcome = asyncio.run(run_trial(cell, trial, worker, site, lambda _: None))
+        outcome = asyncio.run(run_trial(cell, trial, worker, shared, lambda _: None))
     if outcome.failed:
         raise SystemExit(f"bench: {worker.description.name}: {outcome.failed.text}")
     return outcome

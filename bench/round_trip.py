@@ -11,11 +11,12 @@ import tempfile
 from pathlib import Path
 from typing import get_args
 
-from middlemark.launch.domains import Domains
-from middlemark.launch.trial import Site, run_trial
+from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.protocol import Payload
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 from middlemark.stats.samples import load
 from middlemark.workers.find import find_workers
 
@@ -35,7 +36,9 @@ def product_ns(size: int, payload: Payload, order: int, folder: Path) -> float:
     worker = next(each for each in find_workers()[0] if each.description.name == "shm")
     cell = Cell(adapter="shm", transport="shm", size=size, receive="poll", payload=payload, pin=(0, 1))
     trial = Trial(order=order, cell=0, number=1, limits=Limits(samples=ROUND_TRIPS[size], warmup_s=0.05))
-    outcome = asyncio.run(run_trial(cell, trial, worker, Site(str(folder), "bench", Domains(0)), lambda _: None))
+    outcome = asyncio.run(
+        run_trial(cell, trial, worker, Shared(str(folder), "bench", Here(Domains(0))), lambda _: None)
+    )
     if outcome.failed or outcome.samples_file is None or outcome.clock is None:
         raise SystemExit(f"bench: {outcome.failed}")
     path = folder / outcome.samples_file
@@ -55,7 +58,9 @@ def ticks_per_ns(folder: Path) -> float:
     worker = next(each for each in find_workers()[0] if each.description.name == "shm")
     cell = Cell(adapter="shm", transport="shm", size=64, receive="poll", pin=(0, 1))
     trial = Trial(order=999, cell=0, number=1, limits=Limits(samples=10, warmup_s=0.01))
-    outcome = asyncio.run(run_trial(cell, trial, worker, Site(str(folder), "bench", Domains(0)), lambda _: None))
+    outcome = asyncio.run(
+        run_trial(cell, trial, worker, Shared(str(folder), "bench", Here(Domains(0))), lambda _: None)
+    )
     if outcome.clock is None or outcome.clock.source != "tsc":
         raise SystemExit("bench: this comparison needs the TSC")
     return outcome.clock.ticks_per_second / 1e9

@@ -15,12 +15,13 @@ from pathlib import Path
 import msgspec
 
 from middlemark.launch import round_trips
-from middlemark.launch.domains import Domains
-from middlemark.launch.trial import Site, run_trial
+from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.protocol import Reception
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 from middlemark.stats.samples import load
 from middlemark.workers.find import find_workers
 
@@ -45,7 +46,9 @@ def typical_ns(worker: Worker, cell: Cell, order: int, folder: Path, *, stamped:
     """Return the typical round trip of one trial, all of its messages taken together."""
     round_trips.asked_of = ASKED if stamped else lambda *_: {}
     trial = Trial(order=order, cell=0, number=1, limits=Limits(duration_s=SECONDS, warmup_s=0.1))
-    outcome = asyncio.run(run_trial(cell, trial, worker, Site(str(folder), "bench", Domains(0)), lambda _: None))
+    outcome = asyncio.run(
+        run_trial(cell, trial, worker, Shared(str(folder), "bench", Here(Domains(0))), lambda _: None)
+    )
     if outcome.failed or outcome.samples_file is None:
         raise SystemExit(f"bench: {outcome.failed}")
     path = folder / outcome.samples_file

@@ -11,10 +11,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from middlemark.launch.domains import Domains
-from middlemark.launch.trial import Site, run_trial
+from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.plan import Limits, Trial
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 from middlemark.workers.find import find_workers
 
 COMMANDS = {
@@ -50,7 +51,7 @@ def first_samples(rounds: int) -> None:
         beyond, discovery = [], []
         with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as name:
             (Path(name) / "samples").mkdir()
-            site = Site(name, "start", Domains(0))
+            shared = Shared(name, "start", Here(Domains(0)))
             cell = Cell(
                 adapter=worker.description.name,
                 transport=transport.name,
@@ -62,7 +63,7 @@ def first_samples(rounds: int) -> None:
             )
             for order in range(rounds):
                 trial = Trial(order=order, cell=0, number=1, limits=Limits(samples=100, warmup_s=0.05))
-                outcome = asyncio.run(run_trial(cell, trial, worker, site, lambda _: None))
+                outcome = asyncio.run(run_trial(cell, trial, worker, shared, lambda _: None))
                 if outcome.failed is None and outcome.first_sample_ns and outcome.discovery_ns is not None:
                     beyond.append((outcome.first_sample_ns - outcome.discovery_ns) / 1e6)
                     discovery.append(outcome.discovery_ns / 1e6)

@@ -19,11 +19,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from middlemark.launch.domains import Domains
-from middlemark.launch.trial import Site, run_trial
+from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits, Trial
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 from middlemark.stats.rates import received_by_second
 from middlemark.workers.find import find_workers
 
@@ -41,7 +42,9 @@ def measured(cell: Cell, limits: Limits, order: int, folder: Path) -> TrialOutco
     """Return the outcome of one trial; its samples are removed."""
     worker = next(each for each in find_workers()[0] if each.description.name == cell.adapter)
     trial = Trial(order=order, cell=0, number=1, limits=limits)
-    outcome = asyncio.run(run_trial(cell, trial, worker, Site(str(folder), "bench", Domains(0)), lambda _: None))
+    outcome = asyncio.run(
+        run_trial(cell, trial, worker, Shared(str(folder), "bench", Here(Domains(0))), lambda _: None)
+    )
     for file in outcome.files:
         (folder / file.path).unlink()
     if outcome.failed:

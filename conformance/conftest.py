@@ -7,8 +7,8 @@ from contender import contenders, found
 from course import Course, Measured
 from variants import CALLS, ROUND_TRIPS, STREAM, variants_of
 
-from middlemark.launch import residue
 from middlemark.model.cell import Cell
+from middlemark.sites import residue
 
 
 def _loses_nothing(cell: Cell) -> bool:

@@ -11,14 +11,15 @@ import numpy.typing as npt
 from contender import Contender
 from variants import variants_of
 
-from middlemark.launch.domains import Domains
 from middlemark.launch.patterns import Heard
-from middlemark.launch.trial import Observed, Site, observe_trial
+from middlemark.launch.trial import Observed, Shared, observe_trial
 from middlemark.model.cell import Cell
 from middlemark.model.description import ANY
 from middlemark.model.outcome import Arrived, Sent, TrialOutcome
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.samples import SEQUENCE_BITS
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 from middlemark.stats.samples import load, load_kept
 
 Records = npt.NDArray[np.void]
@@ -81,7 +82,7 @@ class Course:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "samples").mkdir()
-        self.site = Site(folder=str(folder), token=os.urandom(3).hex(), domains=Domains(os.getpid()))
+        self.shared = Shared(str(folder), os.urandom(3).hex(), Here(Domains(os.getpid())))
         self._measured: dict[tuple[str, str], Measured] = {}
         self._trials = 0
 
@@ -104,4 +105,4 @@ class Course:
         """Measure as the product does."""
         trial = Trial(order=self._trials, cell=0, number=1, limits=limits)
         self._trials += 1
-        return await observe_trial(cell, trial, contender.worker, self.site, tick)
+        return await observe_trial(cell, trial, contender.worker, self.shared, tick)

@@ -8,8 +8,8 @@ from pathlib import Path
 from contender import found
 from conversation import Conversation
 
-from middlemark.launch.residue import SYSTEM_V
 from middlemark.model.description import ANY, AS_IT_COMES, Worker
+from middlemark.sites.residue import SYSTEM_V
 
 ROOT = Path(__file__).resolve().parent.parent
 CARRIERS = {"shared-memory", "udp", "tcp", "unix-socket", "process-memory", ANY}

@@ -5,11 +5,11 @@ import pytest
 from contender import Contender, contenders
 from course import Course
 
-from middlemark.launch import recorded
 from middlemark.model.cell import carrying
 from middlemark.model.description import AS_IT_COMES
 from middlemark.model.plan import Limits
 from middlemark.model.workload import Lognormal, Process, Topic, Workload
+from middlemark.sites import recorded
 from middlemark.stats.samples import load_kept
 from middlemark.stats.trials import trial_summary
 

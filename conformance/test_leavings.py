@@ -3,24 +3,24 @@
 import asyncio
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from contender import Contender, contenders
 from course import Course, Measured
 
-from middlemark.launch import residue
-from middlemark.launch.channel import WorkerProcess
-from middlemark.launch.companion import Companion, CompanionSpec
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits
+from middlemark.sites import residue
+from middlemark.sites.channel import WorkerProcess
+from middlemark.sites.companion import Companion, CompanionSpec
 
 
 def left_by(course: Course) -> set[str]:
     """Return what lies in shared memory under the names of this course's trials, or of what its middlewares leave."""
     patterns = {pattern for who in contenders() for pattern in who.worker.description.residue}
-    return set(residue.snapshot((*patterns, f"/dev/shm/*{course.site.token}*"), f"mm_{course.site.token}_*"))
+    return set(residue.snapshot((*patterns, f"/dev/shm/*{course.shared.token}*"), f"mm_{course.shared.token}_*"))
 
 
 class Started:
@@ -125,8 +125,8 @@ def test_a_daemon_that_dies_costs_its_trial_and_nothing_else(
     daemons: list[Companion] = []
     start = Companion.start
 
-    async def noting(spec: CompanionSpec) -> Companion:
-        daemons.append(await start(spec))
+    async def noting(spec: CompanionSpec, prefix: Sequence[str] = ()) -> Companion:
+        daemons.append(await start(spec, prefix))
         return daemons[-1]
 
     monkeypatch.setattr(Companion, "start", noting)

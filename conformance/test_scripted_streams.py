@@ -10,13 +10,13 @@ import pytest
 from contender import Contender, scripted
 from course import Course, Measured, by_publisher
 
-from middlemark.launch.channel import WorkerProcess
 from middlemark.launch.patterns import results_of
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Arrived, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import ClientResult
 from middlemark.model.samples import NOT_MEASURED
+from middlemark.sites.channel import WorkerProcess
 from middlemark.stats.one_way import one_way
 from middlemark.stats.samples import load_kept
 

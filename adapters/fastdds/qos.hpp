@@ -94,10 +94,10 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
   using renamed::IPLocator;
   auto& wire = qos.wire_protocol();
   const auto domain = static_cast<std::uint32_t>(settings.domain);
-  for (const std::uint16_t port : place.later()) {
+  for (const auto& [address, port] : place.later()) {
     renamed::Locator_t peer;
     peer.kind = LOCATOR_KIND_TCPv4;
-    IPLocator::setIPv4(peer, kit::ipv4_text(settings.interface));
+    IPLocator::setIPv4(peer, address);
     IPLocator::setPhysicalPort(peer, port);
     IPLocator::setLogicalPort(peer, static_cast<std::uint16_t>(wire.port.getUnicastPort(domain, 0)));
     wire.builtin.initialPeersList.push_back(peer);

@@ -42,13 +42,15 @@ class TcpPlace {
  public:
   /// Waits until the place before is open.
   explicit TcpPlace(const Settings& settings) : notes_(settings) {
-    std::string proposal;
+    std::string proposal = kit::ipv4_text(settings.interface);
     // Fast DDS 3 connects to higher ports only, from which it expects the reverse.
     for (const auto port : kit::free_ports(settings.interface, SOCK_STREAM, settings.workers)) {
-      proposal += std::to_string(port) + ' ';
+      proposal += ' ' + std::to_string(port);
     }
     const std::vector<std::string> before = notes_.join("tcp.place", proposal);
     std::istringstream agreed(before.empty() ? proposal : before.front());
+    std::string first_address;
+    agreed >> first_address;
     for (std::uint16_t port = 0; agreed >> port;) ports_.push_back(port);
     place_ = before.size();
     if (place_ >= ports_.size()) {
@@ -57,17 +59,46 @@ class TcpPlace {
     const std::string lock = settings.scratch + "/tcp.lock";
     tcp_exit = kit::Descriptor(::open(lock.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
     if (flock(tcp_exit.get(), LOCK_SH) != 0) kit::fail("fastdds: tcp: " + lock);
+    addresses_.assign(ports_.size(), kit::ipv4_text(settings.interface));
+    if (settings.interface != "lo") await_addresses();
     if (place_ > 0) await_open(place_ - 1);
   }
 
   [[nodiscard]] std::uint16_t own() const { return ports_[place_]; }
-  [[nodiscard]] std::span<const std::uint16_t> later() const { return std::span(ports_).subspan(place_ + 1); }
+
+  struct Peer {
+    std::string address;
+    std::uint16_t port;
+  };
+  /// The processes after this one.
+  [[nodiscard]] std::vector<Peer> later() const {
+    std::vector<Peer> peers;
+    for (std::size_t place = place_ + 1; place < ports_.size(); ++place) {
+      peers.push_back({addresses_[place], ports_[place]});
+    }
+    return peers;
+  }
 
   /// To be called when this process listens.
   void open() const { notes_.leave(open_note(place_)); }
 
  private:
   [[nodiscard]] static std::string open_note(std::size_t place) { return "tcp.open." + std::to_string(place); }
+
+  /// Beside `lo` each process may have an address of its own.
+  void await_addresses() {
+    const auto told = [this](std::size_t place) {
+      std::istringstream note(notes_.find("tcp.place." + std::to_string(place)).value_or(""));
+      return static_cast<bool>(note >> addresses_[place]);
+    };
+    for (std::size_t place = 0; place < ports_.size(); ++place) {
+      if (!kit::wait_until([&] { return told(place); }, std::chrono::seconds(10), std::chrono::milliseconds(1))) {
+        throw AdapterError("fastdds: tcp: process " + std::to_string(place) + " of " + std::to_string(ports_.size()) +
+                               " did not say its address within 10 s",
+                           "see what the other workers of the trial said");
+      }
+    }
+  }
 
   void await_open(std::size_t place) const {
     const auto patience = std::chrono::seconds(10 + place / 4);  // each of those before waited likewise
@@ -81,6 +112,7 @@ class TcpPlace {
 
   kit::Rendezvous notes_;
   std::vector<std::uint16_t> ports_;
+  std::vector<std::string> addresses_;
   std::size_t place_ = 0;
 };
 

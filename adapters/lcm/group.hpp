@@ -70,6 +70,7 @@ inline void keep_to_interface(const Group& group) {
       if (setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &there, sizeof there) != 0) {
         kit::fail("lcm: IP_MULTICAST_IF to " + group.interface);
       }
+      if (group.interface != "lo") kit::set_option(fd, IPPROTO_IP, IP_MULTICAST_TTL, 1, "IP_MULTICAST_TTL");
     }
   }
 }

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from middlemark.launch.residue import clear_abandoned
+from middlemark.sites.residue import clear_abandoned
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "MIDDLEMARK_TEST_RUN"

@@ -11,14 +11,15 @@ from typing import Any
 
 from descriptions import description, transport
 
-from middlemark.launch.descendants import adopting
-from middlemark.launch.domains import Domains
 from middlemark.launch.search import run_search
-from middlemark.launch.trial import Site, run_trial
+from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Limits, Trial
+from middlemark.sites.descendants import adopting
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 
 FAKE = Path(__file__).with_name("fake_worker.py")
 
@@ -34,7 +35,7 @@ class Launching:
         path.write_text(f"#!{sys.executable} -IS\n{FAKE.read_text()}")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         self.worker = Worker(str(path), description("fake", transport("memory")))
-        self.site = Site(folder=str(folder), token=os.urandom(3).hex(), domains=Domains(os.getpid()))
+        self.shared = Shared(str(folder), os.urandom(3).hex(), Here(Domains(os.getpid())))
         self.log = folder / "log"
         self.ticks: list[Underway] = []
 
@@ -59,7 +60,7 @@ class Launching:
             seed=3,
         )
         run = run_search if cell.rate in ("sustainable", "curve") else run_trial
-        return await run(cell, trial, self.worker, self.site, tick or self.ticks.append)
+        return await run(cell, trial, self.worker, self.shared, tick or self.ticks.append)
 
     def one_reads(self, source: str, ticks_per_second: float) -> None:
         """Give the first worker that starts this clock, different from the others."""

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from descriptions import transport
 
-from middlemark.launch.evidence import carried_by, gather, mapped_segments, own_sockets, read_counters
+from middlemark.launch.carrier import carried_by
 from middlemark.model.outcome import Evidence, Segment
+from middlemark.sites.evidence import gather, mapped_segments, own_sockets, read_counters
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*", "pool"))
 UDP = transport("udp", carrier="udp")

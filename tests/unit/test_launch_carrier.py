@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from descriptions import description, transport
 
-from middlemark.launch.evidence import stream_carried_by
+from middlemark.launch.carrier import stream_carried_by
 from middlemark.model.cell import Cell, carrier_due
 from middlemark.model.outcome import Evidence, Segment
 

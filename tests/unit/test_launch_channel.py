@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.launch import channel
-from middlemark.launch.channel import WorkerFailedError, WorkerProcess
 from middlemark.model.protocol import HelloEvent, Message, SeenEvent, StartCommand
+from middlemark.sites import channel
+from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 
 CLOCK = '{"source":"tsc","ticks_per_second":1e9,"cost_ns":9,"resolution_ns":1}'
 HELLO = f'echo \'{{"event":"hello","protocol":1,"adapter":"x","version":"1","pid":1,"clock":{CLOCK}}}\''

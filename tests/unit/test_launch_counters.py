@@ -2,8 +2,8 @@
 
 import os
 
-from middlemark.launch import counters
-from middlemark.launch.counters import Reading, parse_pressure, parse_softirqs, parse_stat, parse_throttled
+from middlemark.sites import counters
+from middlemark.sites.counters import Reading, parse_pressure, parse_softirqs, parse_stat, parse_throttled
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 

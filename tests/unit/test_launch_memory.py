@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from middlemark.launch import memory
-from middlemark.launch.channel import WorkerFailedError
 from middlemark.model.cell import Cell
 from middlemark.model.plan import Limits
 from middlemark.plan.memory import memory_needed
+from middlemark.sites import memory
+from middlemark.sites.channel import WorkerFailedError
 
 LIMITS = Limits(duration_s=1.0)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from middlemark.launch.evidence import NetworkCounters, moved, read_counters
+from middlemark.sites.evidence import NetworkCounters, moved, read_counters
 
 
 @pytest.fixture

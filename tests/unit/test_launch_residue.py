@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.launch import residue
-from middlemark.launch.domains import FIRST, LAST, Domains, used_domains
+from middlemark.sites import residue
+from middlemark.sites.domains import FIRST, LAST, Domains, used_domains
 
 SCOPE = "mm_abc_1"
 
@@ -155,7 +155,7 @@ def test_a_mapping_of_this_process_counts(tmp_path: Path) -> None:
 def claim(tmp_path: Path) -> Path:
     """Have a process make a scratch folder and die; return the folder."""
     script = (
-        "import sys, os, tempfile; from middlemark.launch import residue\n"
+        "import sys, os, tempfile; from middlemark.sites import residue\n"
         "tempfile.tempdir, *patterns = sys.argv[1:]\n"
         f"before = residue.snapshot(patterns, {SCOPE!r})\n"
         f"print(residue.make_scratch(patterns, {SCOPE!r}, before), flush=True)\n"
@@ -231,7 +231,7 @@ def test_folders_that_are_not_a_trials_are_left_alone(temporary: Path) -> None:
 
 
 def test_domains_are_handed_out_in_turn_and_wrap_around(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middlemark.launch.domains.used_domains", frozenset)
+    monkeypatch.setattr("middlemark.sites.domains.used_domains", frozenset)
     domains = Domains(seed=12345)
     handed = [domains.next() for _ in range(LAST - FIRST + 1)]
     assert sorted(handed) == list(range(FIRST, LAST + 1))
@@ -239,13 +239,13 @@ def test_domains_are_handed_out_in_turn_and_wrap_around(monkeypatch: pytest.Monk
 
 
 def test_a_domain_that_somebody_uses_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middlemark.launch.domains.used_domains", lambda: frozenset(range(FIRST, LAST)))
+    monkeypatch.setattr("middlemark.sites.domains.used_domains", lambda: frozenset(range(FIRST, LAST)))
     domains = Domains(seed=3)
     assert [domains.next(), domains.next()] == [LAST, LAST]
 
 
 def test_when_all_are_used_the_next_in_turn_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middlemark.launch.domains.used_domains", lambda: frozenset(range(FIRST, LAST + 1)))
+    monkeypatch.setattr("middlemark.sites.domains.used_domains", lambda: frozenset(range(FIRST, LAST + 1)))
     domains = Domains(seed=3)
     first, second = domains.next(), domains.next()
     assert {first, second} <= set(range(FIRST, LAST + 1))

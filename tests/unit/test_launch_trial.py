@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from launching import Launching
 
-from middlemark.launch import channel, measurement, memory
-from middlemark.launch.descendants import MARK
+from middlemark.launch import measurement
+from middlemark.sites import channel, memory
+from middlemark.sites.descendants import MARK
 
 
 @pytest.fixture

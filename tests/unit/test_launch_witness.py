@@ -6,18 +6,17 @@ import stat
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 import worker_words
 from launching import Launching
 
-from middlemark.launch import witness
-from middlemark.launch.costs import Waited, waited
-from middlemark.launch.witness import NO_PROGRAM, PROBE_NS, probe_ns
+from middlemark.launch.costs import waited
 from middlemark.model.noise import Witnessed
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, ThreadUse
+from middlemark.sites import witness
+from middlemark.sites.witness import NO_PROGRAM, PROBE_NS, Waited, probe_ns
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def with_witness(launching: Launching, program: str) -> TrialOutcome:
     path = launching.folder / "middlemark-witness"
     path.write_text(f"#!{sys.executable} -IS\nimport json, sys, time\nfor line in sys.stdin:\n    {program}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    launching.site = msgspec.structs.replace(launching.site, witness=str(path))
+    launching.shared.here.witness = str(path)
     outcome = launching.trial(receive="poll", pattern="ping-pong", rate=50.0)
     assert outcome.failed is None
     return outcome
@@ -77,7 +76,7 @@ def test_a_witness_that_is_refused_the_switches_says_why(launching: Launching) -
 
 
 def test_a_witness_that_cannot_be_started_is_told(launching: Launching) -> None:
-    launching.site = msgspec.structs.replace(launching.site, witness="/nonexistent/middlemark-witness")
+    launching.shared.here.witness = "/nonexistent/middlemark-witness"
     noise = seen(launching.trial(receive="poll", pattern="ping-pong", rate=50.0))
     assert "/nonexistent/middlemark-witness" in noise.absent["before"]
 
@@ -93,7 +92,7 @@ def keeps_awake(launching: Launching, answer: str, **factors: object) -> TrialOu
         "    else: sys.exit()\n"
     )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    launching.site = msgspec.structs.replace(launching.site, witness=str(path))
+    launching.shared.here.witness = str(path)
     return launching.trial(pattern="ping-pong", **factors)
 
 
@@ -126,8 +125,7 @@ def test_a_trial_whose_processors_cannot_be_kept_awake_has_failed(launching: Lau
     assert failed is not None
     assert failed.code == "refused"
     assert "the processors cannot be kept awake: SCHED_IDLE was refused" in failed.text
-    without = msgspec.structs.replace(launching.site, witness=None)
-    launching.site = without
+    launching.shared.here.witness = None
     failed = launching.trial(pattern="ping-pong", awake=True).failed
     assert failed is not None
     assert NO_PROGRAM in failed.text

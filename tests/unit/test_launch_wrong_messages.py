@@ -113,7 +113,7 @@ def test_the_rest_of_the_run_goes_on(launching: Launching) -> None:
     trials = tuple(Trial(order=at, cell=at, number=1, limits=limits, seed=3) for at in range(2))
     kept: list[TrialOutcome] = []
     plan = Plan(cells=cells, trials=trials, names=("", ""), notes=(), seed=3)
-    assert run_plan(plan, {"fake": launching.worker}, launching.site, kept.append, _Watcher())
+    assert run_plan(plan, {"fake": launching.worker}, launching.shared, kept.append, _Watcher())
     assert [each.failed is None for each in kept] == [False, True]
 
 

@@ -358,6 +358,7 @@ def test_the_suites_that_come_along_are_listed_and_load() -> None:
         "fastdds-latency",
         "fastdds-throughput",
         "first-look",
+        "gigabit",
         "idle-to-flood",
         "ros1-factors",
         "small-robot",

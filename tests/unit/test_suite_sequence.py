@@ -8,13 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from middlemark.launch import recorded
-from middlemark.launch.channel import WorkerFailedError
-from middlemark.launch.worker_request import instants_path, sizes_path
 from middlemark.model.levels import Wrong
 from middlemark.model.plan import Limits
-from middlemark.model.workload import FromFile, Lognormal, Topic, Workload
+from middlemark.model.workload import FromFile, Lognormal, Topic, Workload, instants_path, sizes_path
 from middlemark.plan.memory import kept_by_topic
+from middlemark.sites import recorded
+from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite.sequence import instants_of, read_instants, read_sequence, read_sizes, sizes_of
 from middlemark.suite.workload import read_workload
 

@@ -86,8 +86,10 @@ struct Element {
   if (!as_it_is) {
     tuned.set("@Id", "any");
     // Cyclone's own 14720 B and 1344 B are meant for Ethernet without fragments; loopback carries 64 KiB in one datagram.
-    tuned.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
-    tuned.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");
+    if (settings.interface == "lo" || native.sizes_datagrams()) {
+      tuned.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
+      tuned.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");
+    }
     // A message arrives faster than it is taken off the socket: room for two, as far as the kernel allows.
     const std::uint64_t wanted = std::max<std::uint64_t>(std::uint64_t{16} << 20, 2 * settings.message_bytes);
     const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);

@@ -68,6 +68,10 @@ class Native : public NativeElements {
     return all;
   }
 
+  /// How large datagrams are to be is said.
+  [[nodiscard]] bool sizes_datagrams() const {
+    return bytes("General/MaxMessageSize") || bytes("General/FragmentSize");
+  }
   [[nodiscard]] std::int64_t max_message_bytes() const { return bytes("General/MaxMessageSize").value_or(65500); }
   /// What fits beside the headers of RTPS.
   [[nodiscard]] std::int64_t fragment_bytes() const {

@@ -163,12 +163,13 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
 
     It is the lower quartile of theirs: on a machine with two states, that of the quieter one.
     """
-    from middlemark.launch.domains import Domains
-    from middlemark.launch.residue import make_scratch
     from middlemark.launch.run import run_plan
-    from middlemark.launch.trial import Site
+    from middlemark.launch.trial import Shared
     from middlemark.runs.read import readers
     from middlemark.show.progress import progress
+    from middlemark.sites.domains import Domains
+    from middlemark.sites.here import Here
+    from middlemark.sites.residue import make_scratch
     from middlemark.stats.trials import trial_summary
 
     pilot = first_rounds(plan, PILOT_ROUNDS)
@@ -177,10 +178,10 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
         name = make_scratch()  # which the next run removes if this one is killed
         ending.callback(shutil.rmtree, name, ignore_errors=True)
         (Path(name) / "samples").mkdir()
-        site = Site(name, secrets.token_hex(3), Domains(plan.seed), witness=witness())
+        shared = Shared(name, secrets.token_hex(3), Here(Domains(plan.seed), witness=witness()))
         try:
             with progress(pilot, quiet=quiet) as watcher:
-                if not run_plan(pilot, workers, site, outcomes.append, watcher):
+                if not run_plan(pilot, workers, shared, outcomes.append, watcher):
                     return None
         except KeyboardInterrupt:
             return None

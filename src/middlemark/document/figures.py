@@ -68,6 +68,7 @@ FIGURES: dict[str, Figure] = {
     "rate_total_hz": _own("rate_total_hz", "Hz", brief),
     "bytes_per_s": _own("bytes_per_s", "B/s", megabytes),
     "blocked_share": _own("blocked_share", "1", share),
+    "link_share": _own("link_share", "1", share),
     "times_floor": _own("times_floor", "1", ratio),
     "discovery_ns": _own("discovery_ns", "ns", us),
     "loss": Figure("1", loss_of, share),

@@ -22,7 +22,7 @@ from middlemark.stats.floors import by_rate
 from middlemark.stats.result import Best
 from middlemark.stats.verdict import Verdict
 
-_ALWAYS = frozenset(("pattern", "rate", "receive", "processes"))
+_ALWAYS = frozenset(("pattern", "rate", "receive", "processes", "link"))
 """Told of an experiment even where it is the same everywhere."""
 _NAMES = {each.field: name for name, each in FACTORS.items()}
 

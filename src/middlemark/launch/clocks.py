@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from middlemark.launch.channel import WorkerFailedError
 from middlemark.model.protocol import Clock
+from middlemark.sites.channel import WorkerFailedError
 
 APART = 0.001
 """Two calibrations of one counter lie closer together than this part of it."""

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from middlemark.launch.evidence import moved
 from middlemark.model.outcome import CompanionCost, NetworkCost, Second, ThreadCost, WorkerCost
 from middlemark.model.protocol import Account, MeasuringEvent
+from middlemark.sites.evidence import moved
+from middlemark.sites.witness import Waited
 
 ENDED = "(ended)"
 """Stands for threads of several names that ended between two readings."""
@@ -141,14 +142,6 @@ def _threads(events: Sequence[Account], since: int = 0) -> tuple[ThreadCost, ...
 
 def _seconds(before: Account, after: Account) -> float:
     return (after.at_ns - before.at_ns) / 1e9
-
-
-class Waited(msgspec.Struct, frozen=True, kw_only=True):
-    """As in ``Witnessed``. None: not told (no schedstat, or all was over before it was asked)."""
-
-    delay_ns: int | None
-    voluntary: int | None
-    involuntary: int | None
 
 
 def waited(workers: Sequence[Sequence[Account]], roles: Sequence[str]) -> Waited:

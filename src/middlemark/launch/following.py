@@ -5,7 +5,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
-from middlemark.launch.channel import CONTROL_SILENCE_S, WorkerFailedError, WorkerProcess
 from middlemark.model.protocol import (
     AnyRoleRequest,
     AnyRoleResult,
@@ -21,6 +20,7 @@ from middlemark.model.protocol import (
     SubscriberRequest,
     TickEvent,
 )
+from middlemark.sites.channel import CONTROL_SILENCE_S, WorkerFailedError, WorkerProcess
 
 RESULT_S = 60.0
 """Between ``done`` and the results a worker writes its samples and may not tick."""

@@ -10,18 +10,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from middlemark.launch import clocks, evidence, recorded
-from middlemark.launch.channel import WorkerFailedError, WorkerProcess
-from middlemark.launch.companion import Companion, declared
-from middlemark.launch.costs import Waited, WorkerAccounts, account, companion_cost, series, waited, worker_cost
-from middlemark.launch.descendants import MARK
+from middlemark.launch import clocks
+from middlemark.launch.costs import WorkerAccounts, account, companion_cost, series, waited, worker_cost
 from middlemark.launch.following import Following
 from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.patterns.graph import Ends
-from middlemark.launch.process_resources import read_account
-from middlemark.launch.processes import Processes
 from middlemark.launch.tasks import DRAIN_S, measuring_s, tasks_of
-from middlemark.launch.witness import Witness
 from middlemark.launch.worker_request import reply_timeout_s
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
@@ -47,6 +41,10 @@ from middlemark.model.protocol import (
     SubscriberResult,
     TickEvent,
 )
+from middlemark.sites import evidence
+from middlemark.sites.channel import WorkerFailedError, WorkerProcess
+from middlemark.sites.here import Session
+from middlemark.sites.witness import Waited, Witness
 
 START_S = 10.0
 """A worker must say hello within this; opening a middleware has this beyond the match timeout."""
@@ -69,23 +67,19 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     transport: Transport
     domain: int
     scope: str
-    scratch: str
-    interface: str
     folder: str
     """The run's."""
     samples_stem: str
     """Relative to it; the names of the trial's samples files begin so."""
-    witness: str | None = None
-    """The executable of the witness to the noise."""
 
 
 class Measurement:
     """One trial. ``outcome`` is what is known so far; ``heard`` is there at the end."""
 
-    def __init__(self, setting: TrialSetup, running: Processes, tick: Tick, outcome: TrialOutcome) -> None:
-        """``tick`` is told what the first sender's ticks say; ``outcome`` says which trial it is."""
+    def __init__(self, setting: TrialSetup, session: Session, tick: Tick, outcome: TrialOutcome) -> None:
+        """``session``: where it runs. ``tick``: told what the first sender's ticks say; ``outcome``: which trial."""
         self.setting = setting
-        self.running = running
+        self.session = session
         self.tick = tick
         self.outcome = outcome
         self.heard: Heard | None = None
@@ -97,77 +91,58 @@ class Measurement:
             samples_stem=os.path.join(setting.folder, setting.samples_stem),
             domain=setting.domain,
             scope=setting.scope,
-            scratch=setting.scratch,
-            interface=setting.interface,
+            scratch=session.scratch,
+            interface=session.interface,
             folder=setting.folder,
         )
         self.pattern: Pattern = self.tasks.pattern
         self.roles: Roles = self.tasks.roles
-        self.witness = Witness(
-            setting.witness, setting.cell, setting.limits, [each.place for each in self.tasks.workers]
-        )
 
     async def run(self) -> None:
         """Measure. Raises WorkerFailedError."""
-        if self.tasks.graph is not None:
-            recorded.hand_over(self.tasks.graph, self.setting.scratch, self.outcome.number)
-        await self.witness.look_before(self.running)
-        environment = await self._companions()
+        session, limits = self.session, self.setting.limits
+        cpus = [cpu for each in self.tasks.workers for cpu in each.place.role_cpus]
+        witness = await session.prepare(self.setting.cell, limits, cpus, self.tasks.graph, self.outcome.number)
+        needed = self.setting.transport.companions
+        environment = await session.start_companions(self.tasks.settings) if needed else {}
         begin_ns = time.monotonic_ns()
         workers = await self._start(environment)
         await self._meet(workers)
-        await self.witness.keep_awake(self.setting.limits.warmup_s + measuring_s(self.setting.limits) + AWAKE_BEYOND_S)
-        await self.witness.watch(self.running)
-        before = evidence.read_counters()
-        companions = [(each, read_account(each.process.pid)) for each in self.running.companions]
-        with _Ledger() as ledger:
-            following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
-            ledger.first = following[0]
-            await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
-            ledger.end()
-        after = evidence.read_counters()
-        used = [
-            companion_cost(each.spec.name, each.process.pid, each.ready_ns, first, last)
-            for each, first in companions
-            if first and (last := read_account(each.process.pid))
-        ]
-        seen = evidence.gather(before, after, [worker.pid for worker, _ in workers])
+        await witness.keep_awake(limits.warmup_s + measuring_s(limits) + AWAKE_BEYOND_S)
+        await session.watch(witness)
+        ledger = _Ledger(session.network)
+        following = [Following(worker, mine, self._hear(ledger, witness)) for worker, mine in workers]
+        ledger.first = following[0]
+        await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
+        ledger.end()
+        seen, companions = session.counted()
+        used = tuple(companion_cost(each.name, each.pid, each.ready_ns, each.first, each.last) for each in companions)
         accounts = ledger.accounts(following)
         costs = tuple(map(worker_cost, accounts))
-        self._know(evidence=seen, costs=costs, companions=tuple(used), series=series(accounts), network=ledger.moved)
+        self._know(evidence=seen, costs=costs, companions=used, series=series(accounts), network=ledger.moved)
         self._conclude(following, seen, begin_ns)
-        self._know(noise=await self._noise(ledger))
+        self._know(noise=await self._noise(ledger, witness))
 
     def _know(self, **fields: Any) -> None:
         self.outcome = msgspec.structs.replace(self.outcome, **fields)
 
-    def _hear(self, ledger: "_Ledger") -> Callable[[Following, Message], None]:
+    def _hear(self, ledger: "_Ledger", witness: Witness) -> Callable[[Following, Message], None]:
         def hear(who: Following, event: Message) -> None:
             if isinstance(event, Account):
                 ledger.hear(who, event)
-            self.witness.hear(event, first=who is ledger.first)
+            witness.hear(event, first=who is ledger.first)
             if who is ledger.first and isinstance(event, TickEvent):
                 self.tick(Underway(phase=event.phase, samples=event.samples))
 
         return hear
 
-    async def _companions(self) -> dict[str, str]:
-        mark = {MARK: self.setting.scope}
-        environment = dict(mark)
-        if self.setting.transport.companions:
-            for spec in await declared(self.setting.worker.path, self.tasks.settings):
-                marked = msgspec.structs.replace(spec, environment=spec.environment | mark)
-                self.running.companions.append(await Companion.start(marked))
-                environment |= marked.environment
-        return environment
-
     async def _start(self, environment: dict[str, str]) -> list[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]:
         """Start every process with its roles; the first sender's is the first."""
         told = self.tasks.workers
-        for each in told:
-            argv = [*each.place.prefix, self.setting.worker.path]
-            self.running.workers.append(await WorkerProcess.start(each.who, argv, environment))
-        workers = self.running.workers
+        workers = [
+            await self.session.start(each.who, environment, receives=each.roles[0] in self.roles.receivers)
+            for each in told
+        ]
         hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
         for worker, hello in zip(workers, hellos, strict=True):
             if hello.protocol != PROTOCOL_VERSION:
@@ -207,7 +182,7 @@ class Measurement:
         """Receivers first, then the senders together; when these are done the receivers are told what to expect."""
         senders = [each for each in following if each.roles[0] in self.roles.senders]
         receivers = [each for each in following if each not in senders]
-        watching = [asyncio.create_task(each.watch()) for each in self.running.companions]
+        watching = [asyncio.create_task(each) for each in self.session.deaths()]
         tasks: list[asyncio.Task[None]] = [*watching]
         setting = self.setting
 
@@ -259,7 +234,7 @@ class Measurement:
 
         waves = max((len(each) for each in self.tasks.graph.chains), default=1) if self.tasks.graph else 1
         longest_s = limits.warmup_s + measuring_s(limits) + 10 + DRAIN_S * waves
-        tasks = [asyncio.create_task(each.watch()) for each in self.running.companions]
+        tasks = [asyncio.create_task(each) for each in self.session.deaths()]
         try:
             for each in following:
                 each.on_end = told
@@ -301,7 +276,7 @@ class Measurement:
             self._know(first_sample_ns=min(begins) - begin_ns - round(self.setting.limits.warmup_s * 1e9))
         self.heard = heard
 
-    async def _noise(self, ledger: "_Ledger") -> Witnessed | None:
+    async def _noise(self, ledger: "_Ledger", witness: Witness) -> Witnessed | None:
         assert self.heard is not None
         senders, receivers = self.heard.senders, self.heard.receivers
         begins = [_begin_ns(each) for each in senders]
@@ -314,7 +289,7 @@ class Measurement:
         roles = (*self.roles.senders, *self.roles.receivers)
         threads = [role.role if role.role == "ping" else f"{role.role} {role.index}" for role in roles]
         found = ledger.waited([each[:15] for each in threads])  # the kernel cuts names there
-        return await self.witness.conclude(begins_ns=begins, to_ns=max(ends, default=0), waited=found)
+        return await witness.conclude(begins_ns=begins, to_ns=max(ends, default=0), waited=found)
 
 
 def _begin_ns(sender: AnyRoleResult) -> int:
@@ -325,27 +300,21 @@ def _begin_ns(sender: AnyRoleResult) -> int:
 
 
 class _Ledger:
-    """Who said what of their resources, and the namespace's counters each time the first worker said something."""
+    """Who said what of their resources, and the network's counters each time the first worker said something."""
 
-    def __init__(self) -> None:
+    def __init__(self, network: Callable[[], NetworkCost]) -> None:
         self.first: Following | None = None
-        self._counters = evidence.NetworkCounters()
+        self._network = network
         self._events: dict[int, list[Account]] = {}
         self._readings: list[NetworkCost] = []
         self._begin: NetworkCost | None = None
         self.moved: NetworkCost | None = None
 
-    def __enter__(self) -> "_Ledger":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._counters.close()
-
     def hear(self, who: Following, event: Account) -> None:
         """Keep what costs are made of."""
         begins = isinstance(event, MeasuringEvent) and self._begin is None
         if begins or who is self.first:
-            reading = self._counters.read()
+            reading = self._network()
             self._begin = reading if begins else self._begin
             if who is self.first:
                 self._readings.append(reading)
@@ -354,7 +323,7 @@ class _Ledger:
     def end(self) -> None:
         """Read the counters for the last time."""
         if self._begin is not None:
-            self.moved = evidence.moved(self._begin, self._counters.read())
+            self.moved = evidence.moved(self._begin, self._network())
 
     def waited(self, roles: Sequence[str]) -> Waited:
         """Return for how long threads of these names waited for a processor, and how often the workers switched."""

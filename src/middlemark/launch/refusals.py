@@ -1,4 +1,4 @@
-"""What the workers refuse of a plan: each adapter is asked once, for every configuration, before anything starts."""
+"""What cannot be measured of a plan: each adapter is asked once, and each link is tried, before anything starts."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,6 +10,8 @@ from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.protocol import ErrorEvent
+from middlemark.sites.channel import WorkerFailedError
+from middlemark.sites.link import join
 from middlemark.workers.ask import NoAnswerError, ask
 
 ANSWER_S = 60.0
@@ -27,7 +29,14 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
         assert transport is not None, "the plan checked it"
         lines += [(number, line) for line in _commands(cell, first[number], transport, interface)]
     answers = await asyncio.gather(*(_asked(workers[adapter], lines) for adapter, lines in asked.items()))
-    return dict(sorted((number, error) for refused in answers for number, error in refused.items()))
+    found = {number: error for refused in answers for number, error in refused.items()}
+    for link in dict.fromkeys(cell.link for cell in plan.cells if cell.link is not None):
+        try:
+            (await join(link)).end()
+        except WorkerFailedError as error:
+            refused = ErrorEvent(code="refused", text=f"link {link}: {error.text}", advice=error.advice)
+            found |= {number: refused for number, cell in enumerate(plan.cells) if cell.link == link}
+    return dict(sorted(found.items()))
 
 
 def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str) -> list[bytes]:

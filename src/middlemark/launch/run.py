@@ -7,10 +7,8 @@ from typing import Protocol
 import msgspec
 
 from middlemark import interrupts
-from middlemark.launch import residue
-from middlemark.launch.descendants import adopting
 from middlemark.launch.search import run_search
-from middlemark.launch.trial import Site, run_trial
+from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, TrialOutcome, Underway
@@ -55,7 +53,7 @@ def storable(outcome: TrialOutcome) -> TrialOutcome:
 def run_plan(
     plan: Plan,
     workers: Mapping[str, Worker],
-    site: Site,
+    shared: Shared,
     keep: Callable[[TrialOutcome], None],
     watcher: Watcher,
 ) -> bool:
@@ -63,17 +61,16 @@ def run_plan(
 
     What ``keep`` raises (a full disk) ends the run and is raised. What a killed launcher left is cleared away first.
     """
-    residue.clear_abandoned()
     interrupted = asyncio.Event()
-    with adopting():
-        complete = interrupts.run(_run_plan(plan, workers, site, keep, watcher, interrupted), interrupted.set)
+    with shared.here.running():
+        complete = interrupts.run(_run_plan(plan, workers, shared, keep, watcher, interrupted), interrupted.set)
     return complete and not interrupted.is_set()
 
 
 async def _run_plan(
     plan: Plan,
     workers: Mapping[str, Worker],
-    site: Site,
+    shared: Shared,
     keep: Callable[[TrialOutcome], None],
     watcher: Watcher,
     interrupted: asyncio.Event,
@@ -84,7 +81,7 @@ async def _run_plan(
             cell = plan.cells[trial.cell]
             watcher.trial_begins(cell, trial)
             run = run_search if cell.rate in SEARCHES else run_trial
-            measuring = asyncio.create_task(run(cell, trial, workers[cell.adapter], site, watcher.tick))
+            measuring = asyncio.create_task(run(cell, trial, workers[cell.adapter], shared, watcher.tick))
             await asyncio.wait([measuring, stop], return_when=asyncio.FIRST_COMPLETED)
             if not measuring.done():
                 measuring.cancel()

@@ -10,7 +10,7 @@ import msgspec
 
 from middlemark.launch.measurement import Tick
 from middlemark.launch.steps import CURVE, Search, bound_hz, first_confirmed, highest_held, step_of, why_not
-from middlemark.launch.trial import Observed, Site, observe_trial, samples_stem
+from middlemark.launch.trial import Observed, Shared, observe_trial, samples_stem
 from middlemark.model.cell import STEP_S, Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, Step, TrialOutcome, Underway
@@ -23,13 +23,13 @@ HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "int
 """Failures that no other rate would mend."""
 
 
-async def run_search(cell: Cell, trial: Trial, worker: Worker, site: Site, tick: Tick) -> TrialOutcome:
+async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
     """Measure a cell whose rate is ``sustainable`` or ``curve``, each step in fresh processes.
 
     The outcome is that of the step chosen, with all ``steps``. Only its samples are kept. Raises as ``run_trial`` does:
     nothing but a cancellation, which counts for the search as a whole.
     """
-    search = _Search(cell, trial, worker, site, tick)
+    search = _Search(cell, trial, worker, shared, tick)
     begin = time.monotonic()
     try:
         outcome = await (search.curve() if cell.rate == "curve" else search.sustainable())
@@ -57,11 +57,11 @@ class _Hopeless(Exception):
 class _Search:
     """One search. A step's samples are kept under the step's name until it is known whether it is the one chosen."""
 
-    def __init__(self, cell: Cell, trial: Trial, worker: Worker, site: Site, tick: Tick) -> None:
+    def __init__(self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> None:
         self.cell = cell
         self.trial = trial
         self.worker = worker
-        self.site = site
+        self.shared = shared
         self.tick = tick
         self.steps: list[Step] = []
         self.started: str | None = None
@@ -130,7 +130,7 @@ class _Search:
             self.tick(msgspec.structs.replace(event, step=number + 1, rate_hz=rate_hz))
 
         self._part = f"_{number + 1}"
-        self._last = await observe_trial(cell, trial, self.worker, self.site, tick, part=self._part)
+        self._last = await observe_trial(cell, trial, self.worker, self.shared, tick, part=self._part)
         outcome = self._last.outcome
         self.started = self.started or outcome.started
         step = step_of(self.cell, rate_hz, outcome, self._last.heard)
@@ -176,7 +176,7 @@ class _Search:
         def renamed(path: str) -> str:
             to = own + path.removeprefix(step)
             with contextlib.suppress(OSError):  # whoever reads the samples names a file that is not there
-                os.replace(os.path.join(self.site.folder, path), os.path.join(self.site.folder, to))
+                os.replace(os.path.join(self.shared.folder, path), os.path.join(self.shared.folder, to))
             return to
 
         outcome = self._last.outcome
@@ -194,7 +194,7 @@ class _Search:
 
     def remove_samples(self, *, chosen: bool = False) -> None:
         """Remove what steps that were not chosen have kept, or what the one ``chosen`` has."""
-        stem = glob.escape(os.path.join(self.site.folder, samples_stem(self.trial)))
+        stem = glob.escape(os.path.join(self.shared.folder, samples_stem(self.trial)))
         for path in glob.glob(f"{stem}-*.npy" if chosen else f"{stem}_*.npy"):
             with contextlib.suppress(OSError):
                 os.unlink(path)

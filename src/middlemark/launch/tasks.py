@@ -3,14 +3,13 @@
 import msgspec
 
 from middlemark.launch.patterns import Pattern, Roles, pattern_of
+from middlemark.launch.placement import Place, place_processes, place_roles
 from middlemark.launch.worker_request import Asked, settings_of
 from middlemark.model.cell import Cell, graph_of
 from middlemark.model.description import Transport
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Settings
 from middlemark.model.workload import Process, Workload
-from middlemark.places import place_processes, place_roles
-from middlemark.places.here import Place
 from middlemark.plan.memory import kept, kept_by_topic
 
 DRAIN_S = 12.0

@@ -1,37 +1,30 @@
 """One trial: fresh processes, rendezvous, measuring, evidence, reaping."""
 
 import datetime
-import shutil
 import time
 
 import msgspec
 
 from middlemark import limits
-from middlemark.launch import residue
-from middlemark.launch.channel import WorkerFailedError
-from middlemark.launch.descendants import children, end_descendants
-from middlemark.launch.domains import Domains
 from middlemark.launch.measurement import Measurement, Tick, TrialSetup
-from middlemark.launch.memory import refuse_too_much
 from middlemark.launch.patterns import Heard
-from middlemark.launch.processes import INTERRUPTED_GRACE_S, Processes
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, RunWarning, TrialOutcome
 from middlemark.model.plan import Trial
+from middlemark.sites.channel import WorkerFailedError
+from middlemark.sites.here import Here
+from middlemark.sites.processes import INTERRUPTED_GRACE_S
 
 QUIT_GRACE_S = 3.0
 
 
-class Site(msgspec.Struct, frozen=True):
-    """What all trials of a run share: where samples go and what makes names unique on this machine."""
+class Shared(msgspec.Struct, frozen=True):
+    """What all trials of a run share: where samples go, what makes names unique, and the machine they run on."""
 
     folder: str
     token: str
-    domains: Domains
-    interface: str = "lo"
-    witness: str | None = None
-    """The executable that says what the machine does meanwhile; None: there is none."""
+    here: Here
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -46,25 +39,21 @@ def samples_stem(trial: Trial, part: str = "") -> str:
     return f"samples/{trial.order:05d}{part}"
 
 
-async def run_trial(cell: Cell, trial: Trial, worker: Worker, site: Site, tick: Tick) -> TrialOutcome:
+async def run_trial(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
     """Measure ``trial`` of ``cell``. Whatever happens to the workers is in the outcome; only cancellation is raised.
 
     A cancellation that comes when the measuring is over only hurries the closing: the outcome is returned.
     """
-    return (await observe_trial(cell, trial, worker, site, tick)).outcome
+    return (await observe_trial(cell, trial, worker, shared, tick)).outcome
 
 
 async def observe_trial(
-    cell: Cell, trial: Trial, worker: Worker, site: Site, tick: Tick, *, part: str = ""
+    cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, *, part: str = ""
 ) -> Observed:
     """Measure as :func:`run_trial` does; ``part`` ([a-z0-9_]) keeps the names of a trial's several parts apart."""
     transport = worker.description.transport(cell.transport)
     assert transport is not None, "the plan checked it"
-    scope = f"mm_{site.token}_{trial.order}{part}"
-    patterns = residue.patterns_of(worker.description.residue)
-    before = residue.left_before(patterns, scope)
-    mine = children()
-    scratch = residue.make_scratch(patterns, scope, before)
+    scope = f"mm_{shared.token}_{trial.order}{part}"
     begun = TrialOutcome(
         cell=trial.cell,
         number=trial.number,
@@ -73,31 +62,32 @@ async def observe_trial(
         seconds=0.0,
     )
     begin = time.monotonic()
-    running = Processes()
+    try:
+        session = await shared.here.begin(cell, worker, scope)
+    except WorkerFailedError as error:
+        failed = Failure(code=error.code, text=error.text, advice=error.advice)
+        return Observed(msgspec.structs.replace(begun, seconds=time.monotonic() - begin, failed=failed))
+    begun = msgspec.structs.replace(begun, link_how=session.link)
     measurement: Measurement | None = None
     failure: Failure | None = None
     grace = INTERRUPTED_GRACE_S
     try:
-        refuse_too_much(cell, trial.limits)
         setting = TrialSetup(
             cell=cell,
             limits=trial.limits,
             seed=trial.seed,
             worker=worker,
             transport=transport,
-            domain=trial.domain if trial.domain is not None else site.domains.next(),
+            domain=trial.domain if trial.domain is not None else shared.here.domains.next(),
             scope=scope,
-            scratch=scratch,
-            interface=site.interface,
-            folder=site.folder,
+            folder=shared.folder,
             samples_stem=samples_stem(trial, part),
-            witness=site.witness,
         )
-        measurement = Measurement(setting, running, tick, begun)
+        measurement = Measurement(setting, session, tick, begun)
         await measurement.run()
         grace = QUIT_GRACE_S
     except WorkerFailedError as error:
-        failure = running.blame(error)
+        failure = session.blame(error)
         if failure.code == "silent" and not failure.advice and measurement is not None:
             # A note often knows why: a socket buffer too small, say.
             failure = msgspec.structs.replace(failure, advice="; ".join(measurement.outcome.notes))
@@ -106,11 +96,7 @@ async def observe_trial(
             code="internal", text=f"{worker.path}: {error.strerror or error}", advice=limits.sentence(error) or ""
         )
     finally:
-        try:
-            unclean = [*await running.close_to_the_end(grace), *end_descendants(scope, mine)]
-            residue.clear(patterns, scope, before)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        unclean = await session.close(grace)
     known = measurement.outcome if measurement is not None else begun
     seconds = time.monotonic() - begin
     if failure is not None:  # nothing that was half measured

@@ -1,6 +1,5 @@
 """A cell → what the workers are told: ``settings`` and ``roles`` of docs/protocol.md. Pure."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from middlemark.model.cell import FACTORS, Cell, level_of
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import MessageType, Settings, TopicRequest
 from middlemark.model.user_file import user_file
-from middlemark.model.workload import Workload
+from middlemark.model.workload import Workload, sizes_path
 
 REPLY_TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
 """Added to the reply timeout: 64 MiB, which some middlewares move at 100 MiB/s both ways, get 2 s more."""
@@ -85,16 +84,6 @@ def _topics(cell: Cell) -> tuple[TopicRequest, ...]:
         )
         for topic in range(cell.topics if cell.pattern == "stream" else 0)
     )
-
-
-def sizes_path(scratch: str, topic: int) -> str:
-    """Return where the sizes of that topic stand."""
-    return os.path.join(scratch, f"sizes.{topic}")
-
-
-def instants_path(scratch: str, topic: int) -> str:
-    """Return where the instants of that topic stand."""
-    return os.path.join(scratch, f"instants.{topic}")
 
 
 def _topics_of(graph: Workload, scratch: str) -> tuple[TopicRequest, ...]:

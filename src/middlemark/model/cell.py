@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 import msgspec
 
-from middlemark.model.description import AS_IT_COMES, Description, Transport
+from middlemark.model.description import ANY, AS_IT_COMES, Description, Transport
 from middlemark.model.factors import Applies, Factor, Honour, declared, one_of, too_deep
 from middlemark.model.levels import (
     DEPTH,
@@ -25,6 +25,7 @@ from middlemark.model.levels import (
     whole,
     words,
 )
+from middlemark.model.link import ACROSS, HERE, LINK
 from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_size
@@ -50,6 +51,12 @@ def _too_large(transport: Transport, level: Level) -> str | None:
         return None
     advice = f"; {transport.max_bytes_advice}" if transport.max_bytes_advice else ""
     return f"at most {format_size(transport.max_bytes)} in a message{advice}"
+
+
+def _stays(transport: Transport, level: Level) -> str | None:
+    if level == HERE or transport.carrier in ("udp", "tcp", ANY):
+        return None
+    return f"{transport.carrier.replace('-', ' ')} does not cross from one site to another"
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -395,6 +402,31 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             help="Of a workload: so many robots on one network.",
         ),
     ] = 1
+    across: Annotated[
+        str,
+        Factor(
+            kind=ACROSS,
+            default=(HERE,),
+            metavar="here|base-robot,…",
+            help="Sites of the roles: all here, or the senders' and the receivers'.",
+            default_text="`here`; `base-robot` with a link",
+            honour=Honour(cannot=_stays, own=lambda _: HERE),
+            title="sites",
+        ),
+    ] = HERE
+    """``here``: one site; else the senders' and the receivers' names, joined by a dash."""
+    link: Annotated[
+        str | None,
+        Factor(
+            kind=LINK,
+            default=(None,),
+            metavar="RATE[,delay=TIME][,loss=PERCENT]…",
+            help="An emulated link between the sites, as 1gbit,delay=2ms,loss=0.5%; several: with ; between.",
+            default_text="none",
+            none="none",
+        ),
+    ] = None
+    """As ``model.link`` writes it. None: the roles share a site, or what joins the sites is not emulated."""
     workload: Workload | None = None
     """The graph that it carries; then it is a stream whose topics differ, and its other levels say what they come to:
     the largest size, the mean rate, the deepest history."""

@@ -71,6 +71,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     udp_datagrams: int
     tcp_segments: int
     loopback_bytes: int
+    """On the loopback interface and on the ends of a link, each with its packets' headers but Ethernet's."""
     segments: tuple[Segment, ...] = ()
     unix_sockets: int = 0
     """Connected Unix sockets that the workers shared at the end (control pipes excluded)."""
@@ -329,6 +330,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     carried_by: str | None = None
     """shared-memory, udp, tcp, unix-socket, process-memory; None when the evidence does not say."""
     evidence: Evidence | None = None
+    link_how: str | None = None
+    """How the link between its sites was emulated; None: there was none."""
     warnings: tuple[RunWarning, ...] = ()
     notes: tuple[str, ...] = ()
     files: tuple[SamplesFile, ...] = ()

@@ -1,5 +1,6 @@
 """The workload of a robot: which nodes publish what to whom, how often, and by when it must arrive."""
 
+import os
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -209,3 +210,13 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             ]
             shared += [Process(prefix + each.name, tuple(prefix + node for node in each.nodes)) for each in self.shared]
         return msgspec.structs.replace(self, topics=tuple(topics), shared=tuple(shared))
+
+
+def sizes_path(scratch: str, topic: int) -> str:
+    """Return where the sizes of that topic stand in a trial's folder."""
+    return os.path.join(scratch, f"sizes.{topic}")
+
+
+def instants_path(scratch: str, topic: int) -> str:
+    """Return where the instants of that topic stand."""
+    return os.path.join(scratch, f"instants.{topic}")

@@ -18,6 +18,7 @@ from middlemark.model.cell import (
 )
 from middlemark.model.factors import Honour
 from middlemark.model.levels import Level
+from middlemark.model.link import BASE_ROBOT, HERE, sites_of
 from middlemark.model.load import LOAD, LoadLevels
 from middlemark.model.plan import Note
 from middlemark.model.spelling import listing
@@ -75,6 +76,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     everything["size"] = _at_least_the_header(everything["size"], notes)
     if any(each.factor in everything and not _narrow(everything[each.factor], context).values for each in context.only):
         return Expansion((), tuple(notes), tuple(problems))  # --only leaves nothing of this sweep
+    _settle_sites(sweep, everything, problems)
     asked = {factor: _narrow(levels, context) for factor, levels in everything.items()}
 
     if math.prod(len(everything[factor].values) for factor in LOAD) > MOST_CELLS:
@@ -130,6 +132,25 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
     notes.append(Note(sizes.place, f"{shown} B became {SMALLEST_MESSAGE} B, the smallest message: the header is in it"))
     grown = (max(size, SMALLEST_MESSAGE) if isinstance(size, int) else size for size in sizes.values)
     return Levels("size", tuple(dict.fromkeys(grown)), sizes.place, sizes.named)
+
+
+def _settle_sites(sweep: Sweep, everything: dict[str, Levels], problems: list[Problem]) -> None:
+    """Have a link join two sites where none are named, and refuse what cannot be on two."""
+    link, across = everything["link"], everything["across"]
+    if link.named and not across.named and any(link.values):
+        across = everything["across"] = Levels("across", (BASE_ROBOT,), link.place)
+    apart = [level for level in across.values if level != HERE]
+    if not apart:
+        return
+    if not any(link.values):
+        first, second = sites_of(apart[0])
+        text = f"nothing joins {first} and {second}; give a link, as in --link 1gbit"
+        problems.append(Problem(across.place, text))
+    if everything["processes"].values == (1,):
+        text = f"1 process cannot be on two sites (across {apart[0]}); leave out one of the two"
+        problems.append(Problem(everything["processes"].place, text))
+    if sweep.workload is not None:
+        problems.append(Problem(across.place, "the nodes of a workload are all on one site; leave out the link"))
 
 
 def _narrow(levels: Levels, context: Context) -> Levels:
@@ -368,11 +389,15 @@ def _cells(
                 if misfit(str(values["type"]), int(str(values["size"]))):
                     continue
                 values["pin"] = placing.pin
+                if values["across"] == HERE:
+                    values["link"] = None
+                elif values["link"] is None or values["processes"] == 1:
+                    continue
                 if not asked["depth"].named:
                     values["depth"] = _own_depth(target, load, asked["depth"].place, notes)
                 blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0, native=native)
                 cells.append(with_levels(blank, values))
-    return cells
+    return [*dict.fromkeys(cells)]
 
 
 def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: str, notes: list[Note]) -> list[Cell]:
@@ -420,6 +445,8 @@ def _alone(
         else:
             told[1].append(Problem(asked["pattern"].place, text))
     cells: list[Cell] = []
+    if not levels["across"]:
+        return cells
     columns = [levels["size"], *(asked[factor].values for factor in _OTHERS)]
     for row, (rate, arrivals) in itertools.product(itertools.product(*columns), rates):
         model = dict(zip(("size", *_OTHERS), row, strict=True))
@@ -427,7 +454,7 @@ def _alone(
         if found.no_such is not None:
             told[1].append(Problem(asked["pin"].place, found.no_such))
             continue
-        model |= {"pin": found.pin, "rate": rate, "arrivals": arrivals}
+        model |= {"pin": found.pin, "rate": rate, "arrivals": arrivals, "link": None}
         blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0)
         alone = copying_alone(target.adapter, target.transport, with_levels(blank, model))
         cells.append(with_levels(alone, model))

@@ -15,8 +15,19 @@ from operator import attrgetter
 
 import msgspec
 
-from middlemark.model.cell import EXPERIMENT, FACTORS, SEARCHES, Cell, cannot, carrier_due, carrying, experiment
+from middlemark.model.cell import (
+    EXPERIMENT,
+    FACTORS,
+    SEARCHES,
+    Cell,
+    cannot,
+    carrier_due,
+    carrying,
+    experiment,
+    level_of,
+)
 from middlemark.model.description import ANY, Description, Transport, floor_carrier
+from middlemark.model.link import HERE
 from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
 from middlemark.plan.targets import Context, own_depth
@@ -102,12 +113,13 @@ def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cel
 
 
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
-    return None if cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
+    far = cell.across != HERE  # where the link is what holds a message up, how fast one processor copies says nothing
+    return None if far or cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
     """Return the cell as that floor measures it; None where it would be another experiment."""
-    if cannot(transport, "size", cell.size) or cannot(transport, "processes", cell.processes):
+    if any(cannot(transport, name, level_of(cell, name)) for name in ("size", "processes", "across")):
         return None
     if cell.workload is not None and cell.workload.varies and not transport.varying_sizes:
         return None

@@ -7,15 +7,16 @@ from typing import NamedTuple
 import msgspec
 
 from middlemark import __version__, limits
-from middlemark.launch.domains import Domains
 from middlemark.launch.run import run_plan
-from middlemark.launch.trial import Site
+from middlemark.launch.trial import Shared
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Reached
 from middlemark.model.run import RunFile
 from middlemark.runs.until import Until
 from middlemark.show.progress import progress
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
 from middlemark.store import RunWriter, StoreError
 from middlemark.store.machine import read_machine
 from middlemark.workers.find import witness
@@ -36,7 +37,9 @@ def measure_trials(
     plan = writer.file.plan
     measured = {each.order for each in outcomes}
     left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
-    site = Site(str(writer.folder), secrets.token_hex(3), Domains(plan.seed), interface, witness())
+    shared = Shared(
+        str(writer.folder), secrets.token_hex(3), Here(Domains(plan.seed), interface=interface, witness=witness())
+    )
     until = Until(writer.folder, plan, writer.file.adapters, outcomes)
 
     def keep(outcome: TrialOutcome) -> None:
@@ -46,11 +49,11 @@ def measure_trials(
         further = msgspec.structs.replace(longer, trials=longer.trials[len(writer.file.plan.trials) :])
         writer.extend(longer)
         watcher.more(further)
-        return run_plan(further, workers, site, keep, watcher)
+        return run_plan(further, workers, shared, keep, watcher)
 
     try:
         with progress(left, quiet=quiet, folder=writer.folder, adapters=writer.file.adapters) as watcher:
-            complete = run_plan(left, workers, site, keep, watcher)
+            complete = run_plan(left, workers, shared, keep, watcher)
             if not complete:
                 return Ending(complete=False)
             complete, reached = until.settle(plan, outcomes, extend)

@@ -196,6 +196,13 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             3,
             "the same in 10⁶ bytes of payload a second, the 16 bytes of the header included",
         ),
+        _figure(
+            "link_share",
+            "of link",
+            7,
+            "the same as a share of the messages that the line can carry, each in frames of its own; above 100 % they "
+            "shared frames",
+        ),
         Column(
             "lost",
             8,

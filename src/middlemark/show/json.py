@@ -9,6 +9,7 @@ from middlemark.document.numbers import exact
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.factors import Factor
+from middlemark.model.link import parse_link
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.times import Summary
 from middlemark.show import View
@@ -97,6 +98,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
         "transport": cell.transport,
         "carried_by": result.carried_by,
         **{each.field: written(cell, each) for each in FURTHER},
+        "link": _link(result),
         "native": dict(cell.native),
         **{each.field: written(cell, each) for each in LATER},
         "trials": result.trials,
@@ -137,6 +139,13 @@ def cell_document(result: CellResult) -> dict[str, Any]:
     }
 
 
+def _link(result: CellResult) -> dict[str, Any] | None:
+    if result.cell.link is None:
+        return None
+    link = msgspec.to_builtins(parse_link(result.cell.link))
+    return {"text": result.cell.link, **link, "how": result.link_how}
+
+
 def _not_known(result: CellResult) -> dict[str, None]:
     """Return the fields of which an imported cell knows nothing: they take the place of what stands in the cell."""
     if result.imported is None:
@@ -164,6 +173,7 @@ def _throughput(result: CellResult) -> dict[str, Any]:
         "round_trip_from_intended_ns": _summary(result.round_trip_from_intended_ns),
         "blocked_ns": exact(result.blocked_ns),
         "blocked_share": result.blocked_share,
+        "link_share": result.link_share,
         "scheduled": result.scheduled,
         "late_sends": result.late_sends,
         "unsent": result.unsent,

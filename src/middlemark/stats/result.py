@@ -340,6 +340,11 @@ class CellResult(Times, frozen=True, kw_only=True):
     """The same, of all subscribers together."""
     bytes_per_s: float | None = None
     """``rate_hz`` times the size: payload with the core's header, nothing of the middleware's."""
+    link_share: float | None = None
+    """Of a stream over a link: ``rate_hz`` over the messages a second that the line can carry, each in a datagram of
+    its own. More than 1: messages shared frames."""
+    link_how: str | None = None
+    """How the link was emulated."""
     blocked_ns: float | None = None
     """Time publishers slept within publish(), all together in one trial; None where the kernel does not tell."""
     blocked_share: float | None = None

@@ -9,6 +9,7 @@ import msgspec
 
 from middlemark.model.cell import FACTORS, OF_WORKLOAD
 from middlemark.model.levels import Level, Wrong
+from middlemark.model.link import link_of, link_text
 from middlemark.model.plan import LIMITS, Limits
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.workload import Workload
@@ -22,7 +23,7 @@ from middlemark.suite.workload import read_workload
 
 TOP = (
     *("name", "description", "seed", "vary_together", "scorecard"),
-    *("config", "defaults", "sweep", "workload", "expect"),
+    *("config", "link", "defaults", "sweep", "workload", "expect"),
 )
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DEFAULT_DURATION_S = 1.0
@@ -83,7 +84,10 @@ def read_suite(
     together = _read_together(document.get("vary_together", []), f"{place}: vary_together", problems)
     scorecard, wrong = read_scorecard(document.get("scorecard"), f"{place}: scorecard")
     problems += wrong
-    defaults, natives = _read_defaults(document.get("defaults", {}), f"{place}: defaults", folder, problems)
+    links = _read_links(document.get("link", {}), f"{place}: link", problems)
+    defaults, natives = _read_defaults(
+        _with_links(document.get("defaults", {}), links), f"{place}: defaults", folder, problems
+    )
     files, wrong = read_table_of_files(document.get("config", {}), f"{place}: config", folder)
     problems += wrong
     natives = _laid_over({each.adapter: each for each in files}, natives.values())
@@ -105,7 +109,14 @@ def read_suite(
         problems.append(Problem(place, "no [[sweep]]: a suite has at least one"))
     sweeps = [
         _read_sweep(
-            table, f"{place}: sweep {number}", folder, (defaults, natives), options, problems, workload, expected
+            _with_links(table, links),
+            f"{place}: sweep {number}",
+            folder,
+            (defaults, natives),
+            options,
+            problems,
+            workload,
+            expected,
         )
         for number, table in enumerate(tables, start=1)
     ]
@@ -121,6 +132,33 @@ def read_suite(
         sweeps=tuple(sweep for sweep in sweeps if sweep is not None),
         expectations=expectations,
     ), []
+
+
+def _read_links(tables: object, place: str, problems: list[Problem]) -> dict[str, str]:
+    """Return what the tables ``[link.NAME]`` say, by name, as a level of the factor link is written."""
+    if not isinstance(tables, dict):
+        problems.append(Problem(place, f"{quoted(tables)} is no table; write [link.NAME] and rate, delay, … below"))
+        return {}
+    found: dict[str, str] = {}
+    for name, table in tables.items():
+        try:
+            if not isinstance(table, dict):
+                raise Wrong(f"{quoted(table)} is no table; write [link.{name}] and rate, delay, … below")
+            found[name] = link_text(link_of(table))
+        except Wrong as error:
+            problems.append(Problem(f"{place}.{name}", str(error)))
+            found[name] = "none"
+    return found
+
+
+def _with_links(table: object, links: Mapping[str, str]) -> object:
+    """Return the table of a sweep with the links that it names spelled out."""
+    if not isinstance(table, dict) or "link" not in table:
+        return table
+    named = table["link"]
+    several = named if isinstance(named, list) else [named]
+    spelled = [links.get(each, each) if isinstance(each, str) else each for each in several]
+    return {**table, "link": spelled if isinstance(named, list) else spelled[0]}
 
 
 def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:

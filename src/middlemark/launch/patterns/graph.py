@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from middlemark.launch import evidence
+from middlemark.launch.carrier import stream_carried_by
 from middlemark.launch.patterns import stream
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.launch.warnings import of_stream
-from middlemark.launch.worker_request import Asked, bounds_of, instants_path
+from middlemark.launch.worker_request import Asked, bounds_of
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import TrialOutcome, bytes_sent
 from middlemark.model.protocol import (
@@ -21,7 +21,7 @@ from middlemark.model.protocol import (
     SubscriberRequest,
     SubscriberResult,
 )
-from middlemark.model.workload import Topic, Workload
+from middlemark.model.workload import Topic, Workload, instants_path
 
 TWO_TOPICS = "services over two topics each: the adapter has no native form in a graph here"
 
@@ -129,7 +129,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         files=tuple(stream.file_of(heard.samples_stem, each) for each in kept),
         publishers=published,
         subscribers=taken,
-        carried_by=evidence.stream_carried_by(
+        carried_by=stream_carried_by(
             heard.evidence,
             heard.transport,
             messages=messages,

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from middlemark.launch import evidence, round_trips
+from middlemark.launch import round_trips
+from middlemark.launch.carrier import carried_by
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.launch.warnings import missed_instants, of_ping_pong, schedules
 from middlemark.launch.worker_request import Asked, bounds_of, echoes, reply_timeout_s
@@ -57,7 +58,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         stamps=round_trips.files(heard.samples_stem, pongs),
         starts=round_trips.starts([ping]),
         coding=coding(heard),
-        carried_by=evidence.carried_by(
+        carried_by=carried_by(
             heard.evidence,
             heard.transport,
             # One message out to however many pongs (it may be one multicast), and every reply.

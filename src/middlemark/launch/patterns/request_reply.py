@@ -2,7 +2,8 @@
 
 import msgspec
 
-from middlemark.launch import evidence, round_trips
+from middlemark.launch import round_trips
+from middlemark.launch.carrier import carried_by
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.launch.warnings import missed_instants, of_calls, schedules
 from middlemark.launch.worker_request import Asked, bounds_of, reply_timeout_s
@@ -55,7 +56,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         stamps=round_trips.files(heard.samples_stem, [server]),
         starts=round_trips.starts(clients),
         coding=coding(heard),
-        carried_by=evidence.carried_by(
+        carried_by=carried_by(
             heard.evidence,
             heard.transport,
             messages=counts.sent + counts.received + 2 * heard.warmed_up,

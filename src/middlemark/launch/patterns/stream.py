@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from middlemark.launch import evidence
+from middlemark.launch.carrier import stream_carried_by
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.launch.warnings import of_stream
 from middlemark.launch.worker_request import Asked, bounds_of
@@ -62,7 +62,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         publishers=published,
         subscribers=taken,
         coding=coding(heard),
-        carried_by=evidence.stream_carried_by(
+        carried_by=stream_carried_by(
             heard.evidence,
             heard.transport,
             messages=_moved(heard, counts, taken),

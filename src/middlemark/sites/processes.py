@@ -5,9 +5,9 @@ import contextlib
 import os
 import signal
 
-from middlemark.launch.channel import WorkerFailedError, WorkerProcess, process_state
-from middlemark.launch.companion import Companion
 from middlemark.model.outcome import Failure
+from middlemark.sites.channel import WorkerFailedError, WorkerProcess, process_state
+from middlemark.sites.companion import Companion
 
 INTERRUPTED_GRACE_S = 0.6
 

@@ -1,4 +1,4 @@
-"""This machine: pinned or not, under a priority or not."""
+"""On which processors the workers of a trial run, and under which priority. Pure."""
 
 from typing import cast
 
@@ -10,9 +10,8 @@ from middlemark.plan.pinning import count_roles
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """One worker process: the argv prefix (empty here), its placement, and each role's processor (None: not pinned)."""
+    """One worker process: its placement, and each role's processor (None: not pinned)."""
 
-    prefix: tuple[str, ...] = ()
     placement: Placement
     role_cpus: tuple[int | None, ...]
 

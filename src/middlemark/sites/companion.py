@@ -12,8 +12,8 @@ from typing import Annotated
 
 import msgspec
 
-from middlemark.launch.channel import WorkerFailedError, signal_name
 from middlemark.model.protocol import CompanionsRequest, Settings
+from middlemark.sites.channel import WorkerFailedError, signal_name
 from middlemark.workers.ask import NoAnswerError, ask
 
 
@@ -37,11 +37,11 @@ class _Answer(msgspec.Struct):
 _ANSWER = msgspec.json.Decoder(_Answer)
 
 
-async def declared(worker: str, settings: Settings) -> tuple[CompanionSpec, ...]:
-    """Ask the worker which companions these settings need. Raises WorkerFailedError."""
+async def declared(worker: str, settings: Settings, prefix: Sequence[str] = ()) -> tuple[CompanionSpec, ...]:
+    """Ask the worker, run with ``prefix``, which companions these settings need. Raises WorkerFailedError."""
     told = msgspec.json.encode(CompanionsRequest(settings=settings)) + b"\n"
     try:
-        said = await ask([worker, "--companions"], told, timeout_s=10)
+        said = await ask([*prefix, worker, "--companions"], told, timeout_s=10)
         answer = _ANSWER.decode(said.out)
         for spec in answer.companions or ():
             re.compile(spec.ready_pattern)
@@ -74,12 +74,15 @@ class Companion:
         self._transport: asyncio.ReadTransport | None = None
 
     @classmethod
-    async def start(cls, spec: CompanionSpec) -> "Companion":
-        """Start it and wait until it says that it is ready. Raises WorkerFailedError with its last words."""
+    async def start(cls, spec: CompanionSpec, prefix: Sequence[str] = ()) -> "Companion":
+        """Start it, its argv after ``prefix``, and wait until it says that it is ready.
+
+        Raises WorkerFailedError with its last words.
+        """
         begin_ns = time.monotonic_ns()
         try:
             process = subprocess.Popen(
-                _dying_with_parent(spec.argv),
+                [*prefix, *_dying_with_parent(spec.argv)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

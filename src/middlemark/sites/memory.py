@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from middlemark.launch.channel import WorkerFailedError
 from middlemark.model.cell import Cell, show_level
 from middlemark.model.plan import Limits
 from middlemark.model.units import MIB, format_size
 from middlemark.plan.memory import PUBLISHER_RECORD_BYTES, SUBSCRIBER_RECORD_BYTES, kept, memory_needed
+from middlemark.sites.channel import WorkerFailedError
 
 MEMINFO = Path("/proc/meminfo")
 

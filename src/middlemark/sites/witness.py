@@ -6,10 +6,8 @@ A witness that cannot do its work costs its evidence and no more: what is missin
 import os
 from collections.abc import Sequence
 
-from middlemark.launch import counters
-from middlemark.launch.channel import Awaited, WorkerFailedError, WorkerProcess
-from middlemark.launch.costs import Waited
-from middlemark.launch.processes import Processes
+import msgspec
+
 from middlemark.model.cell import Cell
 from middlemark.model.noise import Switches, Witnessed
 from middlemark.model.plan import Limits
@@ -27,7 +25,9 @@ from middlemark.model.protocol import (
     WatchCommand,
     WatchingEvent,
 )
-from middlemark.places.here import Place
+from middlemark.sites import counters
+from middlemark.sites.channel import Awaited, WorkerFailedError, WorkerProcess
+from middlemark.sites.processes import Processes
 
 ANSWER_S = 5.0
 SHARE = 0.02
@@ -49,12 +49,19 @@ def probe_ns(limits: Limits) -> int:
     return round(min(max(seconds * 1e9 * SHARE, LEAST_PROBE_NS), PROBE_NS))
 
 
+class Waited(msgspec.Struct, frozen=True, kw_only=True):
+    """As in ``Witnessed``. None: not told (no schedstat, or all was over before it was asked)."""
+
+    delay_ns: int | None
+    voluntary: int | None
+    involuntary: int | None
+
+
 class Witness:
     """What is learned of the machine, from before the first worker's start to after the last result."""
 
-    def __init__(self, program: str | None, cell: Cell, limits: Limits, places: Sequence[Place]) -> None:
-        """``program`` is the witness's executable; None: there is none."""
-        roles = [cpu for place in places for cpu in place.role_cpus]
+    def __init__(self, program: str | None, cell: Cell, limits: Limits, roles: Sequence[int | None]) -> None:
+        """``program``: the witness's executable; None: there is none. ``roles``: their processors; None: not pinned."""
         self.pinned = None not in roles
         usable = sorted(os.sched_getaffinity(0))[:MOST_CPUS]
         self.cpus = tuple(sorted({cpu for cpu in roles if cpu is not None})) if self.pinned else tuple(usable)
@@ -102,13 +109,13 @@ class Witness:
             why = answer.absent if answer is not None else self.absent.get("awake", self.absent.get("before", ""))
             raise WorkerFailedError("refused", f"the processors cannot be kept awake: {why}", "leave out --awake")
 
-    async def watch(self, running: Processes) -> None:
+    async def watch(self, running: Processes, carriers: Sequence[int] = ()) -> None:
         """Begin to watch who has the processors, where that disturbs nothing: roles that poll switch hardly ever."""
         self._begin = counters.read()
         if not self._polls:
             self.absent.setdefault("switches", SLEEPS)
             return
-        pids = [each.pid for each in running.workers] + [each.process.pid for each in running.companions]
+        pids = [*carriers, *(each.pid for each in running.workers)] + [each.process.pid for each in running.companions]
         answer = await self._ask("switches", WatchingEvent, WatchCommand(cpus=self.cpus, pids=tuple(pids)))
         if answer is None:
             return

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from middlemark.launch.descendants import end_descendants
+from middlemark.sites.descendants import end_descendants
 
 SCRATCH = "middlemark-"
 """Every trial's scratch folder begins so."""

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from middlemark.launch.channel import WorkerFailedError
-from middlemark.launch.worker_request import instants_path, sizes_path
 from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.levels import Wrong
-from middlemark.model.workload import FromFile, Topic, Workload
+from middlemark.model.workload import FromFile, Topic, Workload, instants_path, sizes_path
+from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite.sequence import Sizes, instants_of, sizes_of
 
 DRAWN = 1 << 16

@@ -1,0 +1,215 @@
+"""A link between two sites: what it does to frames, how it is written, and what it can carry. Pure."""
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+
+from middlemark.model.levels import Kind, Level, Wrong
+from middlemark.model.spelling import did_you_mean, quoted
+from middlemark.model.units import UnitError, parse_percent, parse_seconds
+
+_RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)\s*([kmg]?)(?:bit|bit/s|bps)", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+LEAST_BPS, MOST_BPS = 1000, 10_000_000_000
+"""Above ten gigabit a processor that sends frames one by one is the limit, and no line."""
+MOST_DELAY_S = 10.0
+
+HEADER_BYTES = 14
+"""Ethernet's own, which the kernel counts as part of a frame."""
+BEYOND_BYTES = 24
+"""What a frame takes on the line beyond that: preamble 8, checksum 4, gap between frames 12."""
+LEAST_FRAME_BYTES = 84
+"""The shortest frame on the line, all of this included."""
+_IP_BYTES, _UDP_BYTES = 20, 8
+
+
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """One link, the same in both directions."""
+
+    rate_bps: float
+    """Bits a second on the line: a frame counts with all its 38 bytes of Ethernet."""
+    delay_s: float = 0.0
+    """Of each way."""
+    jitter_s: float = 0.0
+    """The delay varies by up to this, either way, evenly."""
+    loss: float = 0.0
+    """The share of frames that is lost, each by itself."""
+    reorder: float = 0.0
+    """The share of frames that is sent without the delay, and so overtakes others."""
+    mtu: int = 1500
+    """The largest packet, in bytes."""
+    queue: int = 1000
+    """Full frames that wait for the line; more are dropped."""
+
+
+_PLAIN = Link(rate_bps=1.0)
+
+
+def _rate(value: object) -> float:
+    match = _RATE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise Wrong(f"{quoted(value)} is no rate of a link; write 100mbit, 1gbit or 2.5gbit")
+    rate = float(round(Fraction(match[1]) * _FACTORS[match[2].lower()]))
+    if not LEAST_BPS <= rate <= MOST_BPS:
+        raise Wrong(f"{quoted(value)} cannot be emulated; from 1kbit to 10gbit can")
+    return rate
+
+
+def _time(value: object) -> float:
+    try:
+        seconds = parse_seconds(value) if isinstance(value, str) else -1.0
+    except UnitError as error:
+        raise Wrong(str(error)) from None
+    if not 0 <= seconds <= MOST_DELAY_S:
+        raise Wrong(f"{quoted(value)} is no delay; write 2ms or 500us, at most 10s")
+    return seconds
+
+
+def _share(value: object) -> float:
+    try:
+        share = parse_percent(value) if isinstance(value, str) else -1.0
+    except UnitError as error:
+        raise Wrong(str(error)) from None
+    if not 0 <= share < 1:
+        raise Wrong(f"{quoted(value)} is no share of the frames; write 0.5%, below 100%")
+    return share
+
+
+def _whole(least: int, most: int) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        number = int(value) if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value) else value
+        if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+            raise Wrong(f"{quoted(value)} is not a whole number from {least} to {most}")
+        return number
+
+    return read
+
+
+def _bits(rate: float) -> str:
+    for letter in ("g", "m", "k"):
+        if rate >= _FACTORS[letter]:
+            return f"{rate / _FACTORS[letter]:.12g}{letter}bit"
+    return f"{rate:.12g}bit"
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds * 1e3:.9g}ms" if seconds >= 0.001 else f"{seconds * 1e6:.6g}us"
+
+
+_KEYS: Mapping[str, tuple[str, Callable[[object], Any], Callable[[Any], str]]] = {
+    # as it is written: the field, how it is read, how it is written
+    "rate": ("rate_bps", _rate, _bits),
+    "delay": ("delay_s", _time, _span),
+    "jitter": ("jitter_s", _time, _span),
+    "loss": ("loss", _share, lambda share: f"{share * 100:.9g}%"),
+    "reorder": ("reorder", _share, lambda share: f"{share * 100:.9g}%"),
+    "mtu": ("mtu", _whole(576, 9000), str),
+    "queue": ("queue", _whole(1, 100_000), str),
+}
+
+
+def parse_link(text: str) -> Link:
+    """Read ``1gbit,delay=2ms,loss=0.5%``. Raises Wrong."""
+    parts = [part.strip() for part in text.split(",")]
+    table: dict[str, object] = {}
+    for at, part in enumerate(parts):
+        name, equals, value = part.partition("=")
+        if not equals:
+            if at > 0:
+                raise Wrong(f"{quoted(part)} is no property of a link; write NAME=VALUE, as in delay=2ms")
+            name, value = "rate", part
+        if name.strip() in table:
+            raise Wrong(f"{name.strip()} is given twice")
+        table[name.strip()] = value.strip()
+    return link_of(table)
+
+
+def link_of(table: Mapping[str, object]) -> Link:
+    """Read the keys of a table. Raises Wrong."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        if name not in _KEYS:
+            raise Wrong(f"a link has no {quoted(name)}; {did_you_mean(name, _KEYS)}")
+        field, read, _ = _KEYS[name]
+        found[field] = read(value)
+    if "rate_bps" not in found:
+        raise Wrong("a link has a rate; write 1gbit first")
+    link = Link(**found)
+    if link.jitter_s > link.delay_s:
+        raise Wrong("the jitter is larger than the delay: a frame cannot arrive before it is sent")
+    if link.reorder and not link.delay_s:
+        raise Wrong("reorder without a delay: frames overtake those that are delayed; give a delay, as in delay=2ms")
+    return link
+
+
+def link_text(link: Link) -> str:
+    """Write the link so that it reads back as the same."""
+    parts = [_bits(link.rate_bps)]
+    for name, (field, _, write) in _KEYS.items():
+        if name != "rate" and (value := getattr(link, field)) != getattr(_PLAIN, field):
+            parts.append(f"{name}={write(value)}")
+    return ",".join(parts)
+
+
+def line_bytes(size: int, mtu: int) -> int:
+    """Return what one message of ``size`` bytes in one UDP datagram takes on the line, in frames of ``mtu``."""
+    packet = size + _UDP_BYTES
+    frames = 0
+    largest = (mtu - _IP_BYTES) // 8 * 8  # of all fragments but the last
+    while packet + _IP_BYTES > mtu:
+        frames += _IP_BYTES + largest + HEADER_BYTES + BEYOND_BYTES
+        packet -= largest
+    return frames + max(LEAST_FRAME_BYTES, packet + _IP_BYTES + HEADER_BYTES + BEYOND_BYTES)
+
+
+def share_of(link: Link, size: int, messages_hz: float) -> float:
+    """Return the share of the line that so many messages take, each in a UDP datagram of its own.
+
+    More than 1: several messages shared a frame, and its headers.
+    """
+    return messages_hz * line_bytes(size, link.mtu) * 8 / link.rate_bps
+
+
+def _read(value: object) -> str | None:
+    if value in ("none", "off"):
+        return None
+    if not isinstance(value, str):
+        raise Wrong(f"{quoted(value)} is no link; write it in quotes, as in '1gbit,delay=2ms', or 'none'")
+    return link_text(parse_link(value))
+
+
+def _typed(word: str) -> object:
+    return [each.strip() for each in word.split(";")] if ";" in word else word
+
+
+LINK = Kind(
+    read=_read,
+    show=lambda level: "none" if level is None else str(level),
+    typed=_typed,
+    compound=True,
+)
+"""A link as a level: its text. On the command line several stand between semicolons, for commas are within one."""
+
+HERE = "here"
+
+
+def _across(value: object) -> str:
+    if not isinstance(value, str) or not (value == HERE or re.fullmatch(r"[a-z][a-z0-9_]*-[a-z][a-z0-9_]*", value)):
+        raise Wrong(f"{quoted(value)} names no sites; write 'here', or the senders' and the receivers' as 'base-robot'")
+    first, _, second = value.partition("-")
+    if first == second:
+        raise Wrong(f"{quoted(value)} names one site twice; all roles on one site are 'here'")
+    return value
+
+
+ACROSS = Kind(read=_across)
+BASE_ROBOT = "base-robot"
+"""Where the roles of a link are whose sites nobody names: those that send first at the base."""
+
+
+def sites_of(across: Level) -> tuple[str, ...]:
+    """Return the senders' site and the receivers'; one where all roles share it."""
+    return tuple(str(across).split("-"))

@@ -1,0 +1,1 @@
+"""Where roles run, and all that belongs to a machine: processes, scratch, residue, counters, evidence, the witness."""

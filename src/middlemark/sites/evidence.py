@@ -1,0 +1,193 @@
+"""What the kernel counted while a trial ran, in the network namespaces that its roles are in."""
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from middlemark.model.outcome import Evidence, NetworkCost, Segment
+from middlemark.sites.namespace import OWN, Namespace
+
+SHM = "/dev/shm/"
+SYSTEM_V = "/SYSV"
+"""How the kernel calls a segment of System V shared memory among a process's mappings, before its key."""
+
+
+class Counters(msgspec.Struct, frozen=True):
+    """The counters of the trial's namespaces at one instant, added up."""
+
+    udp_datagrams: int
+    tcp_segments: int
+    loopback_bytes: int
+
+
+def read_counters(namespaces: Sequence[Namespace] = (OWN,)) -> Counters:
+    """Read /proc/net/snmp and /proc/net/dev of each namespace."""
+    with contextlib.closing(NetworkCounters(namespaces)) as counters:
+        snmp, (sent_bytes, _) = counters.tables()
+    return Counters(
+        udp_datagrams=snmp.get(("Udp", "OutDatagrams"), 0),
+        tcp_segments=snmp.get(("Tcp", "OutSegs"), 0),
+        loopback_bytes=sent_bytes,
+    )
+
+
+_SNMP = {
+    "udp_in_datagrams": ("Udp", "InDatagrams"),
+    "udp_rcvbuf_errors": ("Udp", "RcvbufErrors"),
+    "udp_sndbuf_errors": ("Udp", "SndbufErrors"),
+    "udp_in_errors": ("Udp", "InErrors"),
+    "ip_reasm_fails": ("Ip", "ReasmFails"),
+    "ip_in_discards": ("Ip", "InDiscards"),
+    "tcp_retransmitted": ("Tcp", "RetransSegs"),
+}
+
+
+class NetworkCounters:
+    """/proc/net/snmp and /proc/net/dev, held open: a reading is two system calls and some text a namespace."""
+
+    def __init__(self, namespaces: Sequence[Namespace] = (OWN,)) -> None:
+        """Open both, of each namespace."""
+        self._tables: list[tuple[int, int, Namespace]] = []
+        for each in namespaces:
+            snmp, dev = (os.open(f"{each.tables}/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in ("snmp", "dev"))
+            self._tables.append((snmp, dev, each))
+
+    def read(self) -> NetworkCost:
+        """Return the counters as they stand; only a difference of two readings (:func:`moved`) means anything."""
+        snmp, (sent_bytes, packets) = self.tables()
+        return NetworkCost(
+            loopback_bytes=sent_bytes,
+            loopback_packets=packets,
+            **{field: snmp.get(column, 0) for field, column in _SNMP.items()},
+        )
+
+    def tables(self) -> tuple[Mapping[tuple[str, str], int], tuple[int, int]]:
+        """Return the counters by protocol and name, and the bytes and packets that the interfaces have sent."""
+        counted: dict[tuple[str, str], int] = {}
+        sent_bytes = packets = 0
+        for snmp, dev, namespace in self._tables:
+            for column, count in _snmp(_text(snmp)).items():
+                counted[column] = counted.get(column, 0) + count
+            some_bytes, some_packets = _sent(_text(dev), namespace)
+            sent_bytes, packets = sent_bytes + some_bytes, packets + some_packets
+        return counted, (sent_bytes, packets)
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        for snmp, dev, _ in self._tables:
+            os.close(snmp)
+            os.close(dev)
+
+
+def moved(before: NetworkCost, after: NetworkCost) -> NetworkCost:
+    """Return what moved between two readings."""
+    return NetworkCost(**{name: getattr(after, name) - getattr(before, name) for name in NetworkCost.__struct_fields__})
+
+
+def _text(descriptor: int) -> str:
+    parts, at = [], 0
+    while part := os.pread(descriptor, 1 << 16, at):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts).decode("ascii", errors="replace")
+
+
+def _snmp(text: str) -> dict[tuple[str, str], int]:
+    lines = text.splitlines()
+    found: dict[tuple[str, str], int] = {}
+    for names, values in zip(lines[::2], lines[1::2], strict=False):
+        protocol, _, columns = names.partition(":")
+        for name, value in zip(columns.split(), values.partition(":")[2].split(), strict=False):
+            found[protocol, name] = int(value)
+    return found
+
+
+ETHERNET_BYTES = 14
+"""Of each packet's header, which an Ethernet interface counts and the loopback interface does not."""
+
+
+def _sent(dev: str, namespace: Namespace) -> tuple[int, int]:
+    """Return the bytes, Ethernet's header left out, and the packets that the namespace's interfaces have sent.
+
+    What they send they also receive: the loopback interface itself, a link's in the namespace at its other end.
+    """
+    sent_bytes = sent_packets = 0
+    for line in dev.splitlines():
+        name, _, columns = line.partition(":")
+        if name.strip() in ("lo", namespace.interface):
+            packets = int(columns.split()[9])
+            sent_bytes += int(columns.split()[8]) - (0 if name.strip() == "lo" else ETHERNET_BYTES * packets)
+            sent_packets += packets
+    return sent_bytes, sent_packets
+
+
+def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
+    """Return what the processes have mapped of shared memory (unlinked too), each with its largest mapping.
+
+    Files under /dev/shm by their names, segments of System V as ``SYSV`` and their key.
+    """
+    found: dict[str, int] = {}
+    for pid in pids:
+        sizes: dict[str, int] = {}
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                path = line.split(maxsplit=5)[-1].rstrip("\n").removesuffix(" (deleted)")
+                if path.startswith((SHM, SYSTEM_V)):
+                    low, _, high = line.split()[0].partition("-")
+                    sizes[path] = sizes.get(path, 0) + int(high, 16) - int(low, 16)
+        for path, size in sizes.items():
+            found[path] = max(size, found.get(path, 0))
+    return tuple(
+        Segment(name=path.removeprefix(SHM).removeprefix("/"), bytes=size) for path, size in sorted(found.items())
+    )
+
+
+_TABLES = {
+    # kind: its tables in /proc/net, the column of the inode, and that of the state with the states that can carry data
+    "udp": (("udp", "udp6"), 9, None),
+    "tcp": (("tcp", "tcp6"), 9, (3, ("01", "04", "05", "08"))),  # established, or closed from one side
+    "unix": (("unix",), 6, (5, ("03",))),  # connected
+}
+
+
+def own_sockets(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -> dict[str, int]:
+    """Count the workers' own sockets of each kind (udp, tcp, unix) that could carry data."""
+    own: list[str] = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for descriptor in os.scandir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    target = os.readlink(descriptor.path)
+                    if target.startswith("socket:["):
+                        own.append(target[8:-1])
+    return {kind: sum(inode in usable for inode in own) for kind in _TABLES for usable in (_usable(kind, namespaces),)}
+
+
+def _usable(kind: str, namespaces: Sequence[Namespace]) -> frozenset[str]:
+    tables, inode, state = _TABLES[kind]
+    found = set()
+    for path in (f"{each.tables}/{name}" for each in namespaces for name in tables):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as table:
+            for line in table:
+                columns = line.split()
+                if len(columns) > inode and (state is None or columns[state[0]] in state[1]):
+                    found.add(columns[inode])
+    return frozenset(found)
+
+
+def gather(
+    before: Counters, after: Counters, pids: Sequence[int], namespaces: Sequence[Namespace] = (OWN,)
+) -> Evidence:
+    """Return what moved between the two readings, and what the workers have open now."""
+    sockets = own_sockets(pids, namespaces)
+    return Evidence(
+        udp_datagrams=after.udp_datagrams - before.udp_datagrams,
+        tcp_segments=after.tcp_segments - before.tcp_segments,
+        loopback_bytes=after.loopback_bytes - before.loopback_bytes,
+        segments=mapped_segments(pids),
+        unix_sockets=sockets["unix"],
+        udp_sockets=sockets["udp"],
+        tcp_sockets=sockets["tcp"],
+    )

@@ -1,0 +1,191 @@
+"""This machine as a site: what it does in each trial of a run, from the first process to the last file that is left.
+
+Whoever coordinates a trial asks a ``Session`` for what it needs, and touches no process and no file of /proc itself: a
+host elsewhere is the same session behind a connection.
+"""
+
+import contextlib
+import shutil
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Worker
+from middlemark.model.link import sites_of
+from middlemark.model.outcome import Evidence, Failure, NetworkCost
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import Account, Settings
+from middlemark.model.workload import Workload
+from middlemark.sites import evidence, recorded, residue
+from middlemark.sites.channel import WorkerFailedError, WorkerProcess
+from middlemark.sites.companion import Companion, declared
+from middlemark.sites.descendants import MARK, adopting, children, end_descendants
+from middlemark.sites.domains import Domains
+from middlemark.sites.link import Joined, join
+from middlemark.sites.memory import refuse_too_much
+from middlemark.sites.namespace import OWN, Namespace
+from middlemark.sites.process_resources import read_account
+from middlemark.sites.processes import Processes
+from middlemark.sites.witness import Witness
+
+
+class CompanionUse(msgspec.Struct, frozen=True):
+    """A companion, and what it had used by the beginning and by the end of the counting."""
+
+    name: str
+    pid: int
+    ready_ns: int
+    first: Account
+    last: Account
+
+
+class Here:
+    """This machine, for the trials of one run."""
+
+    def __init__(self, domains: Domains, *, interface: str = "lo", witness: str | None = None) -> None:
+        """``witness``: the executable that says what the machine does meanwhile; None: there is none."""
+        self.domains = domains
+        self.interface = interface
+        self.witness = witness
+        self._joined: dict[str, Joined] = {}
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Within, trials may run. What a killed launcher left is cleared away first."""
+        residue.clear_abandoned()
+        try:
+            with adopting():
+                yield
+        finally:
+            self.end()
+
+    async def begin(self, cell: Cell, worker: Worker, scope: str) -> "Session":
+        """Begin a trial of the cell. ``scope``: unique on this machine, as in ``Settings``.
+
+        Raises OSError, and WorkerFailedError where its sites cannot be joined.
+        """
+        if cell.link is None:
+            own = msgspec.structs.replace(OWN, interface=self.interface)
+            return Session(worker, scope, self.witness, (own,))
+        joined = self._joined.get(cell.link)
+        if joined is None or not joined.stands:
+            if joined is not None:
+                joined.end()
+            joined = self._joined[cell.link] = await join(cell.link)
+        return Session(worker, scope, self.witness, joined.named(sites_of(cell.across)), joined)
+
+    def end(self) -> None:
+        """Take down what joined sites. To be called when the last trial has ended, in whatever way."""
+        while self._joined:
+            self._joined.popitem()[1].end()
+
+
+class Session:
+    """One trial, as far as this machine takes part in it. It must be closed."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        scope: str,
+        witness: str | None,
+        namespaces: Sequence[Namespace],
+        joined: Joined | None = None,
+    ) -> None:
+        """``namespaces``: those of the trial's sites here, the senders' first; ``joined``: by what."""
+        self.link = None if joined is None else joined.how
+        """How the link between the sites is emulated; None: there is none."""
+        self._carriers = () if joined is None else joined.pids
+        self._worker = worker
+        self._scope = scope
+        self._namespaces = namespaces
+        self._patterns = residue.patterns_of(worker.description.residue)
+        self._before = residue.left_before(self._patterns, scope)
+        self._mine = children()
+        self.scratch = residue.make_scratch(self._patterns, scope, self._before)
+        self._processes = Processes()
+        self._witness_program = witness
+        self._counters: evidence.NetworkCounters | None = None
+        self._counted: evidence.Counters | None = None
+        self._companions: list[tuple[Companion, Account | None]] = []
+
+    @property
+    def interface(self) -> str:
+        """The network interface that the trial's traffic keeps to; it has one name wherever the roles are."""
+        return self._namespaces[0].interface
+
+    async def prepare(
+        self, cell: Cell, limits: Limits, cpus: Sequence[int | None], graph: Workload | None, number: int
+    ) -> Witness:
+        """Write what the workers will read, and look at the machine while nothing of the trial runs.
+
+        ``cpus``: each role's processor. ``number``: the trial's round. Raises WorkerFailedError and OSError.
+        """
+        refuse_too_much(cell, limits)
+        if graph is not None:
+            recorded.hand_over(graph, self.scratch, number)
+        witness = Witness(self._witness_program, cell, limits, cpus)
+        await witness.look_before(self._processes)
+        return witness
+
+    async def start_companions(self, settings: Settings) -> dict[str, str]:
+        """Start what the settings need beside the workers, where the senders are; return the workers' environment."""
+        environment: dict[str, str] = {}
+        at = self._namespaces[0]
+        for spec in await declared(self._worker.path, settings, at.prefix):
+            marked = msgspec.structs.replace(spec, environment=spec.environment | {MARK: self._scope})
+            self._processes.companions.append(await Companion.start(marked, at.prefix))
+            environment |= marked.environment
+        return environment
+
+    async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> WorkerProcess:
+        """Start a worker where the receivers are, or where the senders are."""
+        at = self._namespaces[-1 if receives else 0]
+        argv = [*at.prefix, self._worker.path]
+        worker = await WorkerProcess.start(who, argv, {MARK: self._scope, **environment})
+        self._processes.workers.append(worker)
+        return worker
+
+    async def watch(self, witness: Witness) -> None:
+        """Have the witness see who has the processors, and begin to count."""
+        await witness.watch(self._processes, self._carriers)
+        self._counted = evidence.read_counters(self._namespaces)
+        self._counters = evidence.NetworkCounters(self._namespaces)
+        self._companions = [(each, read_account(each.process.pid)) for each in self._processes.companions]
+
+    def network(self) -> NetworkCost:
+        """Return the network's counters as they stand; only a difference of two readings means anything."""
+        assert self._counters is not None, "it watches"
+        return self._counters.read()
+
+    def deaths(self) -> list[Coroutine[Any, Any, None]]:
+        """Return what waits for the death of each companion: it raises WorkerFailedError then, and ends no earlier."""
+        return [each.watch() for each in self._processes.companions]
+
+    def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
+        """Return what moved since :meth:`watch`, what the workers have open, and what the companions used."""
+        assert self._counted is not None, "it watches"
+        now = evidence.read_counters(self._namespaces)
+        used = [(each, first, read_account(each.process.pid)) for each, first in self._companions]
+        pids = [each.pid for each in self._processes.workers]
+        return evidence.gather(self._counted, now, pids, self._namespaces), tuple(
+            CompanionUse(each.spec.name, each.process.pid, each.ready_ns, first, last)
+            for each, first, last in used
+            if first and last
+        )
+
+    def blame(self, error: WorkerFailedError) -> Failure:
+        """Name the cause rather than the symptom."""
+        return self._processes.blame(error)
+
+    async def close(self, grace_s: float) -> list[str]:
+        """End every process and clear away what they left, whatever happens. Returns what did not end cleanly."""
+        if self._counters is not None:
+            self._counters.close()
+        try:
+            unclean = [*await self._processes.close_to_the_end(grace_s), *end_descendants(self._scope, self._mine)]
+            residue.clear(self._patterns, self._scope, self._before)
+            return unclean
+        finally:
+            shutil.rmtree(self.scratch, ignore_errors=True)

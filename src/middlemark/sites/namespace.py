@@ -1,0 +1,105 @@
+"""Network namespaces of this machine: made without a name, held by a process that dies with this one, and entered.
+
+Nothing of them is in the file system: when their holder and the last process in them have ended, the kernel removes
+them and their interfaces, however the run ended.
+"""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+
+import msgspec
+
+from middlemark.sites.channel import WorkerFailedError
+
+INTERFACE = "mm0"
+"""What the end of a link is called in each namespace."""
+
+
+class Namespace(msgspec.Struct, frozen=True, kw_only=True):
+    """One network namespace that roles run in, as seen from outside."""
+
+    name: str
+    """Of the site that it stands for."""
+    prefix: tuple[str, ...] = ()
+    """Of the argv of a process that is to run in it."""
+    tables: str = "/proc/net"
+    """Where the kernel shows its counters and sockets."""
+    interface: str = "lo"
+    """The one that the trial's traffic keeps to."""
+
+
+OWN = Namespace(name="here")
+"""This process's own."""
+
+
+class Holder:
+    """The process that holds one namespace. It ends when its stdin does, and with this process."""
+
+    def __init__(self, process: subprocess.Popen[bytes], namespace: Namespace) -> None:
+        """Use :meth:`start`."""
+        self.namespace = namespace
+        self.pid = process.pid
+        self._process = process
+
+    @classmethod
+    async def start(cls, name: str, beside: "Holder | None" = None) -> "Holder":
+        """Make a namespace; one ``beside`` another may be joined to it.
+
+        Without privilege both are in a user namespace in which this user has all. Raises WorkerFailedError.
+        """
+        root = os.geteuid() == 0
+        owner = () if root else ("--user", "--map-root-user")
+        within: tuple[str, ...] = ()
+        if beside is not None and not root:
+            owner, within = (), _entering(f"--user=/proc/{beside.pid}/ns/user", "--preserve-credentials")
+        hold = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", "echo held; exec cat")
+        process = subprocess.Popen(
+            [*within, "unshare", *owner, "--net", "--", *hold],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            said = await asyncio.to_thread(_first_line, process)
+        except BaseException:
+            end_process(process)
+            raise
+        if said != "held":
+            end_process(process)
+            advice = "run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
+            raise WorkerFailedError("refused", f"no network namespace can be made here: {said or 'no answer'}", advice)
+        user = () if root else (f"--user=/proc/{(beside or process).pid}/ns/user", "--preserve-credentials")
+        prefix = _entering(*user, f"--net=/proc/{process.pid}/ns/net")
+        tables = f"/proc/{process.pid}/net"
+        return cls(process, Namespace(name=name, prefix=prefix, tables=tables, interface=INTERFACE))
+
+    @property
+    def lives(self) -> bool:
+        """Whether it still holds the namespace."""
+        return self._process.poll() is None
+
+    def end(self) -> None:
+        """End it; the namespace goes with the last process in it."""
+        end_process(self._process)
+
+
+def _entering(*which: str) -> tuple[str, ...]:
+    return ("nsenter", *which, "--")
+
+
+def _first_line(process: subprocess.Popen[bytes]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().decode(errors="replace").strip()
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill it and give back what this process has of it."""
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()

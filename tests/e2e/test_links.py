@@ -1,0 +1,84 @@
+"""Runs over an emulated link: what the line carries, and that nothing is left of it."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from product import Bench
+
+from middlemark.workers.find import find_workers
+
+BUILT = {each.description.name for each in find_workers()[0]}
+OVER = ("--link", "100mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json")
+
+
+def networks() -> set[str]:
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                found.add(os.readlink(entry / "ns/net"))
+            except OSError:
+                continue
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    if missing := {"udp", "cyclonedds"} - BUILT:
+        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
+    before = networks()
+    yield
+    deadline = time.monotonic() + 5
+    while not networks() <= before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert networks() <= before
+
+
+def test_a_stream_fills_the_line_and_no_more(bench: Bench) -> None:
+    ended = bench.run(
+        "run", "--adapter", "udp,cyclonedds", "--transport", "udp", "--pattern", "stream", "--size", "1k", *OVER,
+        "--duration", "0.5s", "--no-floors",
+    )  # fmt: skip
+    if "no network namespace can be made here" in ended.err:
+        pytest.skip(ended.err)
+    assert ended.code == 0, ended.err
+    cells = {cell["adapter"]: cell for cell in ended.document["cells"]}
+    assert cells.keys() == {"udp", "cyclonedds"}
+    for cell in cells.values():
+        assert cell["across"] == "base-robot"
+        assert cell["link"]["rate_bps"] == 1e8
+        assert "veth" in cell["link"]["how"]
+        assert cell["carried_by"] == "udp"
+    assert 0.95 < cells["udp"]["link_share"] < 1.02
+    assert 0.7 < cells["cyclonedds"]["link_share"] < 1.02
+
+
+def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> None:
+    ended = bench.run("run", "--adapter", "udp", "--size", "32k", *OVER, "--samples", "50", "--no-floors")
+    if "no network namespace can be made here" in ended.err:
+        pytest.skip(ended.err)
+    assert ended.code == 0, ended.err
+    [cell] = ended.document["cells"]
+    line_ns = 2 * (32 * 1024 - 4 * 1538) * 8 / 0.1  # both ways, less the frames that leave at once
+    assert cell["round_trip_ns"]["min"] > line_ns
+
+
+def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
+    run = bench.start("run", "--adapter", "udp", "--size", "1k", *OVER, "--duration", "30s", "--no-floors")
+    deadline = time.monotonic() + 20
+    while not run.workers("udp") and run.process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if run.process.poll() is not None:
+        pytest.skip("no run over a link is possible here")
+    assert run.workers("udp")
+    run.process.kill()
+    run.process.communicate()
+
+
+def test_shared_memory_over_a_link_is_refused_before_anything_runs(bench: Bench) -> None:
+    ended = bench.run("run", "--adapter", "cyclonedds", "--transport", "shm", "--size", "1k", *OVER)
+    assert ended.code == 2
+    assert "shared memory does not cross from one site to another" in ended.err

@@ -1,0 +1,134 @@
+"""Real network namespaces with a real link between them, and what is left of them."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from middlemark.sites.channel import WorkerFailedError
+from middlemark.sites.evidence import read_counters
+from middlemark.sites.link import Joined, join
+from middlemark.sites.namespace import Namespace
+
+ECHO = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('', 7)); print('up', flush=True)\n"
+
+
+def joined(text: str, use: Callable[[Joined], None]) -> None:
+    async def run() -> None:
+        try:
+            link = await join(text)
+        except WorkerFailedError as error:
+            if "no network namespace can be made here" in error.text:
+                pytest.skip(error.text)
+            raise
+        try:
+            use(link)
+        finally:
+            link.end()
+
+    asyncio.run(run())
+
+
+def run_in(namespace: Namespace, program: str, *argv: str) -> str:
+    ended = subprocess.run([*namespace.prefix, program, *argv], capture_output=True, text=True, check=True, timeout=20)
+    return ended.stdout
+
+
+def send(namespace: Namespace, to: str, count: int) -> None:
+    opened = "import socket; s = socket.socket(type=socket.SOCK_DGRAM)"
+    run_in(namespace, "python3", "-IS", "-c", f"{opened}; [s.sendto(b'x' * 100, ('{to}', 7)) for _ in range({count})]")
+
+
+def networks() -> set[str]:
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                found.add(os.readlink(entry / "ns/net"))
+            except OSError:
+                continue
+    return found
+
+
+def test_each_end_has_an_address_and_the_rate_counts_all_of_a_frame() -> None:
+    def use(link: Joined) -> None:
+        assert "38 bytes of Ethernet" in link.how
+        for number, namespace in enumerate(link.named(("base", "robot")), start=1):
+            assert namespace.name == ("base", "robot")[number - 1]
+            assert f"10.213.0.{number}/24" in run_in(namespace, "ip", "-br", "address", "show", "dev", "mm0")
+            bucket = run_in(namespace, "tc", "qdisc", "show", "dev", "mm0")
+            assert "rate 100Mbit" in bucket
+            assert "overhead 24" in bucket
+            assert "mtu 1400" in run_in(namespace, "ip", "link", "show", "dev", "mm0")
+
+    joined("100mbit,mtu=1400", use)
+
+
+def test_datagrams_of_one_end_are_counted_there_and_arrive_at_the_other() -> None:
+    def use(link: Joined) -> None:
+        base, robot = link.named(("base", "robot"))
+        with subprocess.Popen(
+            [*robot.prefix, "python3", "-IS", "-c", ECHO + "[s.recv(200) for _ in range(50)]"], stdout=subprocess.PIPE
+        ) as receiver:
+            assert receiver.stdout is not None
+            assert receiver.stdout.readline() == b"up\n"
+            before = read_counters((base, robot))
+            send(base, "10.213.0.2", 50)
+            assert receiver.wait(timeout=10) == 0
+        after = read_counters((base, robot))
+        assert after.udp_datagrams - before.udp_datagrams == 50
+        assert 50 * 128 <= after.loopback_bytes - before.loopback_bytes < 50 * 128 + 1000
+
+    joined("100mbit", use)
+
+
+def test_that_share_of_the_frames_is_lost() -> None:
+    def use(link: Joined) -> None:
+        base, robot = link.named(("base", "robot"))
+        sent = 4000
+        before = read_counters((robot,))
+        send(base, "10.213.0.2", sent)
+        dropped = run_in(robot, "tc", "-s", "qdisc", "show", "dev", "mm0")
+        lost = int(dropped.rpartition("dropped ")[2].partition(",")[0])
+        assert read_counters((robot,)).udp_datagrams - before.udp_datagrams == 0
+        assert 0.2 * sent < lost < 0.3 * sent
+
+    joined("1gbit,loss=25%,queue=100000", use)
+
+
+def test_a_delay_holds_back_each_way_and_is_said() -> None:
+    def use(link: Joined) -> None:
+        assert "netem" in link.how or "frames a second here" in link.how
+        base, robot = link.named(("base", "robot"))
+        answering = ECHO + "s.sendto(*s.recvfrom(200))"
+        with subprocess.Popen([*robot.prefix, "python3", "-IS", "-c", answering], stdout=subprocess.PIPE) as receiver:
+            assert receiver.stdout is not None
+            assert receiver.stdout.readline() == b"up\n"
+            asking = (
+                "import socket, time; s = socket.socket(type=socket.SOCK_DGRAM); begin = time.monotonic();"
+                "s.sendto(b'x', ('10.213.0.2', 7)); s.recv(200); print(time.monotonic() - begin)"
+            )
+            assert float(run_in(base, "python3", "-IS", "-c", asking)) >= 0.04
+            assert receiver.wait(timeout=10) == 0
+
+    joined("1mbit,delay=20ms", use)
+
+
+def test_a_delay_at_a_rate_that_nothing_here_can_hold_back_is_refused() -> None:
+    def use(link: Joined) -> None:
+        assert "netem" in link.how
+
+    try:
+        joined("10gbit,delay=2ms", use)
+    except WorkerFailedError as refused:
+        assert "a delay without netem goes through a relay, which moves" in refused.text
+        assert "modprobe sch_netem" in refused.advice
+
+
+def test_nothing_is_left_of_a_link_that_ended() -> None:
+    before = networks()
+    joined("1gbit", lambda _: None)
+    assert networks() <= before
