@@ -55,13 +55,16 @@ class Holder:
         if beside is not None and not root:
             owner, within = (), _entering(f"--user=/proc/{beside.pid}/ns/user", "--preserve-credentials")
         hold = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", "echo held; exec cat")
-        process = subprocess.Popen(
-            [*within, "unshare", *owner, "--net", "--", *hold],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        try:
+            process = subprocess.Popen(
+                [*within, "unshare", *owner, "--net", "--", *hold],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise WorkerFailedError("refused", f"{error.filename} is not there", "install util-linux") from None
         try:
             said = await asyncio.to_thread(_first_line, process)
         except BaseException:
