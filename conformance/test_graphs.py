@@ -29,7 +29,7 @@ ROBOT = Workload(
             depth=None,
         ),
         Topic(name="found", source="detector", to=("planner",), size=200, after="image", work_s=0.0005, depth=None),
-        Topic(name="go", source="planner", to=("camera",), size=16, after="found", depth=None),
+        Topic(name="go", source="planner", to=("camera", "detector"), size=16, after="found", depth=None),
         Topic(name="map/request", source="planner", to=("recorder",), size=16, rate_hz=20.0, depth=None),
         Topic(
             name="map/reply",

@@ -99,6 +99,8 @@ struct TopicRequest {
   /// Transient-local, with one publisher: so many messages a subscriber must receive that joins late, and all of this
   /// topic's do. 0: volatile.
   std::uint32_t history = 0;
+  /// The subscribers are in so many processes: some middlewares have one connection with each. 0: each in its own.
+  unsigned subscriber_processes = 0;
   /// The number of another topic with one subscriber, which forwards to this one and nothing else: the two are the
   /// requests and the replies of a service of the middleware's own. null: they are not.
   std::optional<unsigned> replies_to{};
@@ -113,6 +115,7 @@ inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"type", &TopicRequest::type, Presence::optional},
     Field{"sizes_path", &TopicRequest::sizes_path, Presence::optional},
     Field{"history", &TopicRequest::history, Presence::optional},
+    Field{"subscriber_processes", &TopicRequest::subscriber_processes, Presence::optional, {.most = 65536}},
     Field{"replies_to", &TopicRequest::replies_to, Presence::optional}};
 
 /// One trial's request. Frozen: an adapter reads it once, when it opens.

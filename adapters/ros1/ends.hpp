@@ -13,6 +13,7 @@
 #include <ros/subscriber.h>
 #include <ros/transport_hints.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -46,7 +47,8 @@ class TopicPublisher : public kit::Attempts {
         message_(options.shares() ? 0 : topic.message_bytes),
         most_in_flight_(options.bytes_in_flight(topic)),
         timeout_(settings.write_timeout),
-        here_(topic.subscribers_here) {
+        subscribers_(topic.subscribers),
+        links_due_(links_due(topic)) {
     if (options.shares()) pool_.emplace(topic.message_bytes, options.shared_messages(topic));
     const std::uint32_t queue = options.publisher_queue(topic);
     publisher_ = typed_ ? typed_->advertise(node, global(topic.name), queue, topic.history > 0)
@@ -78,13 +80,18 @@ class TopicPublisher : public kit::Attempts {
   /// roscpp serializes within publish(), its buffer's allocation included.
   [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
 
-  /// The ends within a process share one connection, so roscpp counts them as one.
+  /// The subscribers within a process share one connection, so roscpp counts them as one.
   [[nodiscard]] std::size_t matched() const {
     const std::size_t links = publisher_.getNumSubscribers();
-    return links > 0 && here_ > 0 ? links - 1 + here_ : links;
+    return links >= links_due_ ? subscribers_ : std::min(links, subscribers_ - 1);
   }
 
  private:
+  [[nodiscard]] static std::size_t links_due(const Topic& topic) noexcept {
+    if (topic.subscriber_processes > 0) return topic.subscriber_processes;
+    return topic.subscribers_here > 0 ? 1 : topic.subscribers;
+  }
+
   [[nodiscard]] bool room() {
     if (pool_) return pool_->find_next(timeout_);
     return kit::wait_until([this] { return bytes_waiting.load(std::memory_order_relaxed) < most_in_flight_; },
@@ -97,7 +104,8 @@ class TopicPublisher : public kit::Attempts {
   std::optional<MessagePool> pool_;
   std::size_t most_in_flight_;
   std::chrono::nanoseconds timeout_;
-  std::size_t here_;  // subscribers in this process: where there are any, all are
+  std::size_t subscribers_;
+  std::size_t links_due_;
   ros::Publisher publisher_;
 };
 

@@ -61,6 +61,7 @@ namespace middlemark {
              asked.type};
   made.varies = !asked.sizes_path.empty();
   made.history = asked.history;
+  made.subscriber_processes = asked.subscriber_processes;
   return as_listed(settings, made);
 }
 

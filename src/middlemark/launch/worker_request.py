@@ -50,7 +50,7 @@ def settings_of(
 
     ``folder``: the run's, where the copies of the user's own files are; empty: there is none yet.
     """
-    topics = _topics(cell) if graph is None else _topics_of(graph, scratch)
+    topics = _topics(cell) if graph is None else _topics_of(graph, cell, scratch)
     workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
     told = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
     return Settings(
@@ -81,13 +81,15 @@ def _topics(cell: Cell) -> tuple[TopicRequest, ...]:
             reliability=cell.reliability,
             depth=cell.depth,
             type=cell.type,
+            subscriber_processes=1 if cell.processes == 1 else len(range(topic, cell.subscribers, cell.topics)),
         )
         for topic in range(cell.topics if cell.pattern == "stream" else 0)
     )
 
 
-def _topics_of(graph: Workload, scratch: str) -> tuple[TopicRequest, ...]:
+def _topics_of(graph: Workload, cell: Cell, scratch: str) -> tuple[TopicRequest, ...]:
     receiving: dict[int, list[int]] = {}
+    process_of = {node: each.name if cell.processes != 1 else "" for each in graph.processes for node in each.nodes}
     numbers = {each.name: number for number, each in enumerate(graph.topics)}
     for index, (topic, _) in enumerate(graph.edges):
         receiving.setdefault(topic, []).append(index)
@@ -101,6 +103,7 @@ def _topics_of(graph: Workload, scratch: str) -> tuple[TopicRequest, ...]:
             type=convert(each.type, MessageType),
             sizes_path=sizes_path(scratch, number) if each.sizes else "",
             history=each.history,
+            subscriber_processes=len({process_of[node] for node in each.to}),
             replies_to=numbers[each.after] if each.service and each.after is not None else None,
         )
         for number, each in enumerate(graph.topics)

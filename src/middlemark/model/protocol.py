@@ -78,6 +78,8 @@ class TopicRequest(Message, frozen=True, kw_only=True):
     history: Annotated[int, Meta(ge=0, le=(1 << 32) - 1, extra={"cpp": "std::uint32_t"})] = 0
     """Transient-local, with one publisher: so many messages a subscriber must receive that joins late, and all of this
     topic's do. 0: volatile."""
+    subscriber_processes: Annotated[int, Meta(ge=0, le=(1 << 16), extra={"cpp": "unsigned"})] = 0
+    """The subscribers are in so many processes: some middlewares have one connection with each. 0: each in its own."""
     replies_to: Index | None = None
     """The number of another topic with one subscriber, which forwards to this one and nothing else: the two are the
     requests and the replies of a service of the middleware's own. null: they are not."""
