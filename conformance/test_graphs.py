@@ -98,8 +98,9 @@ def test_a_robot_is_carried_and_everybody_ends(who: Contender, course: Course) -
             assert arrived.lost == 0, arrived
     found = trial_summary(cell, outcome, lambda _: None, lambda file: load_kept(course.folder, file))
     assert found.graph is not None
-    image_to_camera, request_to_planner = found.graph.chains
+    image_to_camera, image_to_detector, request_to_planner = found.graph.chains
     assert image_to_camera is not None
+    assert image_to_detector is not None
     assert request_to_planner is not None
     assert (image_to_camera.min or 0) >= ROBOT.topics[2].work_s * 1e9
 
