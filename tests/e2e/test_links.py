@@ -66,6 +66,19 @@ def test_a_round_trip_has_the_time_that_the_line_takes_in_it(bench: Bench) -> No
     assert cell["round_trip_ns"]["min"] > line_ns
 
 
+def test_who_finds_its_peers_by_multicast_finds_them_behind_a_delay(bench: Bench) -> None:
+    ended = bench.run(
+        "run", "--adapter", "cyclonedds", "--transport", "udp", "--link", "10mbit,delay=2ms", *OVER[2:],
+        "--samples", "50", "--no-floors",
+    )  # fmt: skip
+    if "no network namespace can be made here" in ended.err:
+        pytest.skip(ended.err)
+    assert ended.code == 0, ended.err
+    [cell] = ended.document["cells"]
+    assert (cell["link"]["delay_s"], cell["samples"]) == (0.002, 50)
+    assert cell["round_trip_ns"]["min"] > 4_000_000
+
+
 def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
     run = bench.start("run", "--adapter", "udp", "--size", "1k", *OVER, "--duration", "30s", "--no-floors")
     deadline = time.monotonic() + 20

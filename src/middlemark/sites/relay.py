@@ -4,7 +4,6 @@ Run as a program within the first namespace, with one request on stdin; it ends 
 of JSON how many frames a second it moves here, once both ends are there.
 """
 
-import array
 import contextlib
 import ctypes
 import fcntl
@@ -98,8 +97,10 @@ def _tap() -> int:
 
 
 def _up(any_socket: socket.socket) -> None:
-    request = array.array("B", struct.pack("16sh22x", INTERFACE.encode(), 1))  # IFF_UP
-    fcntl.ioctl(any_socket.fileno(), 0x8914, request)  # SIOCSIFFLAGS
+    named = "16sH22x"
+    now = fcntl.ioctl(any_socket.fileno(), 0x8913, struct.pack(named, INTERFACE.encode(), 0))  # SIOCGIFFLAGS
+    _, flags = struct.unpack(named, now)
+    fcntl.ioctl(any_socket.fileno(), 0x8914, struct.pack(named, INTERFACE.encode(), flags | 1))  # SIOCSIFFLAGS, IFF_UP
 
 
 def main() -> int:
