@@ -46,6 +46,20 @@ def test_publishing_begins_with_serialising_and_taking_ends_with_deserialising()
     assert sum(each.share for each in parts) == pytest.approx(1)
 
 
+def test_a_message_that_is_deserialised_while_it_is_still_written_takes_of_both_parts() -> None:
+    overlap = {"write": 900, "write and take together": 300, "transport and wake-up": 0, "take": 1_000}
+    parts, absent = with_coding(trial(Coding(serialize_ns=100, deserialize_ns=1_200), overlap), TYPED)
+    assert absent is None
+    assert list(told(parts).items()) == [
+        ("serialize", 100),
+        ("write", 800),
+        ("write and take together", 100),
+        ("transport and wake-up", 0),
+        ("take", 0),
+        ("deserialize", 1_200),
+    ]
+
+
 def test_of_a_stream_there_is_one_way() -> None:
     one_way = {"wait for its turn": 100, "write": 900, "in between": 3_000}
     parts, absent = with_coding(trial(Coding(serialize_ns=300, deserialize_ns=200), one_way), TYPED)

@@ -217,17 +217,17 @@ def _near_the_median(parts: Parts) -> Breakdown:
     return Breakdown(shares(_without_traces(dict(zip(parts, means.tolist(), strict=True)))))
 
 
-_TOGETHER = {"write": "write and take together", "reply write": "reply write and take together"}
+TOGETHER = {"write": "write and take together", "reply write": "reply write and take together"}
 
 # Parts of other names are told even where they came to nothing: that the kernel has a message before its write returns,
 # or that polling waits for nothing, is worth knowing.
-_OPTIONAL = ("wait for its turn", *_TOGETHER.values())
+_OPTIONAL = ("wait for its turn", *TOGETHER.values())
 
 
 def _without_traces(sums: dict[str, float]) -> dict[str, float]:
     """Return the sums with an overlap of less than a hundredth of the whole, the odd message's, left to the writing."""
     whole = math.fsum(sums.values())
-    for write, together in _TOGETHER.items():
+    for write, together in TOGETHER.items():
         if 0 < sums.get(together, 0) < 0.01 * whole:
             sums[write] += sums.pop(together)
     return sums

@@ -1,19 +1,20 @@
 """What of a breakdown went into serialising and deserialising. Pure.
 
-Publishing begins with the one, and taking ends with the other, so each is cut from the part that holds it. The parts
-are means over the messages near the median, and serialising was timed over all of them, of which the median is known:
-two figures of one thing, which may differ a little.
+Publishing begins with the one, and taking ends with the other, so each is cut from the part that holds it. A take that
+began while the message was still written is two parts, the last of which may be too short for it.
+The parts are means over the messages near the median, and serialising was timed over all of them, of which the median
+is known: two figures of one thing, which may differ a little.
 """
 
 from collections.abc import Iterator, Mapping
 
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Coding
-from middlemark.stats.breakdown import IN_BETWEEN, Breakdown, shares
+from middlemark.stats.breakdown import IN_BETWEEN, TOGETHER, Breakdown, shares
 from middlemark.stats.result import Part
 
 NEAR = 1.2
-"""So many times the part that holds it a median may be; the part is then taken to be nothing else."""
+"""So many times what holds it a median may be; that is then taken to be nothing else."""
 
 _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns", "reply_deserialize_ns"))
 
@@ -29,36 +30,43 @@ def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | N
         )
     parts = {each.part: each.ns for each in found.parts}
     doubts = []
-    for part, holder, ns in _timed(found.coding, parts):
+    for part, holders, ns in _timed(found.coding, parts):
+        room = sum(parts[each] for each in holders)
         if ns is None:
             doubts.append(f"{part}: no message was timed")
-        elif ns > NEAR * parts[holder]:
+        elif ns > NEAR * room:
             doubts.append(
-                f"{part}: its median over all messages, {ns / 1000:,.3g} µs, is more than the {holder} of those near"
-                f" the median, {parts[holder] / 1000:,.3g} µs"
+                f"{part}: its median over all messages, {ns / 1000:,.3g} µs, is more than the {holders[0]}"
+                f" of those near the median, {room / 1000:,.3g} µs"
             )
         else:
-            parts = _divided(parts, holder, part, min(ns, parts[holder]))
+            parts = _divided(parts, holders, part, min(ns, room))
     return shares(parts), "; ".join(doubts) or None
 
 
-def _timed(coding: Coding, parts: Mapping[str, float]) -> Iterator[tuple[str, str, float | None]]:
-    """Yield each part that there may be, the part that holds it, and its time."""
+def _timed(coding: Coding, parts: Mapping[str, float]) -> Iterator[tuple[str, tuple[str, ...], float | None]]:
+    """Yield each part that there may be, the parts that hold it, the one that it is cut from first, and its time."""
     for way, serialize, deserialize in _WAYS:
-        if f"{way}write" not in parts:
+        write = f"{way}write"
+        if write not in parts:
             continue  # of a stream there is one way
-        yield f"{way}serialize", f"{way}write", getattr(coding, serialize)
-        taken = f"{way}take" if f"{way}take" in parts else f"{way}{IN_BETWEEN}"
-        yield f"{way}deserialize", taken, getattr(coding, deserialize)
+        yield f"{way}serialize", (write,), getattr(coding, serialize)
+        taken = (f"{way}take", TOGETHER[write]) if f"{way}take" in parts else (f"{way}{IN_BETWEEN}",)
+        yield f"{way}deserialize", tuple(each for each in taken if each in parts), getattr(coding, deserialize)
 
 
-def _divided(parts: Mapping[str, float], holder: str, name: str, ns: float) -> dict[str, float]:
+def _divided(parts: Mapping[str, float], holders: tuple[str, ...], name: str, ns: float) -> dict[str, float]:
+    left = ns
+    cut = dict(parts)
+    for each in holders:
+        cut[each] -= (taken := min(left, cut[each]))
+        left -= taken
     divided = {}
-    for part, whole in parts.items():
-        if part != holder:
+    for part, whole in cut.items():
+        if part != holders[0]:
             divided[part] = whole
         elif name.endswith("deserialize"):
-            divided |= {part: whole - ns, name: ns}
+            divided |= {part: whole, name: ns}
         else:
-            divided |= {name: ns, part: whole - ns}
+            divided |= {name: ns, part: whole}
     return divided
