@@ -15,7 +15,7 @@ from middlemark.model.expectation import Expectation, Untestable
 from middlemark.problems import RequestError
 from middlemark.runs.read import read_measured
 from middlemark.show import View
-from middlemark.show.study import WORDS, counted, render_json, render_text
+from middlemark.show.study import WORDS, counted, render_json, render_markdown, render_text
 from middlemark.stats.expectations import Verdict
 from middlemark.suite import load, raw_options
 from middlemark.suite.study import read_study, study_names
@@ -155,6 +155,16 @@ def test_programs_read_the_same_in_a_studys_words(tmp_path: Path) -> None:
     assert (last["measured"], last["verdict"]) == (None, "untestable")
     assert last["contradicts"]
     assert document["run"] == str(run.folder)
+
+
+def test_a_page_has_a_row_for_each_claim_and_each_contradiction_once(tmp_path: Path) -> None:
+    run = read_measured(write(tmp_path, {cell(): 1.0}))
+    page = render_markdown(read_study("cyclonedds-orin"), run, OUTCOME)
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| O")]
+    assert [row[3] for row in rows] == [WORDS[each.verdict] for each in OUTCOME]
+    assert rows[0][2].startswith("39 → 12 µs")
+    assert {len(row) for row in rows} == {5}
+    assert page.count("its advice prefers UDP below 1 KiB") == 1, "of two parts it is told once"
 
 
 def test_verdicts_are_counted_in_a_studys_words() -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from middlemark.document import MeasuredRun
 
 BUDGET = "30m"
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "markdown")
 
 
 @click.command(name="reproduce")
@@ -85,12 +85,14 @@ def _print(study: Study, run: "MeasuredRun", shown: Shown, seconds: float) -> st
     from middlemark.document.expectations import expected_of
     from middlemark.runs.report import tell_beside
     from middlemark.show import output
-    from middlemark.show.study import render_json, render_text
+    from middlemark.show.study import render_json, render_markdown, render_text
 
     places = {each.id: at for at, each in enumerate(run.file.plan.expectations)}
     expected = sorted(expected_of(run), key=lambda each: places[each.id])
     if shown.output_format == "json":
         text = render_json(study, run, expected)
+    elif shown.output_format == "markdown":
+        text = render_markdown(study, run, expected)
     else:
         text = render_text(study, run, expected, output.view())
     unwritten = output.write(text)

@@ -10,7 +10,7 @@ from middlemark.document.rows import rows_of
 from middlemark.document.words import plain
 from middlemark.model.expectation import Bound, Expectation, Shape
 from middlemark.model.parts import Subject
-from middlemark.model.units import format_percent, format_seconds
+from middlemark.model.units import format_confidence, format_percent, format_seconds
 from middlemark.stats.expectations import LATER_THAN_ANY, JudgedExpectation, JudgedPart, Verdict, judge_expectations
 from middlemark.stats.metrics import METRICS
 
@@ -98,7 +98,7 @@ class _Words:
             return texts[0], "; ".join(texts[:_MOST_SPOILED]) + more
         assert shown is not None
         where = self._where(shown)
-        basis = f"{shown.trials} trials, {format_percent(judged.confidence or 0)} interval"
+        basis = f"{shown.trials} trials, {format_confidence(judged.confidence or 0)} interval"
         if judged.parts > 1:
             basis += f", {'the closest' if judged.verdict is Verdict.HOLDS else 'one'} of {judged.parts}"
         found, claimed = f"{where}{self._interval(shown)}", f"claimed {self._expected.claimed}"

@@ -147,5 +147,11 @@ def format_percent(ratio: float) -> str:
     return f"{ratio * 100:.3g} %" if abs(ratio) < 9.995 else f"{ratio * 100:,.0f} %"
 
 
+def format_confidence(share: float) -> str:
+    """Print the confidence of an interval with the digits that tell it from 100 %: ``95 %``, ``99.97 %``."""
+    rounded = (f"{share * 100:.{digits}g}" for digits in range(3, 9))
+    return f"{next((each for each in rounded if each != '100'), '100')} %"
+
+
 def _plain(number: Fraction) -> str:
     return str(int(number)) if number.denominator == 1 else str(float(number))

@@ -61,7 +61,7 @@ def escaped(text: str) -> str:
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return a table, figures to the right. Everything is escaped already."""
     words = {"", "warnings", "B beside A", "metric", "verdict", "configuration", "why", "what happened", "next"}
-    words |= {"expected", "claimed"}
+    words |= {"expected", "claim", "claimed", "its figure", "here"}
     return [
         f"| {' | '.join(header)} |",
         f"| {' | '.join('---' if each in words else '---:' for each in header)} |",

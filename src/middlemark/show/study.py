@@ -8,11 +8,13 @@ from typing import Any
 from rich.text import Text
 
 from middlemark.document.document import Expected
+from middlemark.document.runs import machine_line
 from middlemark.document.words import plain
 from middlemark.model.run import Run
 from middlemark.show import View
 from middlemark.show.expectations import MARKS
 from middlemark.show.lines import hanging, printed
+from middlemark.show.markdown import escaped, table
 from middlemark.stats.expectations import Verdict
 from middlemark.suite.study import Study
 
@@ -51,6 +53,39 @@ def render_json(study: Study, run: Run, expected: Sequence[Expected]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
+def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str:
+    """Return a page to publish: what was measured, a table of the claims, and where the document contradicts itself."""
+    rows = []
+    figures: dict[str, str] = {}
+    itself: dict[str, str] = {}
+    for each in expected:
+        said = study.claim_of(each.id)
+        figure = said.figure if said else ""
+        shown = figure if figures.setdefault(figure, each.id) == each.id else f"as {figures[figure]}"
+        rows.append((each.id, each.say, shown, WORDS[each.verdict], _found(each)))
+        if said and said.contradicts:
+            itself.setdefault(said.contradicts, each.id)
+    lines = [
+        f"# {escaped(study.title)}",
+        "",
+        f"{counted(expected).capitalize()}.",
+        "",
+        f"- The document: {escaped(f'{study.document}, on {study.measured_on}; {study.conditions}.')}",
+        f"- Here: {escaped(f'{study.here}.')}",
+        f"- {escaped(machine_line(run))}",
+        "",
+        *table(("", "claim", "its figure", "verdict", "here"), [tuple(map(escaped, row)) for row in rows]),
+    ]
+    if itself:
+        lines += ["", "## Where the document contradicts itself", ""]
+        lines += [f"- {claim}: {escaped(text)}" for text, claim in itself.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _found(expected: Expected) -> str:
+    return expected.why.removeprefix(f"{WORDS[expected.verdict]}, ")
+
+
 def _document(study: Study, of: Expected) -> dict[str, Any]:
     names = ("id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why")
     said = study.claim_of(of.id)
@@ -79,7 +114,7 @@ def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> 
         yield from map(Text, more)
         yield from _beside("its figure", said.figure if said else "none", width)
         word = WORDS[each.verdict]
-        yield from _beside(word, each.why.removeprefix(f"{word}, "), width)
+        yield from _beside(word, _found(each), width)
         if said and said.contradicts and said.contradicts not in told:
             told.add(said.contradicts)
             yield from _beside("itself", said.contradicts, width)
