@@ -13,7 +13,7 @@ from middlemark.stats.result import CellResult, Part
 ONE_WAY = ("write", "transport and wake-up", "take", "copy")
 BACK = ("reply write", "reply transport and wake-up", "reply take")
 LISTENING = ("write", "in between", "copy", "reply write", "reply in between")
-STREAM = ("serialize", "write", "in between", "deserialize")
+TYPED = ("serialize", "write", "transport", "wake-up", "take", "deserialize")
 WITHIN = "serialize and deserialize: cyclonedds does both within its own calls, which no stamp divides"
 STAMPED = ("write", "transport", "wake-up", "take", "copy", "reply write", "reply transport", "reply wake-up")
 
@@ -38,10 +38,10 @@ def broken_down(results: tuple[CellResult, ...]) -> tuple[CellResult, ...]:
         told(results[0], *ONE_WAY, *BACK),
         told(results[1], *LISTENING),
         msgspec.structs.replace(results[2], breakdown_absent=few),
-        told(results[3], *STREAM),
-        results[4],
+        *results[3:5],
         msgspec.structs.replace(told(results[5], *ONE_WAY), coding_absent=WITHIN),
-        *results[6:-1],
+        *results[6:-2],
+        told(results[-2], *TYPED),
         told(results[-1], *STAMPED),
     )
 
