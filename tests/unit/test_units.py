@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from middlemark.model.units import (
     UnitError,
+    format_confidence,
     format_percent,
     format_rate,
     format_seconds,
@@ -230,3 +231,8 @@ def test_ratios_are_printed_as_percentages() -> None:
         "12.3 %",
         "1,200 %",
     ]
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.95, "95 %"), (0.975, "97.5 %"), (0.99972, "99.97 %")])
+def test_no_interval_is_called_certain(share: float, shown: str) -> None:
+    assert format_confidence(share) == shown
