@@ -12,8 +12,8 @@ from middlemark.model.workload import Workload
 
 ALPHA = 0.05
 """How often any of the verdicts on the expectations of a run may be false."""
-LINK_SHARE = "link_share"
-"""The metric that only an emulated link has: the payload's part of what it can carry."""
+LINK_SHARES = frozenset(("link_share", "payload_share"))
+"""The metrics that only an emulated link has."""
 
 
 class Picked(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -147,7 +147,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
         """Return bound, link share, direction, change, ratio, no influence, order, crossover, shape or untestable."""
         if isinstance(self.claim, Ratio):
             return self.claim.said
-        if self.metric == LINK_SHARE:
+        if self.metric in LINK_SHARES:
             return "link share"
         return str(self.claim.__struct_config__.tag)
 

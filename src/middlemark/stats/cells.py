@@ -8,7 +8,6 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
-from middlemark.model.link import parse_link, share_of
 from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome, bytes_sent
 from middlemark.model.plan import Limits, Plan
 from middlemark.model.times import Summary, Times
@@ -219,15 +218,8 @@ def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> Cell
     if result.rate_hz is None or "size" in cell.unknown:
         return result
     return msgspec.structs.replace(
-        result, bytes_per_s=result.rate_hz * _mean_size(cell, trials), link_share=_link_share(cell, result.rate_hz)
+        result, bytes_per_s=result.rate_hz * _mean_size(cell, trials), link_share=rates.link_share(cell, result.rate_hz)
     )
-
-
-def _link_share(cell: Cell, rate_hz: float) -> float | None:
-    """Return the share of the line that one subscriber's messages of every topic take, sent once."""
-    if cell.link is None or cell.pattern != "stream":
-        return None
-    return share_of(parse_link(cell.link), cell.size, rate_hz * cell.topics)
 
 
 def _mean_size(cell: Cell, trials: Sequence[TrialSummary]) -> float:

@@ -18,7 +18,6 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.expectation import (
     ALPHA,
-    LINK_SHARE,
     Band,
     Bound,
     Expectation,
@@ -229,8 +228,6 @@ def _evidence(
 ) -> _Evidence:
     if isinstance(expected.claim, Untestable):
         return _Evidence(expected, spoiled=[Spoiled(None, expected.claim.why)])
-    if expected.metric == LINK_SHARE:
-        return _Evidence(expected, spoiled=[Spoiled(None, "no link yet: only an emulated one has a share to take")])
     if expected.metric not in METRICS:
         return _Evidence(expected, spoiled=[Spoiled(None, f"there is no metric {expected.metric}")])
     try:

@@ -126,6 +126,21 @@ def _bytes(cell: Cell, trial: TrialSummary) -> float | None:
     return None if hertz is None or "size" in cell.unknown else hertz * cell.size
 
 
+def _of_link(share: Callable[[Cell, float], float | None], means: str) -> Metric:
+    def figure(cell: Cell, trial: TrialSummary) -> float | None:
+        hertz = _hertz(cell, trial)
+        return None if hertz is None else share(cell, hertz)
+
+    return Metric(
+        means=means,
+        figure=figure,
+        unit="1",
+        higher_is_better=True,
+        applies=lambda cell: cell.link is not None and cell.pattern == "stream",
+        where="streams over an emulated link",
+    )
+
+
 def _loss(_: Cell, trial: TrialSummary) -> float | None:
     counts = rates.counts(trial.outcome)
     expected = counts.received + counts.lost if counts else 0
@@ -224,6 +239,8 @@ METRICS: Mapping[str, Metric] = {
         words=_NARROWER,
         where="trials of three seconds and more",
     ),
+    "link_share": _of_link(rates.link_share, "what arrived, over what the line can carry in datagrams of that size"),
+    "payload_share": _of_link(rates.payload_share, "the payload that arrived, over the rate of the line"),
     "loss": Metric(means="the share that never arrived", figure=_loss, unit="1"),
     "deadline": Metric(
         means="the part of its deadline that the worst edge takes at its p99",

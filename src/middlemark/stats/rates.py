@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from middlemark.model.cell import Cell
+from middlemark.model.link import parse_link, share_of
 from middlemark.model.outcome import Arrived, Second, Sent, TrialCounts, TrialOutcome, received_hz
 
 _NS = 1_000_000_000
@@ -150,3 +151,17 @@ def varies(by_second: Sequence[float]) -> tuple[float, float] | None:
         return None
     least, most = min(by_second), max(by_second)
     return (least, most) if most > 1.5 * least else None
+
+
+def link_share(cell: Cell, rate_hz: float) -> float | None:
+    """Return the share of the line that one subscriber's messages of every topic take, each in a datagram."""
+    if cell.link is None or cell.pattern != "stream":
+        return None
+    return share_of(parse_link(cell.link), cell.size, rate_hz * cell.topics)
+
+
+def payload_share(cell: Cell, rate_hz: float) -> float | None:
+    """Return the share of the line's rate that the same messages take without any header."""
+    if cell.link is None or cell.pattern != "stream":
+        return None
+    return rate_hz * cell.topics * cell.size * 8 / parse_link(cell.link).rate_bps

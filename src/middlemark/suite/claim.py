@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from middlemark.model.cell import FACTORS
 from middlemark.model.expectation import (
-    LINK_SHARE,
     Band,
     Bound,
     Claim,
@@ -115,8 +114,6 @@ class ClaimReader:
     def _metric(self, name: object) -> "Metric | None":
         from middlemark.stats.metrics import METRICS
 
-        if name == LINK_SHARE:
-            return METRICS["loss"]  # a part, as that is
         if not isinstance(name, str) or name not in METRICS:
             shown = did_you_mean(name, METRICS) if isinstance(name, str) else "write its name in quotes"
             self._wrong("metric", f"there is no {quoted(name)}; {shown}")
