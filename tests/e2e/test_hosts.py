@@ -1,0 +1,123 @@
+"""Runs between two hosts that SSH reaches: Dask over TLS between them, and nothing left on either."""
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from product import Bench, marked, until
+from two_hosts import NAMES, SSHD, TwoHosts, two_hosts
+
+from middlemark.sites.channel import WorkerFailedError
+from middlemark.workers.find import find_workers
+
+BUILT = {each.description.name for each in find_workers()[0]}
+BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors")
+
+
+@pytest.fixture
+def hosts(bench: Bench) -> Iterator[TwoHosts]:
+    pytest.importorskip("distributed")
+    pytest.importorskip("asyncssh")
+    if missing := {"udp", "cyclonedds"} - BUILT:
+        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
+    if os.geteuid() != 0 or not os.access(SSHD, os.X_OK):
+        pytest.skip("two hosts want root and openssh-server")
+    mark = secrets.token_hex(8)
+    try:
+        with two_hosts(bench, mark) as both:
+            yield both
+            assert left(both) == []
+    except WorkerFailedError as error:
+        pytest.skip(error.text)
+
+
+def left(hosts: TwoHosts) -> list[str]:
+    """Processes and files that are there after a run; a connection that has just ended is given its time."""
+    deadline = time.monotonic() + 20
+    while True:
+        found = [Path(f"/proc/{pid}/cmdline").read_bytes().decode() for pid in marked(hosts.mark)]
+        found += [str(path) for name in NAMES for path in hosts.temporary(name).iterdir()]
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.1)
+
+
+def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> None:
+    ended = hosts.start("run", "--adapter", "udp,cyclonedds", "--transport", "udp", "--trials", "1", *BRIEF).ended(120)
+    assert ended.code == 0, ended.err
+    document = ended.document
+    machines = {each["name"]: each for each in document["run"]["machines"]}
+    assert machines.keys() == NAMES.keys()
+    for name, machine in machines.items():
+        assert machine["address"] == NAMES[name]
+        assert machine["interface"] == "mm0"
+        assert machine["mtu"] == 1500
+        assert machine["driver"] == "veth"
+    cells = {cell["adapter"]: cell for cell in document["cells"]}
+    assert cells.keys() == {"udp", "cyclonedds"}
+    for cell in cells.values():
+        assert cell["failed"] is None, cell["failed"]
+        assert cell["across"] == "base-robot"
+        assert cell["samples"] == 200
+        assert cell["carried_by"] == "udp"
+        assert cell["breakdown_absent"] == "the clocks of two hosts: not yet compared"
+        assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
+    names = {path.name for path in (ended.folder / "samples").iterdir()}
+    assert len([name for name in names if name.endswith(".npy")]) == 4
+    assert not [name for name in names if name.endswith(".part")]
+
+
+def test_a_stream_between_two_hosts_has_its_rate_and_no_one_way_latency(hosts: TwoHosts) -> None:
+    ended = hosts.start(
+        "run", "--adapter", "udp", "--pattern", "stream", "--rate", "1k", "--trials", "1", "--size", "1k",
+        "--duration", "1s", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
+    ).ended(120)  # fmt: skip
+    assert ended.code == 0, ended.err
+    [cell] = ended.document["cells"]
+    assert cell["failed"] is None, cell["failed"]
+    assert cell["one_way_ns"] is None
+    assert cell["one_way_from_sent_absent"] == "the clocks of two hosts: not yet compared"
+    assert 900 < cell["rate_hz"] < 1100
+    assert cell["lost"] == 0
+
+
+def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+    robot = hosts.network("robot")
+    run = hosts.start(
+        "run", "--adapter", "udp", "--transport", "udp", "--trials", "3", "--size", "1k", "--duration", "3s",
+        "--quiet", "--format", "json", "--no-floors",
+    )  # fmt: skip
+
+    def workers() -> list[int]:
+        argv = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in marked(hosts.mark)}
+        return [
+            pid
+            for pid, words in argv.items()
+            if words[0].endswith(b"middlemark-worker-udp")
+            and len(words) == 2
+            and os.readlink(f"/proc/{pid}/ns/net") == robot
+        ]
+
+    [worker] = until(workers, 60)
+    time.sleep(1)
+    parent = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(parent, signal.SIGKILL)
+    ended = run.ended(180)
+    outcomes = ended.kept
+    assert len(outcomes) == 3
+    assert [each.get("failed") is None for each in outcomes] == [False, True, True]
+    assert outcomes[0]["failed"]["code"] == "lost"
+    assert "robot (10.213.0.2) went away" in outcomes[0]["failed"]["text"]
+
+
+def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
+    ended = hosts.start("hosts").ended(120)
+    assert ended.code == 0, ended.err + ended.out
+    for name in NAMES:
+        assert f"{name}: " in ended.out
+    assert "UDP from robot: gets through" in ended.out
+    assert "cyclonedds" in ended.out
