@@ -66,6 +66,8 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
         assert cell["carried_by"] == "udp"
         assert cell["breakdown_absent"] == "the clocks of two hosts: not yet compared"
         assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
+    report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
+    assert all(f"{name}: " in report for name in NAMES)
     names = {path.name for path in (ended.folder / "samples").iterdir()}
     assert len([name for name in names if name.endswith(".npy")]) == 4
     assert not [name for name in names if name.endswith(".part")]

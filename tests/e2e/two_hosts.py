@@ -39,7 +39,10 @@ class TwoHosts:
     def start(self, *arguments: str) -> Run:
         """Start `middlemark ARGUMENTS --hosts …` on the first host."""
         command = (*self._prefixes["base"], sys.executable, "-m", "middlemark")
-        environment = {"HOME": str(self.folder / "home"), "MIDDLEMARK_WORKERS": os.environ["MIDDLEMARK_WORKERS"]}
+        environment = {
+            "HOME": str(self.folder / "home"),
+            "MIDDLEMARK_WORKERS": os.environ.get("MIDDLEMARK_WORKERS", ""),
+        }
         return self.bench.start(*arguments, "--hosts", self.hosts, command=command, environment=environment)
 
     def network(self, name: str) -> str:
@@ -69,7 +72,7 @@ def two_hosts(bench: Bench, mark: str) -> Iterator[TwoHosts]:
             (folder / name / "tmp").mkdir(parents=True)
             environment = {
                 "PYTHONPATH": str(ROOT / "src"),
-                "MIDDLEMARK_WORKERS": os.environ["MIDDLEMARK_WORKERS"],
+                "MIDDLEMARK_WORKERS": os.environ.get("MIDDLEMARK_WORKERS", ""),
                 "TMPDIR": str(folder / name / "tmp"),
                 MARK: mark,
             }

@@ -3,11 +3,14 @@
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 from planning import plan_of, problems_of
 
+from middlemark.document.runs import host_line
 from middlemark.model.hosts import HostAddress, parse_hosts
 from middlemark.model.levels import Wrong
+from middlemark.model.run import HostMachine, Machine
 from middlemark.problems import RequestError
 from middlemark.runs.hosts import HostsAsked, reaching
 
@@ -78,6 +81,22 @@ def test_what_was_typed_of_hosts_is_checked_before_anything_is_reached(asked: Ho
     with pytest.raises(RequestError) as refused, reaching(asked):
         pass
     assert problem in str(refused.value)
+
+
+def test_a_host_is_told_with_the_interface_that_leads_to_the_other() -> None:
+    machine = Machine(
+        host="r1", cpu="A72", processors=4, memory_bytes=1 << 32, kernel="6.1", system="Debian", virtual=None,
+        clocksource=None, governor=None,
+    )  # fmt: skip
+    robot = HostMachine(
+        name="robot", address="10.0.0.2", machine=machine, middlemark="1", interface="eth0", mtu=1500, link_bps=1e9,
+        driver="igb",
+    )  # fmt: skip
+    assert host_line(robot) == (
+        "robot: r1, A72, 4 processors, 4 GiB, Debian, Linux 6.1, eth0 igb 1,000 Mbit/s MTU 1500"
+    )
+    wireless = msgspec.structs.replace(robot, interface="wlan0", driver=None, link_bps=None)
+    assert host_line(wireless, whole=False).endswith(", wlan0 MTU 1500")
 
 
 def test_certificates_are_of_an_authority_that_is_not_among_them(tmp_path: Path) -> None:

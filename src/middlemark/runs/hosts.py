@@ -2,6 +2,8 @@
 
 import contextlib
 import importlib.util
+import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,7 +53,8 @@ def reaching(asked: HostsAsked) -> Iterator[Reaching | None]:
         return
     hosts = _checked(asked)
     if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
-        raise MeasureError(f"hosts need the Python package {listing(missing)}", "pip install 'middlemark[hosts]'")
+        install = shlex.join([sys.executable, "-m", "pip", "install", *PACKAGES])
+        raise MeasureError(f"hosts need the Python packages {listing(missing)}, which are not here", install)
     with contextlib.ExitStack() as stack:
         if asked.scheduler is not None:
             cluster = _entered(stack, _joined(asked.scheduler, asked))

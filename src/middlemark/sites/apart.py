@@ -131,7 +131,8 @@ class _End:
             await self._cluster.connect(self.name)
         except HostGoneError as gone:
             text = f"{self.name} ({self._cluster.addresses[self.name]}) is not there: {gone}"
-            raise WorkerFailedError("lost", text, "see what is wrong: middlemark hosts --hosts …") from None
+            self.lost = WorkerFailedError("lost", text, "see what is wrong: middlemark hosts --hosts …")
+            raise self.lost from None
         begun: Begun = await self.call("begin", cell, adapter, scope, peer)
         return begun
 

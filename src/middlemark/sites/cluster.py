@@ -170,7 +170,7 @@ def joined(address: str, security: Any) -> Iterator[Cluster]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with dask.config.set(QUIET):
         try:
-            client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
+            client = Client(address, security=security, timeout=CONNECT_S)
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise ClusterError([f"{address}: no scheduler answers there ({error})"]) from None
         with contextlib.closing(client):

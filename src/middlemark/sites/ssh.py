@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
-from middlemark import interrupts
+from middlemark import __version__, interrupts
 from middlemark.model.hosts import HostAddress
 from middlemark.sites.certificates import Certificates, make
 from middlemark.sites.cluster import CONNECT_S, QUIET, Cluster, ClusterError
 from middlemark.sites.tether import Keys, Prepared
 
 TETHER = "-m middlemark.sites.tether"
+PACKAGES = "distributed asyncssh cryptography"
 AUTHORITY, CERTIFICATE, KEY = "authority.pem", "certificate.pem", "key.pem"
 
 
@@ -73,7 +74,7 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
             try:
                 cluster = SpecCluster(workers, scheduler, security=security, silence_logs=logging.CRITICAL)
                 stack.callback(cluster.close)
-                client = Client(cluster, set_as_default=False, direct_to_workers=True)
+                client = Client(cluster, direct_to_workers=True)
                 stack.callback(client.close)
                 client.wait_for_workers(len(hosts), timeout=CONNECT_S)
             except Exception as error:
@@ -137,9 +138,11 @@ async def _one_prepared(host: HostAddress, python: str, told: str) -> tuple[str,
 
 
 def _lacking(host: HostAddress, python: str, words: str) -> str:
+    if "No module named 'middlemark" in words:
+        text = f"its Python, {python}, has no Middlemark {__version__} ({words}); install it there"
+        return f"{text}, or say which Python has it: --remote-python PATH"
     if "No module named" in words:
-        install = f"ssh {host} {python} -m pip install 'middlemark[hosts]'"
-        return f"its Python lacks a package ({words}); install the same version as here: {install}"
+        return f"its Python lacks a package ({words}): ssh {host} {python} -m pip install {PACKAGES}"
     if "not found" in words or "No such file" in words:
         return f"there is no {python} ({words}); say where its Python is: --remote-python PATH"
     return f"{python} does not run there: {words}"
