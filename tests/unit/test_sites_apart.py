@@ -21,7 +21,7 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.cluster import Cluster, HostGoneError
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
-from middlemark.sites.host import Facts, Host
+from middlemark.sites.host import Begun, Facts, Host
 from middlemark.sites.machine import read_machine
 
 NAMES = ("base", "robot")
@@ -34,6 +34,7 @@ class InProcess(Cluster):
         super().__init__(None, dict.fromkeys(NAMES, "127.0.0.1"))
         self.gone: set[str] = set()
         self.verbs: list[tuple[str, str]] = []
+        self.begun: list[Begun] = []
         self.before: Callable[[str, str], None] = lambda _name, _verb: None
         self._hosts: dict[str, Host] = {}
         self._worker = launching.worker
@@ -55,9 +56,13 @@ class InProcess(Cluster):
         self.verbs.append((name, verb))
         self.before(name, verb)
         if name in self.gone:
+            await self._hosts[name].do("close", 0.0)  # as it does when nobody asks any more
             raise HostGoneError("it did not answer")
         told = pickle.loads(pickle.dumps(arguments))
-        return pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *told)))
+        answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *told)))
+        if isinstance(answer, Begun):
+            self.begun.append(answer)
+        return answer
 
 
 class Across:
@@ -71,7 +76,7 @@ class Across:
         launching.shared = Shared(launching.shared.folder, launching.shared.token, Apart(self.cluster, here))
 
     def trial(self, native: dict[str, str] | None = None, **factors: Any) -> TrialOutcome:
-        return self.launching.trial(native, across="base-robot", **factors)
+        return self.launching.trial(native, across="base-robot", **{"pattern": "ping-pong", **factors})
 
 
 @pytest.fixture
@@ -84,7 +89,7 @@ def across(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Across:
 
 
 def test_a_trial_across_two_hosts_is_measured_and_its_samples_come_back(across: Across) -> None:
-    outcome = across.trial(pattern="ping-pong")
+    outcome = across.trial()
     assert outcome.failed is None
     assert outcome.samples_file == "samples/00007.npy"
     assert "00007.npy" in across.launching.kept()
@@ -97,14 +102,13 @@ def test_a_trial_across_two_hosts_is_measured_and_its_samples_come_back(across: 
 
 def test_receivers_are_configured_before_senders_so_that_these_find_what_they_left(across: Across) -> None:
     assert across.trial(subscribers=2).failed is None
-    configured = [who for who, command in across.launching.commands() if command["command"] == "configure"]
-    assert configured == ["subscriber 0", "subscriber 1", "publisher 0"]
+    told = [name for name, verb in across.cluster.verbs if verb == "tell"]
+    assert told[:3] == ["robot", "robot", "base"]
 
 
 def test_each_end_has_its_own_folder_and_nothing_of_either_is_left(across: Across, tmp_path: Path) -> None:
     assert across.trial().failed is None
-    configured = [command for _, command in across.launching.commands() if command["command"] == "configure"]
-    assert len({each["settings"]["scratch"] for each in configured}) == 2
+    assert len({each.scratch for each in across.cluster.begun}) == 2
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
@@ -128,7 +132,7 @@ def test_a_host_that_is_not_there_is_told_when_a_trial_begins(across: Across) ->
 
 
 def test_a_worker_that_dies_is_told_with_its_host(across: Across) -> None:
-    failed = across.trial({"at": "subscriber 0", "does": "die"}).failed
+    failed = across.trial({"at": "pong 0", "does": "die"}).failed
     assert failed is not None
     assert failed.code == "crashed"
     assert "(on robot)" in failed.text
@@ -151,7 +155,7 @@ def test_samples_that_are_not_whole_cost_the_trial_and_leave_nothing(
         return [(name, size + 1) for name, size in await whole(trial)]
 
     monkeypatch.setattr(host._Trial, "kept", more)
-    failed = across.trial(pattern="ping-pong").failed
+    failed = across.trial().failed
     assert failed is not None
     assert "became shorter on base while it was fetched" in failed.text
     assert across.launching.kept() == []

@@ -162,11 +162,12 @@ class _End:
         if isinstance(told, Note):
             self.noted = time.monotonic()
             self.other.send("note", told.name, told.content)
-        elif isinstance(told, Failed) and told.number is None:
-            self._die(told.error)
         elif isinstance(told, Failed):
-            text = f"{told.error.text} (on {self.name})"
-            self._workers[told.number].hear(WorkerFailedError(told.error.code, text, told.error.advice))
+            why = WorkerFailedError(told.error.code, f"{told.error.text} (on {self.name})", told.error.advice)
+            if told.number is None:
+                self._die(why)
+            else:
+                self._workers[told.number].hear(why)
         else:
             self.network = told.network or self.network
             self._workers[told.number].hear(told.event)
