@@ -108,10 +108,15 @@ def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> 
                     found.append(pid)
         return found
 
-    [worker] = until(workers, 60)
-    time.sleep(1)
-    parent = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(parent, signal.SIGKILL)
+    def dask() -> int:
+        """The parent of a worker that has measured for a while."""
+        for worker in workers():
+            time.sleep(1)
+            with contextlib.suppress(OSError):
+                return int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
+        return 0
+
+    os.kill(until(dask, 60), signal.SIGKILL)
     ended = run.ended(180)
     outcomes = ended.kept
     assert len(outcomes) == 3

@@ -8,16 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from launching import Launching
 
 from middlemark import __version__
 from middlemark.launch.trial import Shared
 from middlemark.model.outcome import TrialOutcome
+from middlemark.model.protocol import Message
 from middlemark.model.run import HostMachine
 from middlemark.sites import apart, host
 from middlemark.sites.apart import CLOCKS, Apart
-from middlemark.sites.channel import WorkerFailedError
+from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.cluster import Cluster, HostGoneError
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
@@ -211,3 +213,17 @@ def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
 def test_domains_that_are_used_elsewhere_are_passed_over() -> None:
     used = set(range(1, 102)) - {42}
     assert Domains(0).next(used) == 42
+
+
+def test_a_worker_is_told_what_it_would_be_told_here(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    send = WorkerProcess.send
+
+    def sent(worker: WorkerProcess, command: Message) -> None:
+        written.append(msgspec.json.encode(command))
+        send(worker, command)
+
+    monkeypatch.setattr(WorkerProcess, "send", sent)
+    assert across.trial().failed is None
+    [configured] = [each for each in map(msgspec.json.decode, written) if "ping" in str(each.get("roles"))]
+    assert "rate_hz" not in configured["roles"][0]["load"]  # a default, which a worker need not take

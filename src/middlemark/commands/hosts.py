@@ -6,7 +6,7 @@ import click
 
 from middlemark import __version__, exits, interrupts
 from middlemark.commands.options import host_options
-from middlemark.problems import Problem, RequestError
+from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.hosts import HostsAsked, reaching
 
 
@@ -16,13 +16,18 @@ def command(hosts: HostsAsked) -> int:
     """See whether hosts are reached, have the same versions and adapters, and let traffic through."""
     from middlemark.document.runs import host_line
     from middlemark.model.units import format_us
+    from middlemark.sites.channel import WorkerFailedError
     from middlemark.sites.check import check
+    from middlemark.sites.cluster import HostGoneError
 
     with reaching(hosts) as reached:
         if reached is None:
             raise RequestError([Problem("--hosts", "name the hosts, as in base=localhost,robot=user@robot.local")])
         cluster = reached.connect()
-        found = interrupts.run(check(cluster))
+        try:
+            found = interrupts.run(check(cluster))
+        except (HostGoneError, WorkerFailedError) as error:
+            raise MeasureError(str(error), "is it on, and does its network hold? Then try again") from None
     wrong = 0
     for each in found:
         facts = cluster.facts[each.name]

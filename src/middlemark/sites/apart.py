@@ -9,6 +9,8 @@ from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.link import HERE, sites_of
@@ -81,7 +83,7 @@ class _FarWorker(Channel):
 
     def send(self, command: Message) -> None:
         self.last_heard = time.monotonic()
-        self._end.send("tell", self._number, command)
+        self._end.send("tell", self._number, msgspec.json.encode(command))
 
     def hear(self, event: Message | WorkerFailedError) -> None:
         self.last_heard = time.monotonic()
@@ -241,7 +243,7 @@ class _Session:
         await asyncio.gather(*(each.call("prepare", cell, limits, list(mine), number) for each, mine in both))
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
-        found: dict[str, str] = await self._near.call("start_companions", settings)
+        found: dict[str, str] = await self._near.call("start_companions", msgspec.json.encode(settings))
         return found
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> Channel:

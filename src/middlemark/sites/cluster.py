@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -66,9 +67,10 @@ class Cluster:
         """Ask every host what it is. Raises ClusterError."""
         self._builds = {name: digest(path) for name, path in executables().items()}
         asked = await asyncio.gather(*map(self._ask, self.addresses), return_exceptions=True)
-        problems = [str(each) for each in asked if isinstance(each, HostGoneError | WorkerFailedError)]
-        if problems:
-            raise ClusterError(problems)
+        failed = [each for each in asked if each is not None]
+        problems = [str(each) for each in failed if isinstance(each, HostGoneError | WorkerFailedError)]
+        if failed:
+            raise ClusterError(problems) if len(problems) == len(failed) else failed[0]
 
     async def _ask(self, name: str) -> None:
         peer = next(address for other, address in self.addresses.items() if other != name)
@@ -116,14 +118,24 @@ class Cluster:
             await self._ask(name)
 
     def _placed(self, name: str) -> Any:
-        future = self._client.submit(
-            Host, name, actor=True, workers=[name], pure=False, key=f"middlemark-{name}-{secrets.token_hex(4)}"
-        )
+        deadline = time.monotonic() + CONNECT_S
         try:
+            while not (there := self._worker(name)):
+                if time.monotonic() > deadline:
+                    raise HostGoneError(f"no Dask worker of its within {CONNECT_S:g} s")
+                time.sleep(0.1)
+            key = f"middlemark-{name}-{secrets.token_hex(4)}"
+            future = self._client.submit(Host, name, actor=True, workers=[there], pure=False, key=key)
             return future.result(timeout=CONNECT_S)
+        except HostGoneError:
+            raise
         except Exception as error:
-            future.cancel()
-            raise HostGoneError(_sentence(error, f"no Dask worker of its within {CONNECT_S:g} s")) from None
+            raise HostGoneError(_sentence(error, "no actor is made on it")) from None
+
+    def _worker(self, name: str) -> str:
+        """Return the address of that host's Dask worker; empty: there is none, or not yet again."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        return next((address for address, each in workers.items() if each["name"] == name), "")
 
     async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float) -> Any:
         """Have the host's actor do that. Raises WorkerFailedError as it does, and HostGoneError."""

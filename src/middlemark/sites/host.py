@@ -22,7 +22,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, NetworkCost
 from middlemark.model.plan import Limits
-from middlemark.model.protocol import Account, Message, Settings
+from middlemark.model.protocol import Account, Command, Message, Settings
 from middlemark.model.run import HostMachine
 from middlemark.sites import residue
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
@@ -73,6 +73,10 @@ Told = Said | Failed | Note
 
 _OF_HOST = ("facts", "ping", "listen", "knock", "heard", "begin", "close")
 KNOCK = b"middlemark"
+
+# What a worker is told comes in JSON: a default that was pickled is not left out any more when it is written for it.
+_COMMAND = msgspec.json.Decoder(Command)
+_SETTINGS = msgspec.json.Decoder(Settings)
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -219,9 +223,9 @@ class _Trial:
         """As the session does; ``cpus`` are those of the roles here."""
         await self.session.prepare(cell, limits, cpus, None, number)
 
-    async def start_companions(self, settings: Settings) -> dict[str, str]:
-        """As the session does."""
-        return await self.session.start_companions(settings)
+    async def start_companions(self, settings: bytes) -> dict[str, str]:
+        """As the session does; ``settings`` are in JSON."""
+        return await self.session.start_companions(_SETTINGS.decode(settings))
 
     async def start(self, who: str, environment: Mapping[str, str]) -> int:
         """Start a worker, whose number is that of the starts before it; return its pid."""
@@ -233,9 +237,9 @@ class _Trial:
         self._tasks.append(asyncio.create_task(self._listen(len(self._workers) - 1, worker)))
         return worker.pid
 
-    async def tell(self, number: int, command: Message) -> None:
-        """Hand a command on to that worker."""
-        self._workers[number].send(command)
+    async def tell(self, number: int, command: bytes) -> None:
+        """Hand a command, in JSON, on to that worker."""
+        self._workers[number].send(_COMMAND.decode(command))
 
     async def note(self, name: str, content: bytes) -> None:
         """Leave a note of the other site's."""
