@@ -66,10 +66,10 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
     try:
         with dask.config.set(QUIET), contextlib.ExitStack() as stack:
             of_worker = {"nthreads": 1, "memory_limit": 0, "death_timeout": CONNECT_S}
-            workers = {}
-            for each in hosts:
-                own = {"name": each.name, "local_directory": ready[each.name].prepared.folder}
-                workers[each.name] = {"cls": Worker, "options": options(each, "worker", **own, **of_worker)}
+            workers = {
+                each.name: {"cls": Worker, "options": options(each, "worker", name=each.name, **of_worker)}
+                for each in hosts
+            }
             scheduler = {"cls": Scheduler, "options": options(hosts[0], "scheduler", protocol="tls://", port=0)}
             try:
                 cluster = SpecCluster(workers, scheduler, security=security, silence_logs=logging.CRITICAL)

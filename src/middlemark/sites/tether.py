@@ -63,7 +63,10 @@ def clear(folder: str) -> None:
 
 def run(folder: str, arguments: list[str]) -> None:
     """Run Dask until it ends, or until stdin does."""
-    from distributed.cli.dask_spec import main as dask
+    import dask
+    from distributed.cli.dask_spec import main as run_dask
+
+    dask.config.set({"temporary-directory": folder})
 
     def end_with_stdin() -> None:
         with contextlib.suppress(OSError):
@@ -76,7 +79,7 @@ def run(folder: str, arguments: list[str]) -> None:
 
     threading.Thread(target=end_with_stdin, daemon=True).start()
     try:
-        dask(arguments)
+        run_dask(arguments)
     finally:
         clear(folder)
 
