@@ -1,9 +1,12 @@
 """Runs between two hosts that SSH reaches: Dask over TLS between them, and nothing left on either."""
 
 import contextlib
+import json
 import os
 import secrets
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -132,3 +135,69 @@ def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
         assert f"{name}: " in ended.out
     assert "UDP from robot: gets through" in ended.out
     assert "cyclonedds" in ended.out
+
+
+def test_a_cluster_that_exists_is_joined_by_its_workers_names(bench: Bench) -> None:
+    pytest.importorskip("distributed")
+    pytest.importorskip("cryptography")
+    if "udp" not in BUILT:
+        pytest.skip("udp was not built here")
+    with a_cluster(bench) as (address, tls):
+        refused = bench.run("run", "--scheduler", address.replace("tls", "tcp"), "--adapter", "udp")
+        assert refused.code == 2
+        assert "whoever reaches a cluster without TLS can run programs on its hosts" in refused.err
+        stranger = [*tls[:2], "--tls-cert", str(bench.folder / "other-cert.pem")]
+        stranger += ["--tls-key", str(bench.folder / "other-key.pem")]
+        rejected = bench.run("hosts", "--scheduler", address, *stranger, command=PLAIN)
+        assert rejected.code == 3, rejected.err
+        ended = bench.run(
+            "run", "--scheduler", address, *tls, "--adapter", "udp", "--transport", "udp", "--trials", "1", *BRIEF,
+            command=PLAIN,
+        )  # fmt: skip
+    assert ended.code == 0, ended.err
+    assert [each["name"] for each in ended.document["run"]["machines"]] == ["base", "robot"]
+    [cell] = ended.document["cells"]
+    assert (cell["failed"], cell["across"], cell["samples"]) == (None, "base-robot", 200)
+
+
+PLAIN = (sys.executable, "-m", "middlemark")
+"""Without -W error: Dask's warnings are its own."""
+
+
+@contextlib.contextmanager
+def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
+    """A scheduler and two workers on this machine; its address, and the options that name its certificates."""
+    from middlemark.sites.certificates import make
+
+    made, other = make(), make()
+    contents = {"ca": made.authority, "cert": made.certificate, "key": made.key}
+    contents |= {"other-cert": other.certificate, "other-key": other.key}
+    for kind, content in contents.items():
+        (bench.folder / f"{kind}.pem").write_text(content)
+    paths = {kind: str(bench.folder / f"{kind}.pem") for kind in ("ca", "cert", "key")}
+    tls = ["--tls-ca-file", paths["ca"], "--tls-cert", paths["cert"], "--tls-key", paths["key"]]
+    about = bench.folder / "scheduler.json"
+    temporary = bench.folder / "dask"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+
+    def start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-m", f"distributed.cli.dask_{program}", *tls, "--no-dashboard", *arguments]
+        return subprocess.Popen(argv, env=environment, stderr=subprocess.DEVNULL)
+
+    processes = [
+        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", "tls", "--scheduler-file", str(about))
+    ]
+    try:
+        until(about.exists, 30)
+        address = until(lambda: json.loads(about.read_text() or "{}").get("address"), 10)
+        processes += [
+            start("worker", address, "--name", name, "--nthreads", "1", "--no-nanny") for name in ("base", "robot")
+        ]
+        options = ["--tls-ca", paths["ca"], "--tls-cert", paths["cert"], "--tls-key", paths["key"]]
+        yield address, options
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait(20)

@@ -10,6 +10,14 @@ from middlemark.model.spelling import quoted
 _HOST = re.compile(r"([a-z][a-z0-9_]*)=(?:([\w.][^@:=,\s]*)@)?(\w[^@:=,\s]*)(?::([0-9]{1,5}))?")
 
 
+_SITE = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def is_site(name: str) -> bool:
+    """Whether a host may be called so: ``here`` is this machine."""
+    return name != "here" and _SITE.fullmatch(name) is not None
+
+
 class HostAddress(msgspec.Struct, frozen=True):
     """One host, as SSH reaches it; where user and port are None, its configuration says them."""
 

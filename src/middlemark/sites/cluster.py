@@ -14,12 +14,14 @@ from typing import Any
 import msgspec
 
 from middlemark import __version__
+from middlemark.model.hosts import is_site
 from middlemark.model.outcome import RunWarning
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.host import Facts, Host, digest
 from middlemark.workers.find import executables
 
 CONNECT_S = 30.0
+JOIN_S = 10.0
 FACTS_S = 60.0
 
 QUIET = {
@@ -182,13 +184,15 @@ def joined(address: str, security: Any) -> Iterator[Cluster]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with dask.config.set(QUIET):
         try:
-            client = Client(address, security=security, timeout=CONNECT_S)
+            client = Client(address, security=security, timeout=JOIN_S)
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise ClusterError([f"{address}: no scheduler answers there ({error})"]) from None
         with contextlib.closing(client):
+            with contextlib.suppress(TimeoutError):
+                client.wait_for_workers(2, timeout=JOIN_S)
             workers = client.scheduler_info(n_workers=-1)["workers"].values()
-            addresses = {str(each["name"]): str(each["host"]) for each in workers}
+            addresses = {str(each["name"]): str(each["host"]) for each in workers if is_site(str(each["name"]))}
             if len(addresses) < 2:
-                text = f"{address}: it has {len(addresses)} workers; start one on each host: dask worker --name robot"
-                raise ClusterError([text])
-            yield Cluster(client, addresses)
+                named = f"{len(workers)} workers, {len(addresses)} of them with the name of a host"
+                raise ClusterError([f"{address}: it has {named}; start one on each: dask worker --name robot …"])
+            yield Cluster(client, dict(sorted(addresses.items())))
