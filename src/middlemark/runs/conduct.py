@@ -136,7 +136,7 @@ def run_file(
         started=utc_now(),
         seed=plan.seed,
         machine=read_machine(),
-        machines=() if cluster is None else tuple(each.host for each in cluster.facts.values()),
+        machines=() if cluster is None else cluster.machines,
         adapters=tuple(workers[name].description for name in used),
         plan=plan,
     )

@@ -16,6 +16,7 @@ import msgspec
 from middlemark import __version__
 from middlemark.model.hosts import is_site
 from middlemark.model.outcome import RunWarning
+from middlemark.model.run import HostMachine
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.host import Facts, Host, digest
 from middlemark.workers.find import executables
@@ -64,6 +65,11 @@ class Cluster:
         self._client = client
         self._actors: dict[str, Any] = {}
         self._builds: dict[str, str] = {}
+
+    @property
+    def machines(self) -> tuple[HostMachine, ...]:
+        """What the hosts are, in their order, once it was learned."""
+        return tuple(self.facts[name].host for name in self.addresses)
 
     async def learn(self) -> None:
         """Ask every host what it is. Raises ClusterError."""
