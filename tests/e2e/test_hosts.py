@@ -128,6 +128,19 @@ def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> 
     assert "robot (10.213.0.2) went away" in outcomes[0]["failed"]["text"]
 
 
+def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> None:
+    run = hosts.start("run", "--adapter", "udp", "--transport", "udp", "--size", "1k", "--duration", "30s", "--quiet")
+    until(lambda: any(b"worker-udp" in argv(pid) and b"--" not in argv(pid) for pid in marked(hosts.mark)), 60)
+    run.process.kill()
+    run.process.communicate()
+
+
+def argv(pid: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
 def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts").ended(120)
     assert ended.code == 0, ended.err + ended.out

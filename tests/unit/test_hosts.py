@@ -7,12 +7,15 @@ import msgspec
 import pytest
 from planning import plan_of, problems_of
 
+from middlemark import __version__
 from middlemark.document.runs import host_line
 from middlemark.model.hosts import HostAddress, parse_hosts
 from middlemark.model.levels import Wrong
-from middlemark.model.run import HostMachine, Machine
+from middlemark.model.plan import Plan
+from middlemark.model.run import HostMachine, Machine, RunFile
 from middlemark.problems import RequestError
 from middlemark.runs.hosts import HostsAsked, reaching
+from middlemark.runs.measure import differences
 
 CYCLONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\n"
 BOTH = ("lab", "field")
@@ -83,20 +86,29 @@ def test_what_was_typed_of_hosts_is_checked_before_anything_is_reached(asked: Ho
     assert problem in str(refused.value)
 
 
+MACHINE = Machine(
+    host="r1", cpu="A72", processors=4, memory_bytes=1 << 32, kernel="6.1", system="Debian", virtual=None,
+    clocksource=None, governor=None,
+)  # fmt: skip
+ROBOT = HostMachine(
+    name="robot", address="10.0.0.2", machine=MACHINE, middlemark="1", interface="eth0", mtu=1500, link_bps=1e9,
+    driver="igb",
+)  # fmt: skip
+
+
 def test_a_host_is_told_with_the_interface_that_leads_to_the_other() -> None:
-    machine = Machine(
-        host="r1", cpu="A72", processors=4, memory_bytes=1 << 32, kernel="6.1", system="Debian", virtual=None,
-        clocksource=None, governor=None,
-    )  # fmt: skip
-    robot = HostMachine(
-        name="robot", address="10.0.0.2", machine=machine, middlemark="1", interface="eth0", mtu=1500, link_bps=1e9,
-        driver="igb",
-    )  # fmt: skip
-    assert host_line(robot) == (
-        "robot: r1, A72, 4 processors, 4 GiB, Debian, Linux 6.1, eth0 igb 1,000 Mbit/s MTU 1500"
-    )
-    wireless = msgspec.structs.replace(robot, interface="wlan0", driver=None, link_bps=None)
+    assert host_line(ROBOT) == "robot: r1, A72, 4 processors, 4 GiB, Debian, Linux 6.1, eth0 igb 1,000 Mbit/s MTU 1500"
+    wireless = msgspec.structs.replace(ROBOT, interface="wlan0", driver=None, link_bps=None)
     assert host_line(wireless, whole=False).endswith(", wlan0 MTU 1500")
+
+
+def test_a_run_between_hosts_is_not_gone_on_with() -> None:
+    base = msgspec.structs.replace(ROBOT, name="base", address="10.0.0.1")
+    file = RunFile(
+        middlemark=__version__, suites=(), command=(), started="", seed=0, machine=MACHINE, machines=(base, ROBOT),
+        adapters=(), plan=Plan(cells=(), trials=(), names=(), notes=(), seed=0),
+    )  # fmt: skip
+    assert next(differences(file, {})) == "it was measured on 2 hosts, which may be others now: measure anew"
 
 
 def test_certificates_are_of_an_authority_that_is_not_among_them(tmp_path: Path) -> None:
