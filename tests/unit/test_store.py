@@ -18,8 +18,8 @@ from middlemark.model.outcome import Evidence, Failure, Placed, RunWarning, Segm
 from middlemark.model.plan import Limits, Note, Plan, Trial
 from middlemark.model.protocol import Clock
 from middlemark.model.run import Machine, RunFile
+from middlemark.sites.machine import read_machine
 from middlemark.store import RunWriter, StoreError, list_runs, open_run, read_run, reopen_run
-from middlemark.store.machine import read_machine
 
 MACHINE = Machine(
     host="bench",

@@ -9,6 +9,7 @@ from middlemark import __version__
 VERBS = {
     "which": "Say which middleware is best for such messages here, and how sure that is.",
     "run": "Measure a suite, or what the options say.",
+    "hosts": "See whether several machines are ready to measure between them.",
     "reproduce": "Measure a published study again, and judge its claims one by one.",
     "show": "Print a stored run again: the answer, or every row and warning.",
     "compare": "Say whether B is faster than A, slower, equivalent, or whether that cannot be told.",

@@ -8,6 +8,7 @@ import click
 
 from middlemark.model.factors import Key
 from middlemark.model.levels import FLAG
+from middlemark.runs.hosts import HostsAsked
 from middlemark.show import FORMATS
 from middlemark.suite.overrides import flag_name
 from middlemark.suite.sweep import KEYS, raw_options
@@ -88,6 +89,34 @@ _OTHER_OPTIONS: tuple[Option, ...] = (
         help="Exit with 4 where an expectation does not hold; undecided: where one is not shown to hold.",
     ),
 )
+
+
+_HOST_OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "--hosts",
+        metavar="NAME=[USER@]HOST,…",
+        help="Measure between these hosts, reached by SSH: the senders on the first, the receivers on the second.",
+    ),
+    click.option("--scheduler", metavar="tls://…", help="Or between the workers of this Dask cluster, by their names."),
+    click.option("--remote-python", metavar="PATH", help="Python on the hosts (default: where it is here)."),
+    click.option("--insecure", is_flag=True, help="Join a cluster without TLS."),
+    click.option("--tls-ca", metavar="FILE", help="With --scheduler: the cluster's authority."),
+    click.option("--tls-cert", metavar="FILE", help="Likewise: the certificate to show it."),
+    click.option("--tls-key", metavar="FILE", help="Likewise: its key."),
+)
+
+
+def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function the options that say which hosts take part; it is called with ``hosts: HostsAsked``."""
+
+    @functools.wraps(command)
+    def gather(**given: Any) -> Any:
+        return command(hosts=HostsAsked(**{name: given.pop(name) for name in HostsAsked._fields}), **given)
+
+    decorated: Callable[..., Any] = gather
+    for option in reversed(_HOST_OPTIONS):
+        decorated = option(decorated)
+    return decorated
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

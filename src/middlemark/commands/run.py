@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from middlemark import exits
-from middlemark.commands.options import run_options
+from middlemark.commands.options import host_options, run_options
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
@@ -28,6 +28,7 @@ from middlemark.runs.conduct import (
     run_file,
     without_refused,
 )
+from middlemark.runs.hosts import HostsAsked, reaching, refuse_lacking
 from middlemark.suite import RawOptions, Suite, load
 from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, race_budget_s, read_budget, read_precision
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 @click.command(name="run")
 @run_options
+@host_options
 def command(
     suites: tuple[str, ...],
     options: RawOptions,
@@ -54,28 +56,35 @@ def command(
     quiet: bool,
     until_decided: bool,
     fail_if: tuple[str, ...],
+    hosts: HostsAsked,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
     built = built_workers()
     shown = Shown(interface, output_format, quiet, verbose, breakdown, fail_if)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
-        beside = bool(
-            suites or out or dry_run or until_precise or until_decided or budget or focus or options != RawOptions()
-        )
+        further = (suites, out, dry_run, until_precise, until_decided, budget, focus, hosts != HostsAsked())
+        beside = any(further) or options != RawOptions()
         return measure(*_resumed(Path(resume), beside, built.workers), built.workers, shown, _print)
     if precise is not None:
         options = msgspec.structs.replace(options, keys={**options.keys, "trials": str(FIRST_ROUNDS)})
     problems += _interface_problems(interface)
-    checked, plan = _plan(suites, options, built, problems, precise, budget, until_decided=until_decided)
-    if fail_if and not plan.expectations:
-        raise RequestError([Problem("--fail-if", "nothing is expected: write [[expect]] in the suite, or --expect")])
-    plan = without_refused(plan, checked, built.workers, interface)
-    if dry_run:
-        _show_plan(plan, verbose=verbose)
-        return exits.OK
-    file = run_file(plan, checked, built.workers)
-    return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, _print)
+    with reaching(hosts) as reached:
+        names = reached.names if reached else ()
+        checked, plan = _plan(suites, options, built, problems, precise, budget, names, until_decided=until_decided)
+        if fail_if and not plan.expectations:
+            raise RequestError(
+                [Problem("--fail-if", "nothing is expected: write [[expect]] in the suite, or --expect")]
+            )
+        plan = without_refused(plan, checked, built.workers, interface)
+        if dry_run:
+            _show_plan(plan, verbose=verbose)
+            return exits.OK
+        cluster = reached.connect() if reached else None
+        if cluster is not None:
+            refuse_lacking(cluster, plan.cells)
+        file = run_file(plan, checked, built.workers, cluster)
+        return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, _print, cluster)
 
 
 def _plan(
@@ -85,6 +94,7 @@ def _plan(
     problems: list[Problem],
     precise: PrecisionAsked | None,
     budget: str | None,
+    hosts: Sequence[str],
     *,
     until_decided: bool,
 ) -> tuple[tuple[Suite, ...], Plan]:
@@ -95,7 +105,7 @@ def _plan(
         problems += error.problems
         try:  # the names of adapters and transports can be checked whatever is wrong with the rest
             named = {name: typed for name, typed in options.keys.items() if name in ("adapter", "transport")}
-            plan_here(load((), RawOptions(keys={"adapter": "all"} | named)), built)
+            plan_here(load((), RawOptions(keys={"adapter": "all"} | named)), built, hosts=hosts)
         except RequestError as further:
             problems += further.problems
         raise RequestError(list(dict.fromkeys(problems))) from None
@@ -110,7 +120,7 @@ def _plan(
         text = "goes with --until-precise PERCENT, --until-decided or --race, and none is given"
         problems.append(Problem("--budget", text))
     try:
-        plan = plan_here(checked, built, options.only)
+        plan = plan_here(checked, built, options.only, hosts)
         if precise is not None:
             plan = planned_until_precise(plan, precise)
         elif until_decided:

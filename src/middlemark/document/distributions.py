@@ -68,7 +68,7 @@ def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSum
 def _latencies(trial: TrialSummary, samples: SamplesOf, kept: KeptOf) -> tuple[Numbers, Numbers, Samples | None]:
     """Return when each sample came, in ns since the measuring began, its latency, and what a histogram holds."""
     outcome = trial.outcome
-    subscribers = [kept(each) for each in outcome.files if each.role == "subscriber"]
+    subscribers = [kept(each) for each in outcome.timed if each.role == "subscriber"]
     if subscribers:
         came = np.concatenate([each.raw["received_ns"] for each in subscribers])
         values = np.concatenate([each.raw["one_way_ns"] for each in subscribers])

@@ -9,7 +9,7 @@ from middlemark.document.numbers import four_digits
 from middlemark.document.words import plain, subject, varying, words
 from middlemark.model.imported import Source
 from middlemark.model.protocol import Clock
-from middlemark.model.run import Run
+from middlemark.model.run import HostMachine, Machine, Run
 from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.stats.result import CellResult
 
@@ -43,9 +43,23 @@ def seconds_of(run: Run) -> float | None:
 
 def machine_line(run: Run, *, whole: bool = True) -> str:
     """Return the machine in one line; ``whole``: with its memory, and whether it is a real one."""
+    if run.file.machines:
+        return "; ".join(host_line(each, whole=whole) for each in run.file.machines)
     machine = run.machine
     if machine is None:
         return ("the machine is " if whole else "") + "not known: the logs do not tell it"
+    return _described(machine, whole=whole)
+
+
+def host_line(host: HostMachine, *, whole: bool = True) -> str:
+    """Return one host in one line: what it is, and the interface that leads to the others."""
+    speed = f"{host.link_bps / 1e6:,.0f} Mbit/s" if host.link_bps else ""
+    mtu = f"MTU {host.mtu}" if host.mtu else ""
+    way = _joined(" ", host.interface, host.driver or "", speed, mtu)
+    return f"{host.name}: {_described(host.machine, whole=whole)}, {way}"
+
+
+def _described(machine: Machine, *, whole: bool) -> str:
     processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
     memory = f"{four_digits(machine.memory_bytes / (1 << 30))} GiB" if whole and machine.memory_bytes else ""
     kernel = f"Linux {machine.kernel}" if machine.kernel else ""
@@ -57,7 +71,7 @@ def told_of(run: Run) -> str:
     """Return the machine and how long it measured, in one short line."""
     machine, seconds = run.machine, seconds_of(run)
     took = format_seconds(four_digits(seconds)) if seconds else ""
-    if machine is None:
+    if machine is None or run.file.machines:
         return _joined(" · ", machine_line(run, whole=False), took)
     processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
     kind = "virtual machine" if machine.virtual else ""

@@ -20,7 +20,7 @@ from middlemark.model.protocol import (
     SubscriberRequest,
     TickEvent,
 )
-from middlemark.sites.channel import CONTROL_SILENCE_S, WorkerFailedError, WorkerProcess
+from middlemark.sites.channel import CONTROL_SILENCE_S, Channel, WorkerFailedError
 
 RESULT_S = 60.0
 """Between ``done`` and the results a worker writes its samples and may not tick."""
@@ -30,7 +30,7 @@ class Following:
     """One worker that is measuring. :meth:`run` is awaited in a task of its own, once it has been started."""
 
     def __init__(
-        self, worker: WorkerProcess, roles: Sequence[AnyRoleRequest], hear: Callable[["Following", Message], None]
+        self, worker: Channel, roles: Sequence[AnyRoleRequest], hear: Callable[["Following", Message], None]
     ) -> None:
         """``hear`` is told every event as it comes; it must not raise."""
         self.worker = worker

@@ -15,7 +15,7 @@ from middlemark.launch.costs import WorkerAccounts, account, companion_cost, ser
 from middlemark.launch.following import Following
 from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.patterns.graph import Ends
-from middlemark.launch.tasks import DRAIN_S, measuring_s, tasks_of
+from middlemark.launch.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
 from middlemark.launch.worker_request import reply_timeout_s
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
@@ -42,9 +42,9 @@ from middlemark.model.protocol import (
     TickEvent,
 )
 from middlemark.sites import evidence
-from middlemark.sites.channel import WorkerFailedError, WorkerProcess
-from middlemark.sites.here import Session
-from middlemark.sites.witness import Waited, Witness
+from middlemark.sites.channel import Channel, WorkerFailedError
+from middlemark.sites.session import Ground, Session
+from middlemark.sites.witness import Waited
 
 START_S = 10.0
 """A worker must say hello within this; opening a middleware has this beyond the match timeout."""
@@ -83,65 +83,74 @@ class Measurement:
         self.tick = tick
         self.outcome = outcome
         self.heard: Heard | None = None
-        self.tasks = tasks_of(
+        sending, receiving = session.grounds
+        self.tasks = self._tasks_on(sending)
+        self.told = self.tasks if receiving == sending else self._tasks_on(receiving)
+        """The same tasks, as those are told who receive: another machine has other folders."""
+        self.pattern: Pattern = self.tasks.pattern
+        self.roles: Roles = self.tasks.roles
+
+    def _tasks_on(self, ground: Ground) -> Tasks:
+        setting = self.setting
+        return tasks_of(
             setting.cell,
             setting.limits,
             setting.transport,
             seed=setting.seed,
-            samples_stem=os.path.join(setting.folder, setting.samples_stem),
+            samples_stem=os.path.join(ground.samples or setting.folder, setting.samples_stem),
             domain=setting.domain,
             scope=setting.scope,
-            scratch=session.scratch,
-            interface=session.interface,
+            scratch=ground.scratch,
+            interface=ground.interface,
             folder=setting.folder,
         )
-        self.pattern: Pattern = self.tasks.pattern
-        self.roles: Roles = self.tasks.roles
 
     async def run(self) -> None:
         """Measure. Raises WorkerFailedError."""
         session, limits = self.session, self.setting.limits
         cpus = [cpu for each in self.tasks.workers for cpu in each.place.role_cpus]
-        witness = await session.prepare(self.setting.cell, limits, cpus, self.tasks.graph, self.outcome.number)
+        await session.prepare(self.setting.cell, limits, cpus, self.tasks.graph, self.outcome.number)
         needed = self.setting.transport.companions
         environment = await session.start_companions(self.tasks.settings) if needed else {}
         begin_ns = time.monotonic_ns()
         workers = await self._start(environment)
         await self._meet(workers)
-        await witness.keep_awake(limits.warmup_s + measuring_s(limits) + AWAKE_BEYOND_S)
-        await session.watch(witness)
+        await session.keep_awake(limits.warmup_s + measuring_s(limits) + AWAKE_BEYOND_S)
+        await session.watch()
         ledger = _Ledger(session.network)
-        following = [Following(worker, mine, self._hear(ledger, witness)) for worker, mine in workers]
+        following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
         ledger.first = following[0]
         await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
         ledger.end()
-        seen, companions = session.counted()
+        seen, companions = await session.counted()
         used = tuple(companion_cost(each.name, each.pid, each.ready_ns, each.first, each.last) for each in companions)
         accounts = ledger.accounts(following)
         costs = tuple(map(worker_cost, accounts))
         self._know(evidence=seen, costs=costs, companions=used, series=series(accounts), network=ledger.moved)
         self._conclude(following, seen, begin_ns)
-        self._know(noise=await self._noise(ledger, witness))
+        self._know(noise=await self._noise(ledger))
+        await session.bring(self.setting.folder)
 
     def _know(self, **fields: Any) -> None:
         self.outcome = msgspec.structs.replace(self.outcome, **fields)
 
-    def _hear(self, ledger: "_Ledger", witness: Witness) -> Callable[[Following, Message], None]:
+    def _hear(self, ledger: "_Ledger") -> Callable[[Following, Message], None]:
         def hear(who: Following, event: Message) -> None:
             if isinstance(event, Account):
                 ledger.hear(who, event)
-            witness.hear(event, first=who is ledger.first)
+            self.session.hear(event, first=who is ledger.first)
             if who is ledger.first and isinstance(event, TickEvent):
                 self.tick(Underway(phase=event.phase, samples=event.samples))
 
         return hear
 
-    async def _start(self, environment: dict[str, str]) -> list[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]:
+    async def _start(self, environment: dict[str, str]) -> list[tuple[Channel, tuple[AnyRoleRequest, ...]]]:
         """Start every process with its roles; the first sender's is the first."""
         told = self.tasks.workers
+        receives = [each.roles[0] in self.roles.receivers for each in told]
         workers = [
-            await self.session.start(each.who, environment, receives=each.roles[0] in self.roles.receivers)
-            for each in told
+            await self.session.start(each.who, environment, receives=far)
+            for each, far in zip(told, receives, strict=True)
         ]
         hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
         for worker, hello in zip(workers, hellos, strict=True):
@@ -149,14 +158,22 @@ class Measurement:
                 raise worker.beside_the_protocol(f"hello: protocol {hello.protocol}, and this is {PROTOCOL_VERSION}")
         self._know(clock=hellos[0].clock, version=hellos[0].version)
         read = [(worker.who, hello.clock) for worker, hello in zip(workers, hellos, strict=True)]
-        if self.pattern.one_clock:
+        if self.pattern.one_clock and self.session.clocks is None:
             clocks.refuse_different(read)
-        self._know(stamps_absent=clocks.difference(read))
-        for worker, each in zip(workers, told, strict=True):
-            worker.send(self.tasks.command(each))
+        self._know(stamps_absent=self.session.clocks or clocks.difference(read))
+        tasks = [self.told if far else self.tasks for far in receives]
+        commands = [each.command(each.workers[at]) for at, each in enumerate(tasks)]
+        if self.session.clocks is not None:  # of two machines the receivers' first: the senders find what they left
+            for at, worker in enumerate(workers):
+                if receives[at]:
+                    worker.send(commands[at])
+            await self.session.settled()
+        for at, worker in enumerate(workers):
+            if self.session.clocks is None or not receives[at]:
+                worker.send(commands[at])
         return [(worker, each.roles) for worker, each in zip(workers, told, strict=True)]
 
-    async def _meet(self, workers: Sequence[tuple[WorkerProcess, tuple[AnyRoleRequest, ...]]]) -> None:
+    async def _meet(self, workers: Sequence[tuple[Channel, tuple[AnyRoleRequest, ...]]]) -> None:
         timeout = self.setting.limits.match_timeout_s + START_S
         if any(each.history for each in self.tasks.settings.topics):
             await _all(worker.event(PublishedEvent, timeout_s=START_S) for worker, _ in workers)
@@ -272,11 +289,11 @@ class Measurement:
         )
         self.outcome = self.pattern.conclude(heard, self.outcome)
         begins = [begin for begin in map(_begin_ns, heard.senders) if begin]
-        if begins:
+        if begins and self.session.clocks is None:
             self._know(first_sample_ns=min(begins) - begin_ns - round(self.setting.limits.warmup_s * 1e9))
         self.heard = heard
 
-    async def _noise(self, ledger: "_Ledger", witness: Witness) -> Witnessed | None:
+    async def _noise(self, ledger: "_Ledger") -> Witnessed | None:
         assert self.heard is not None
         senders, receivers = self.heard.senders, self.heard.receivers
         begins = [_begin_ns(each) for each in senders]
@@ -285,11 +302,12 @@ class Measurement:
             for begin, each in zip(begins, senders, strict=True)
             if begin and isinstance(each, CallerResult | PublisherResult)
         ]
-        ends += [each.last_received_ns for each in receivers if isinstance(each, SubscriberResult)]
+        if self.session.clocks is None:
+            ends += [each.last_received_ns for each in receivers if isinstance(each, SubscriberResult)]
         roles = (*self.roles.senders, *self.roles.receivers)
         threads = [role.role if role.role == "ping" else f"{role.role} {role.index}" for role in roles]
         found = ledger.waited([each[:15] for each in threads])  # the kernel cuts names there
-        return await witness.conclude(begins_ns=begins, to_ns=max(ends, default=0), waited=found)
+        return await self.session.witnessed(begins_ns=begins, to_ns=max(ends, default=0), waited=found)
 
 
 def _begin_ns(sender: AnyRoleResult) -> int:

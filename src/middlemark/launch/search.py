@@ -19,7 +19,7 @@ from middlemark.model.units import format_rate
 
 MOST_FAILED = 2
 """A step whose trial failed did not hold. While none has held, so many of them in a row end the search."""
-HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "internal")
+HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "lost", "internal")
 """Failures that no other rate would mend."""
 
 

@@ -13,18 +13,18 @@ from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, RunWarning, TrialOutcome
 from middlemark.model.plan import Trial
 from middlemark.sites.channel import WorkerFailedError
-from middlemark.sites.here import Here
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
+from middlemark.sites.session import Site
 
 QUIT_GRACE_S = 3.0
 
 
 class Shared(msgspec.Struct, frozen=True):
-    """What all trials of a run share: where samples go, what makes names unique, and the machine they run on."""
+    """What all trials of a run share: where samples go, what makes names unique, and where they run."""
 
     folder: str
     token: str
-    here: Here
+    here: Site
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ async def observe_trial(
             seed=trial.seed,
             worker=worker,
             transport=transport,
-            domain=trial.domain if trial.domain is not None else shared.here.domains.next(),
+            domain=trial.domain if trial.domain is not None else session.domain(),
             scope=scope,
             folder=shared.folder,
             samples_stem=samples_stem(trial, part),
@@ -87,7 +87,7 @@ async def observe_trial(
         await measurement.run()
         grace = QUIT_GRACE_S
     except WorkerFailedError as error:
-        failure = session.blame(error)
+        failure = await session.blame(error)
         if failure.code == "silent" and not failure.advice and measurement is not None:
             # A note often knows why: a socket buffer too small, say.
             failure = msgspec.structs.replace(failure, advice="; ".join(measurement.outcome.notes))
@@ -111,5 +111,5 @@ async def observe_trial(
         )
     else:
         left = [RunWarning("unclean-exit", text, "its figures stand; its ending does not") for text in unclean]
-        outcome = msgspec.structs.replace(known, seconds=seconds, warnings=(*known.warnings, *left))
+        outcome = msgspec.structs.replace(known, seconds=seconds, warnings=(*known.warnings, *session.doubts, *left))
     return Observed(outcome, measurement.heard if measurement is not None and failure is None else None)

@@ -409,7 +409,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=(HERE,),
             metavar="here|base-robot,…",
             help="Sites of the roles: all here, or the senders' and the receivers'.",
-            default_text="`here`; `base-robot` with a link",
+            default_text="`here`; `base-robot` with a link; the first two of `--hosts`",
             honour=Honour(cannot=_stays, own=lambda _: HERE),
             title="sites",
         ),

@@ -23,7 +23,8 @@ class RunWarning(msgspec.Struct, frozen=True):
 class Failure(msgspec.Struct, frozen=True):
     """Why a trial gave nothing.
 
-    crashed, hung, unmatched, silent, refused, companion, disk, configure, memory, clock, unsustainable or internal.
+    crashed, hung, unmatched, silent, refused, companion, disk, configure, memory, clock, lost (a host went away),
+    unsustainable or internal.
     """
 
     code: str
@@ -360,3 +361,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Why stamps of both ends cannot be held against each other."""
     coding: Coding | None = None
     """Of messages of one type; None: octets, a workload, or the middleware (de)serialises within its own calls."""
+
+    @property
+    def timed(self) -> tuple[SamplesFile, ...]:
+        """The ``files`` whose times can be told: a subscriber's are of two clocks."""
+        return tuple(each for each in self.files if each.role != "subscriber" or self.stamps_absent is None)

@@ -28,6 +28,22 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """The frequency governor of processor 0; None where the kernel offers none."""
 
 
+class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several machines that a run was measured on, and what it is reached by."""
+
+    name: str
+    """Of the site that it is."""
+    address: str
+    machine: Machine
+    middlemark: str
+    interface: str
+    """The network interface that leads to the others."""
+    mtu: int | None = None
+    link_bps: float | None = None
+    """What the interface says of its speed; None: nothing (WiFi as a rule)."""
+    driver: str | None = None
+
+
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """``run.json``."""
 
@@ -44,6 +60,9 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """What ended the run early, when it was neither complete nor interrupted."""
     seed: int
     machine: Machine
+    """The one that coordinated the trials, and where there are no ``machines``, the one they ran on."""
+    machines: tuple[HostMachine, ...] = ()
+    """Of the sites, where these are hosts."""
     adapters: tuple[Description, ...]
     plan: Plan
     reached: Reached | None = None

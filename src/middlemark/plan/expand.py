@@ -9,6 +9,7 @@ import msgspec
 from middlemark.model.cell import (
     FACTORS,
     OF_WORKLOAD,
+    SEARCHES,
     SMALLEST_MESSAGE,
     Cell,
     carrying,
@@ -76,7 +77,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     everything["size"] = _at_least_the_header(everything["size"], notes)
     if any(each.factor in everything and not _narrow(everything[each.factor], context).values for each in context.only):
         return Expansion((), tuple(notes), tuple(problems))  # --only leaves nothing of this sweep
-    _settle_sites(sweep, everything, problems)
+    _settle_sites(sweep, everything, context.hosts, problems)
     asked = {factor: _narrow(levels, context) for factor, levels in everything.items()}
 
     if math.prod(len(everything[factor].values) for factor in LOAD) > MOST_CELLS:
@@ -119,7 +120,8 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
             cells += _alone(target, levels, asked, loads.rows, context, (notes, problems))
         elif not target.transport.alone:
             native = native_of(sweep, context, target.adapter)
-            found = _cells(target, levels, asked, loads.rows, placings, native, [] if of_topics else notes)
+            told = [] if of_topics else notes
+            found = _cells(target, levels, asked, loads.rows, placings, native, told, hosts=bool(context.hosts))
             cells += found if sweep.workload is None else _carrying(found, sweep.workload, target, sweep.place, notes)
     return Expansion(tuple(each for each in cells if _kept(each, context)), tuple(notes), tuple(problems))
 
@@ -134,23 +136,42 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
     return Levels("size", tuple(dict.fromkeys(grown)), sizes.place, sizes.named)
 
 
-def _settle_sites(sweep: Sweep, everything: dict[str, Levels], problems: list[Problem]) -> None:
-    """Have a link join two sites where none are named, and refuse what cannot be on two."""
+def _settle_sites(sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], problems: list[Problem]) -> None:
+    """Have a link or ``hosts`` be two sites where none are named, and refuse what cannot be on two."""
     link, across = everything["link"], everything["across"]
-    if link.named and not across.named and any(link.values):
-        across = everything["across"] = Levels("across", (BASE_ROBOT,), link.place)
-    apart = [level for level in across.values if level != HERE]
+    if not across.named and (hosts or (link.named and any(link.values))):
+        usual = "-".join(hosts[:2]) or BASE_ROBOT
+        across = everything["across"] = Levels("across", (usual,), across.place if hosts else link.place)
+    apart = [str(level) for level in across.values if level != HERE]
     if not apart:
         return
-    if not any(link.values):
-        first, second = sites_of(apart[0])
-        text = f"nothing joins {first} and {second}; give a link, as in --link 1gbit"
+    first, second = sites_of(apart[0])
+    if hosts:
+        problems += _between_hosts(everything, apart, hosts)
+    elif not any(link.values):
+        text = f"nothing joins {first} and {second}; give a link, as in --link 1gbit, or --hosts {first}=…,{second}=…"
         problems.append(Problem(across.place, text))
     if everything["processes"].values == (1,):
         text = f"1 process cannot be on two sites (across {apart[0]}); leave out one of the two"
         problems.append(Problem(everything["processes"].place, text))
     if sweep.workload is not None:
-        problems.append(Problem(across.place, "the nodes of a workload are all on one site; leave out the link"))
+        without = "write across = 'here'" if hosts else "leave out the link"
+        problems.append(Problem(across.place, f"the nodes of a workload are all on one site; {without}"))
+
+
+def _between_hosts(everything: dict[str, Levels], apart: Sequence[str], hosts: Sequence[str]) -> list[Problem]:
+    problems: list[Problem] = []
+    for level in apart:
+        if strangers := [name for name in sites_of(level) if name not in hosts]:
+            text = f"{level}: there is no host {listing(strangers)}; there are {listing(hosts)}"
+            problems.append(Problem(everything["across"].place, text))
+    if any(everything["link"].values):
+        text = "a link is emulated within one machine; leave it out, or leave out --hosts"
+        problems.append(Problem(everything["link"].place, text))
+    if searched := [str(level) for level in everything["rate"].values if level in SEARCHES]:
+        text = f"{searched[0]} wants one-way latencies, and the clocks of two hosts are not yet compared; give a rate"
+        problems.append(Problem(everything["rate"].place, text))
+    return problems
 
 
 def _narrow(levels: Levels, context: Context) -> Levels:
@@ -372,6 +393,8 @@ def _cells(
     placings: Placings,
     native: tuple[tuple[str, str], ...],
     notes: list[Note],
+    *,
+    hosts: bool,
 ) -> list[Cell]:
     cells: list[Cell] = []
     by_pattern: dict[Level, list[LoadLevels]] = {}
@@ -391,7 +414,7 @@ def _cells(
                 values["pin"] = placing.pin
                 if values["across"] == HERE:
                     values["link"] = None
-                elif values["link"] is None or values["processes"] == 1:
+                elif values["processes"] == 1 or (values["link"] is None and not hosts):
                     continue
                 if not asked["depth"].named:
                     values["depth"] = _own_depth(target, load, asked["depth"].place, notes)

@@ -23,6 +23,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     absent: Mapping[str, str]
     cpus: tuple[int, ...]
     only: tuple[Only, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """The names of the hosts that take part; empty: this machine alone does."""
 
     def wants(self, factor: str, level: Level) -> bool:
         """Tell whether ``--only`` leaves this level in."""

@@ -22,6 +22,7 @@ from middlemark.workers.find import find_workers, left_out
 if TYPE_CHECKING:
     from middlemark.document import MeasuredRun
     from middlemark.model.run import RunFile
+    from middlemark.sites.cluster import Cluster
     from middlemark.stats.result import CellResult
     from middlemark.store import RunWriter
 
@@ -58,8 +59,11 @@ def floors_of(built: Built) -> tuple[str, ...]:
     return tuple(name for name, worker in built.workers.items() if worker.description.floor)
 
 
-def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = ()) -> Plan:
-    """Return the plan of these suites with the workers and processors that are here, in an order of its own."""
+def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), hosts: Sequence[str] = ()) -> Plan:
+    """Return the plan of these suites with the workers and processors that are here, in an order of its own.
+
+    ``hosts``: by name, that roles may be on.
+    """
     return make_plan(
         suites,
         [worker.description for worker in built.workers.values()],
@@ -67,6 +71,7 @@ def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = ()) -
         seed=secrets.randbits(32),
         only=only,
         absent=built.absent,
+        hosts=hosts,
     )
 
 
@@ -114,10 +119,12 @@ class Show(Protocol):
         """``seconds`` is what the run took."""
 
 
-def run_file(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker]) -> "RunFile":
-    """Return what is kept of a run that begins now."""
+def run_file(
+    plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker], cluster: "Cluster | None" = None
+) -> "RunFile":
+    """Return what is kept of a run that begins now; ``cluster``: the hosts that take part."""
     from middlemark.model.run import RunFile
-    from middlemark.store.machine import read_machine
+    from middlemark.sites.machine import read_machine
     from middlemark.store.run import utc_now
 
     used = dict.fromkeys(cell.adapter for cell in plan.cells)
@@ -129,6 +136,7 @@ def run_file(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker])
         started=utc_now(),
         seed=plan.seed,
         machine=read_machine(),
+        machines=() if cluster is None else cluster.machines,
         adapters=tuple(workers[name].description for name in used),
         plan=plan,
     )
@@ -150,8 +158,12 @@ def measure(
     workers: Mapping[str, Worker],
     shown: Shown,
     show: Show,
+    cluster: "Cluster | None" = None,
 ) -> int:
-    """Measure all that is not ``known`` of the run that is opened. ``show`` tells what came of it."""
+    """Measure all that is not ``known`` of the run that is opened. ``show`` tells what came of it.
+
+    ``cluster``: the hosts that take part.
+    """
     # Before interrupts unwind: an exception at any instruction of an import may be swallowed there.
     from middlemark.runs.measure import measure_trials
     from middlemark.runs.read import measured
@@ -161,7 +173,9 @@ def measure(
     begin = time.monotonic()
     with interrupts.unwind():
         writer = opened()
-        ending = measure_trials(writer, outcomes, workers, interface=shown.interface, quiet=shown.quiet)
+        ending = measure_trials(
+            writer, outcomes, workers, interface=shown.interface, quiet=shown.quiet, cluster=cluster
+        )
         error = ending.error
         try:
             writer.close(interrupted=not ending.complete, error=error, reached=ending.reached)

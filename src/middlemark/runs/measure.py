@@ -15,10 +15,12 @@ from middlemark.model.plan import Plan, Reached
 from middlemark.model.run import RunFile
 from middlemark.runs.until import Until
 from middlemark.show.progress import progress
+from middlemark.sites.apart import Apart
+from middlemark.sites.cluster import Cluster
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
+from middlemark.sites.machine import read_machine
 from middlemark.store import RunWriter, StoreError
-from middlemark.store.machine import read_machine
 from middlemark.workers.find import witness
 
 
@@ -31,15 +33,24 @@ class Ending(NamedTuple):
 
 
 def measure_trials(
-    writer: RunWriter, outcomes: list[TrialOutcome], workers: Mapping[str, Worker], *, interface: str, quiet: bool
+    writer: RunWriter,
+    outcomes: list[TrialOutcome],
+    workers: Mapping[str, Worker],
+    *,
+    interface: str,
+    quiet: bool,
+    cluster: Cluster | None = None,
 ) -> Ending:
-    """Measure the trials that are not in ``outcomes`` yet, which grows by each one that ends."""
+    """Measure the trials that are not in ``outcomes`` yet, which grows by each one that ends.
+
+    ``cluster``: the hosts that take part; None: none do.
+    """
     plan = writer.file.plan
     measured = {each.order for each in outcomes}
     left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
-    shared = Shared(
-        str(writer.folder), secrets.token_hex(3), Here(Domains(plan.seed), interface=interface, witness=witness())
-    )
+    here = Here(Domains(plan.seed), interface=interface, witness=witness())
+    site = here if cluster is None else Apart(cluster, here)
+    shared = Shared(str(writer.folder), secrets.token_hex(3), site)
     until = Until(writer.folder, plan, writer.file.adapters, outcomes)
 
     def keep(outcome: TrialOutcome) -> None:
@@ -75,6 +86,8 @@ def differences(file: RunFile, workers: Mapping[str, Worker]) -> Iterator[str]:
     if file.imported:
         yield "it was imported: there is nothing in it to measure"
         return
+    if file.machines:
+        yield f"it was measured on {len(file.machines)} hosts, which may be others now: measure anew"
     if file.middlemark != __version__:
         yield f"Middlemark was {file.middlemark} then and is {__version__} now: measure anew"
     machine = read_machine()

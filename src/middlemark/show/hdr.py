@@ -55,6 +55,8 @@ def write(document: Document, folder: Path, trials_of: TrialsOf, histograms: Any
 
 def _intervals(trials: Iterable[tuple[TrialOutcome, Sequence[Kept]]], field: str, started: str) -> Iterator[Interval]:
     for trial, roles in trials:
+        if trial.stamps_absent is not None and field == "one_way_ns":
+            continue
         latencies = [each.raw[field] for each in roles if field in (each.raw.dtype.names or ())]
         if latencies:
             began = datetime.datetime.fromisoformat(trial.started or started).timestamp()

@@ -11,6 +11,7 @@ from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.factors import Factor
 from middlemark.model.link import parse_link
 from middlemark.model.outcome import Failure, RunWarning
+from middlemark.model.run import HostMachine, Machine
 from middlemark.model.times import Summary
 from middlemark.show import View
 from middlemark.stats.metrics import METRICS
@@ -61,13 +62,8 @@ def run_document(document: Document) -> dict[str, Any]:
         "started": file.started,
         "seconds": document.took,
         "middlemark": file.middlemark,
-        "machine": {
-            "hostname": machine and machine.host,
-            "cpu_model": machine and machine.cpu,
-            "processors": machine and machine.processors,
-            "kernel": machine and machine.kernel,
-            "os": machine and machine.system,
-        },
+        "machine": _machine(machine),
+        "machines": [_host(each) for each in file.machines],
         "clock": msgspec.to_builtins(clock_of(run)),
         "adapters": [
             {name: getattr(each, name) for name in ("name", "title", "version", "licence", "floor")}
@@ -83,6 +79,20 @@ def run_document(document: Document) -> dict[str, Any]:
         "reached": msgspec.to_builtins(file.reached),
         "imported": sources_of(run),
     }
+
+
+def _machine(machine: Machine | None) -> dict[str, Any]:
+    return {
+        "hostname": machine and machine.host,
+        "cpu_model": machine and machine.cpu,
+        "processors": machine and machine.processors,
+        "kernel": machine and machine.kernel,
+        "os": machine and machine.system,
+    }
+
+
+def _host(host: HostMachine) -> dict[str, Any]:
+    return {**msgspec.to_builtins(host), "machine": _machine(host.machine)}
 
 
 def cell_document(result: CellResult) -> dict[str, Any]:

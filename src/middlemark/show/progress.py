@@ -202,7 +202,7 @@ def _figure(cell: Cell, outcome: TrialOutcome, folder: Path) -> tuple[float, str
         return (1e9 / hz, f"{format_rate(float(f'{hz:.3g}'))}") if hz else None
     try:
         if cell.pattern == "stream":
-            parts = [load_kept(folder, each).raw["one_way_ns"] for each in outcome.files if each.role == "subscriber"]
+            parts = [load_kept(folder, each).raw["one_way_ns"] for each in outcome.timed if each.role == "subscriber"]
         elif outcome.samples_file:
             parts = [load(folder / outcome.samples_file)["round_trip_ns"]]
         else:

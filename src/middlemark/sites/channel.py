@@ -50,17 +50,102 @@ class WorkerFailedError(Exception):
         self.text = text
         self.advice = advice
 
+    def __reduce__(self) -> tuple[type["WorkerFailedError"], tuple[str, str, str]]:
+        """Cross from one process to another whole."""
+        return WorkerFailedError, (self.code, self.text, self.advice)
 
-class WorkerProcess:
+
+class Channel:
+    """What one worker says and is told, wherever it runs."""
+
+    def __init__(self, who: str, pid: int) -> None:
+        """``pid``: on its machine."""
+        self.who = who
+        self.pid = pid
+        """Its process id."""
+        self.last_heard = time.monotonic()
+        self._events: asyncio.Queue[Message | WorkerFailedError | None] = asyncio.Queue(MOST_WAITING)
+
+    def send(self, command: Message) -> None:
+        """Give it one command; a worker that is gone is found out by the next :meth:`event`."""
+        raise NotImplementedError
+
+    async def said(self) -> Message:
+        """Return the next event, whatever it is. Raises WorkerFailedError when it ended, or is beside the protocol."""
+        return await self._taken(await self._events.get())
+
+    async def _taken(self, event: Message | WorkerFailedError | None) -> Message:
+        if event is None:
+            await self._drain()
+            raise self.ended_early()
+        if isinstance(event, WorkerFailedError):
+            raise event
+        return event
+
+    async def event(
+        self, *awaited: type[Awaited], timeout_s: float, ticking: bool = False, also: tuple[type[Awaited], ...] = ()
+    ) -> Awaited:
+        """Return the next event that is ``awaited``, or of ``also`` (others are passed over).
+
+        Raises WorkerFailedError when it says ``error``, or something that is not in the protocol, ends, or is silent:
+        for ``timeout_s``, or, while ``ticking``, for CONTROL_SILENCE_S.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            until = min(deadline, self.last_heard + CONTROL_SILENCE_S) if ticking else deadline
+            try:
+                # Not wait_for(), which may forget a cancellation that comes together with the event.
+                async with asyncio.timeout(max(0.0, until - time.monotonic())):
+                    taken = await self._events.get()
+            except TimeoutError:
+                if ticking and time.monotonic() < min(deadline, self.last_heard + CONTROL_SILENCE_S):
+                    continue
+                raise self.hung(awaited) from None
+            event = await self._taken(taken)
+            if isinstance(event, ErrorEvent):
+                raise WorkerFailedError(event.code, f"{self.who}: {event.text}", event.advice)
+            for kind in (*awaited, *also):
+                if isinstance(event, kind):
+                    return event
+
+    async def _drain(self) -> None:
+        """Wait for its last words."""
+
+    def beside_the_protocol(self, what: str) -> WorkerFailedError:
+        """Say that it said ``what``, which is wrong: the message and the field."""
+        return WorkerFailedError(
+            "internal",
+            f"{self.who} said something that is not in the protocol: {what}",
+            "worker and launcher are of different versions: build both anew",
+        )
+
+    def hung(self, awaited: Sequence[type[Message]] = ()) -> WorkerFailedError:
+        """Say that it did not answer in time, and what is known of its state."""
+        awaiting = f" (awaited: {' or '.join(map(_event_name, awaited))})" if awaited else ""
+        return WorkerFailedError(
+            "hung", f"{self.who} (pid {self.pid}) did not answer in time{awaiting}: {self._state()}{self.last_words()}"
+        )
+
+    def _state(self) -> str:
+        return "its state is unknown"
+
+    def ended_early(self) -> WorkerFailedError:
+        """Say how it ended."""
+        return WorkerFailedError("crashed", f"{self.who} (pid {self.pid}) closed its control channel")
+
+    def last_words(self) -> str:
+        """Return the end of what it wrote to stderr, for an error's text."""
+        return ""
+
+
+class WorkerProcess(Channel):
     """A started worker. Its stdin and stdout are pipes, not sockets: those would count as evidence of Unix sockets."""
 
     def __init__(self, who: str, process: subprocess.Popen[bytes]) -> None:
         """Use :meth:`start`."""
-        self.who = who
+        super().__init__(who, process.pid)
         self.process = process
         self.started_ns = time.monotonic_ns()
-        self.last_heard = time.monotonic()
-        self._events: asyncio.Queue[Message | WorkerFailedError | None] = asyncio.Queue(MOST_WAITING)
         self._stderr = bytearray()
         self._ended = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -130,23 +215,10 @@ class WorkerProcess:
         except msgspec.ValidationError as error:
             return self.beside_the_protocol(f"{name}: {error}")
 
-    def beside_the_protocol(self, what: str) -> WorkerFailedError:
-        """Say that it said ``what``, which is wrong: the message and the field."""
-        return WorkerFailedError(
-            "internal",
-            f"{self.who} said something that is not in the protocol: {what}",
-            "worker and launcher are of different versions: build both anew",
-        )
-
     async def _read_stderr(self, lines: asyncio.StreamReader) -> None:
         while chunk := await lines.read(4096):
             self._stderr += chunk
             del self._stderr[:-LAST_WORDS_BYTES]
-
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self.process.pid
 
     def send(self, command: Message) -> None:
         """Write one command; a worker that is gone is found out by the next :meth:`event`."""
@@ -156,36 +228,6 @@ class WorkerProcess:
             self.process.stdin.write(msgspec.json.encode(command) + b"\n")
             self.process.stdin.flush()
 
-    async def event(
-        self, *awaited: type[Awaited], timeout_s: float, ticking: bool = False, also: tuple[type[Awaited], ...] = ()
-    ) -> Awaited:
-        """Return the next event that is ``awaited``, or of ``also`` (others are passed over).
-
-        Raises WorkerFailedError when it says ``error``, or something that is not in the protocol, ends, or is silent:
-        for ``timeout_s``, or, while ``ticking``, for CONTROL_SILENCE_S.
-        """
-        deadline = time.monotonic() + timeout_s
-        while True:
-            until = min(deadline, self.last_heard + CONTROL_SILENCE_S) if ticking else deadline
-            try:
-                # Not wait_for(), which may forget a cancellation that comes together with the event.
-                async with asyncio.timeout(max(0.0, until - time.monotonic())):
-                    event = await self._events.get()
-            except TimeoutError:
-                if ticking and time.monotonic() < min(deadline, self.last_heard + CONTROL_SILENCE_S):
-                    continue
-                raise self.hung(awaited) from None
-            if event is None:
-                await self._drain()
-                raise self.ended_early()
-            if isinstance(event, WorkerFailedError):
-                raise event
-            if isinstance(event, ErrorEvent):
-                raise WorkerFailedError(event.code, f"{self.who}: {event.text}", event.advice)
-            for kind in (*awaited, *also):
-                if isinstance(event, kind):
-                    return event
-
     async def _drain(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2.0):
@@ -193,14 +235,9 @@ class WorkerProcess:
             async with asyncio.timeout(0.5):
                 await asyncio.shield(self._tasks[1])
 
-    def hung(self, awaited: Sequence[type[Message]] = ()) -> WorkerFailedError:
-        """Say that it did not answer in time, and whether it is stopped."""
+    def _state(self) -> str:
         state = process_state(self.pid)
-        why = "it is stopped (SIGSTOP or a debugger)" if state in ("T", "t") else f"its state is {state or 'unknown'}"
-        awaiting = f" (awaited: {' or '.join(map(_event_name, awaited))})" if awaited else ""
-        return WorkerFailedError(
-            "hung", f"{self.who} (pid {self.pid}) did not answer in time{awaiting}: {why}{self.last_words()}"
-        )
+        return "it is stopped (SIGSTOP or a debugger)" if state in ("T", "t") else f"its state is {state or 'unknown'}"
 
     def ended_early(self) -> WorkerFailedError:
         """Say how it ended."""

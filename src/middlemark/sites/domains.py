@@ -1,6 +1,7 @@
 """DDS domains of the trials' own, so that neither a leftover nor a neighbour can take part."""
 
 import contextlib
+from collections.abc import Iterable
 
 FIRST, LAST = 1, 101
 """0 is everybody's default; above 101 the ports of a domain lie in Linux's ephemeral range (32768 and up)."""
@@ -14,9 +15,9 @@ class Domains:
         """``seed`` spreads concurrent runs over the range."""
         self._last = FIRST + seed % (LAST - FIRST + 1)
 
-    def next(self) -> int:
-        """Return a domain nobody on this machine uses; the next in turn when all are used."""
-        used = used_domains()
+    def next(self, elsewhere: Iterable[int] = ()) -> int:
+        """Return a domain nobody on this machine nor ``elsewhere`` uses; the next in turn when all are used."""
+        used = used_domains().union(elsewhere)
         for step in range(1, LAST - FIRST + 2):
             domain = FIRST + (self._last - FIRST + step) % (LAST - FIRST + 1)
             if domain not in used:

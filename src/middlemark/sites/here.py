@@ -1,10 +1,11 @@
 """This machine as a site: what it does in each trial of a run, from the first process to the last file that is left.
 
-Whoever coordinates a trial asks a ``Session`` for what it needs, and touches no process and no file of /proc itself: a
-host elsewhere is the same session behind a connection.
+Whoever coordinates a trial asks a session (``session.Session``) for what it needs, and touches no process and no file
+of /proc itself: a host elsewhere is the same session behind a connection.
 """
 
 import contextlib
+import os
 import shutil
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,9 +15,10 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.link import sites_of
-from middlemark.model.outcome import Evidence, Failure, NetworkCost
+from middlemark.model.noise import Witnessed
+from middlemark.model.outcome import Evidence, Failure, NetworkCost, RunWarning
 from middlemark.model.plan import Limits
-from middlemark.model.protocol import Account, Settings
+from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
 from middlemark.sites import evidence, recorded, residue
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
@@ -28,17 +30,8 @@ from middlemark.sites.memory import refuse_too_much
 from middlemark.sites.namespace import OWN, Namespace
 from middlemark.sites.process_resources import read_account
 from middlemark.sites.processes import Processes
-from middlemark.sites.witness import Witness
-
-
-class CompanionUse(msgspec.Struct, frozen=True):
-    """A companion, and what it had used by the beginning and by the end of the counting."""
-
-    name: str
-    pid: int
-    ready_ns: int
-    first: Account
-    last: Account
+from middlemark.sites.session import CompanionUse, Ground
+from middlemark.sites.witness import Waited, Witness
 
 
 class Here:
@@ -68,13 +61,13 @@ class Here:
         """
         if cell.link is None:
             own = msgspec.structs.replace(OWN, interface=self.interface)
-            return Session(worker, scope, self.witness, (own,))
+            return Session(worker, scope, self.witness, (own,), domains=self.domains)
         joined = self._joined.get(cell.link)
         if joined is None or not joined.stands:
             if joined is not None:
                 joined.end()
             joined = self._joined[cell.link] = await join(cell.link)
-        return Session(worker, scope, self.witness, joined.named(sites_of(cell.across)), joined)
+        return Session(worker, scope, self.witness, joined.named(sites_of(cell.across)), joined, self.domains)
 
     def end(self) -> None:
         """Take down what joined sites. To be called when the last trial has ended, in whatever way."""
@@ -92,10 +85,13 @@ class Session:
         witness: str | None,
         namespaces: Sequence[Namespace],
         joined: Joined | None = None,
+        domains: Domains | None = None,
     ) -> None:
         """``namespaces``: those of the trial's sites here, the senders' first; ``joined``: by what."""
         self.link = None if joined is None else joined.how
-        """How the link between the sites is emulated; None: there is none."""
+        self.clocks: str | None = None
+        self.doubts: tuple[RunWarning, ...] = ()
+        self._domains = domains or Domains(os.getpid())
         self._carriers = () if joined is None else joined.pids
         self._worker = worker
         self._scope = scope
@@ -103,34 +99,36 @@ class Session:
         self._patterns = residue.patterns_of(worker.description.residue)
         self._before = residue.left_before(self._patterns, scope)
         self._mine = children()
-        self.scratch = residue.make_scratch(self._patterns, scope, self._before)
+        self._scratch = residue.make_scratch(self._patterns, scope, self._before)
         self._processes = Processes()
         self._witness_program = witness
+        self._witness: Witness | None = None
         self._counters: evidence.NetworkCounters | None = None
         self._counted: evidence.Counters | None = None
         self._companions: list[tuple[Companion, Account | None]] = []
 
     @property
-    def interface(self) -> str:
-        """The network interface that the trial's traffic keeps to; it has one name wherever the roles are."""
-        return self._namespaces[0].interface
+    def grounds(self) -> tuple[Ground, Ground]:
+        """Return the one that both ends share: an interface has one name in either namespace."""
+        own = Ground(self._scratch, self._namespaces[0].interface)
+        return own, own
+
+    def domain(self) -> int:
+        """As in ``session.Session``, like all of these."""
+        return self._domains.next()
 
     async def prepare(
         self, cell: Cell, limits: Limits, cpus: Sequence[int | None], graph: Workload | None, number: int
-    ) -> Witness:
-        """Write what the workers will read, and look at the machine while nothing of the trial runs.
-
-        ``cpus``: each role's processor. ``number``: the trial's round. Raises WorkerFailedError and OSError.
-        """
+    ) -> None:
+        """Refuse what the memory does not hold, hand files over, and have the witness probe."""
         refuse_too_much(cell, limits)
         if graph is not None:
-            recorded.hand_over(graph, self.scratch, number)
-        witness = Witness(self._witness_program, cell, limits, cpus)
-        await witness.look_before(self._processes)
-        return witness
+            recorded.hand_over(graph, self._scratch, number)
+        self._witness = Witness(self._witness_program, cell, limits, cpus)
+        await self._witness.look_before(self._processes)
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
-        """Start what the settings need beside the workers, where the senders are; return the workers' environment."""
+        """Start each in the senders' namespace, with the trial's mark."""
         environment: dict[str, str] = {}
         at = self._namespaces[0]
         for spec in await declared(self._worker.path, settings, at.prefix):
@@ -140,31 +138,45 @@ class Session:
         return environment
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> WorkerProcess:
-        """Start a worker where the receivers are, or where the senders are."""
+        """Start a process in the receivers' or in the senders' namespace."""
         at = self._namespaces[-1 if receives else 0]
         argv = [*at.prefix, self._worker.path]
         worker = await WorkerProcess.start(who, argv, {MARK: self._scope, **environment})
         self._processes.workers.append(worker)
         return worker
 
-    async def watch(self, witness: Witness) -> None:
-        """Have the witness see who has the processors, and begin to count."""
-        await witness.watch(self._processes, self._carriers)
+    async def settled(self) -> None:
+        """At once: both ends look into one folder."""
+
+    async def keep_awake(self, longest_s: float) -> None:
+        """Have the witness do that."""
+        assert self._witness is not None, "it is prepared"
+        await self._witness.keep_awake(longest_s)
+
+    async def watch(self) -> None:
+        """Begin to count, and open what is read meanwhile."""
+        assert self._witness is not None, "it is prepared"
+        await self._witness.watch(self._processes, self._carriers)
         self._counted = evidence.read_counters(self._namespaces)
         self._counters = evidence.NetworkCounters(self._namespaces)
         self._companions = [(each, read_account(each.process.pid)) for each in self._processes.companions]
 
+    def hear(self, event: Message, *, first: bool) -> None:
+        """Tell the witness."""
+        assert self._witness is not None, "it is prepared"
+        self._witness.hear(event, first=first)
+
     def network(self) -> NetworkCost:
-        """Return the network's counters as they stand; only a difference of two readings means anything."""
+        """Read the kernel's tables."""
         assert self._counters is not None, "it watches"
         return self._counters.read()
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
-        """Return what waits for the death of each companion: it raises WorkerFailedError then, and ends no earlier."""
+        """Watch each companion."""
         return [each.watch() for each in self._processes.companions]
 
-    def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
-        """Return what moved since :meth:`watch`, what the workers have open, and what the companions used."""
+    async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
+        """Read what :meth:`watch` has read once more."""
         assert self._counted is not None, "it watches"
         now = evidence.read_counters(self._namespaces)
         used = [(each, first, read_account(each.process.pid)) for each, first in self._companions]
@@ -175,8 +187,16 @@ class Session:
             if first and last
         )
 
-    def blame(self, error: WorkerFailedError) -> Failure:
-        """Name the cause rather than the symptom."""
+    async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
+        """Ask the witness."""
+        assert self._witness is not None, "it is prepared"
+        return await self._witness.conclude(begins_ns=begins_ns, to_ns=to_ns, waited=waited)
+
+    async def bring(self, folder: str) -> None:
+        """Nothing: the workers have written into the run's folder."""
+
+    async def blame(self, error: WorkerFailedError) -> Failure:
+        """Look at the processes."""
         return self._processes.blame(error)
 
     async def close(self, grace_s: float) -> list[str]:
@@ -188,4 +208,4 @@ class Session:
             residue.clear(self._patterns, self._scope, self._before)
             return unclean
         finally:
-            shutil.rmtree(self.scratch, ignore_errors=True)
+            shutil.rmtree(self._scratch, ignore_errors=True)

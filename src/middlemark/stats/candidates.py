@@ -136,7 +136,7 @@ def _latencies(
 ) -> Iterable[np.ndarray[tuple[int], np.dtype[np.uint64]]]:
     """Return the times that ``latency_of`` is the summary of, each in ns from its intended instant."""
     if cell.pattern == "stream":
-        return [each.raw["one_way_ns"] for file in trial.outcome.files if (each := kept(file)).role == "subscriber"]
+        return [each.raw["one_way_ns"] for file in trial.outcome.timed if (each := kept(file)).role == "subscriber"]
     trips = [kept(file).raw for file in trial.outcome.files if file.role == "client"]
     alone = None if trips else samples(trial.outcome)
     return [each["round_trip_ns"] + each["late_ns"] for each in (trips if alone is None else [alone])]

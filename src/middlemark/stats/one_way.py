@@ -57,6 +57,11 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
     )
 
 
+def without_times(found: OneWay, absent: str) -> OneWay:
+    """Return it without what the clocks of both ends are needed for."""
+    return msgspec.structs.replace(found, all=None, by_subscriber={}, from_sent=None, absent=absent, in_histogram=0)
+
+
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:
     """Return ``one_way_ns`` less how late each message was sent, or None and why it cannot be told of all of them."""
     outgrown = [each.index for each in subscribers if each.histogram is not None]

@@ -27,6 +27,8 @@ def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
     """Return the rates of a trial of a stream; ``cell``: known, where it may be that of a workload."""
     if cell is not None and cell.workload is not None:
         each = tuple(edge_hz(subscriber, outcome) for subscriber in outcome.subscribers)
+    elif outcome.stamps_absent:
+        each = tuple(map(arrived_hz, outcome.subscribers))
     else:
         each = tuple(received_hz(subscriber, outcome.publishers) for subscriber in outcome.subscribers)
     known = [rate for rate in each if rate is not None]
@@ -45,6 +47,15 @@ def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
 def edge_hz(subscriber: Arrived, outcome: TrialOutcome) -> float | None:
     """Return intact messages a second of the whole trial: few come on a slow topic, and their own span is too short."""
     return (subscriber.received - subscriber.damaged) / outcome.measured_s if outcome.measured_s else None
+
+
+def arrived_hz(subscriber: Arrived) -> float | None:
+    """Return intact messages a second from the first that arrived to the last, by the subscriber's own clock alone."""
+    between = subscriber.last_received_ns - max(subscriber.first_received_ns, subscriber.last_warm_up_ns)
+    intact = subscriber.received - subscriber.damaged
+    if intact <= 0:
+        return 0.0
+    return (intact - 1) * _NS / between if intact > 1 and between > 0 else None
 
 
 def sent_hz(publisher: Sent) -> float | None:

@@ -12,7 +12,7 @@ from middlemark.model.samples import NOT_MEASURED
 from middlemark.model.times import Summary, Times
 from middlemark.stats.breakdown import Breakdown, round_trip_breakdown, stream_breakdown
 from middlemark.stats.floors import by_rate
-from middlemark.stats.one_way import OneWay, one_way, round_trips
+from middlemark.stats.one_way import OneWay, one_way, round_trips, without_times
 from middlemark.stats.outliers import Outliers, of_round_trips, of_stream
 from middlemark.stats.quantiles import Numbers, summarise
 from middlemark.stats.rates import Rates, rates, replies_hz
@@ -108,6 +108,15 @@ def _imported(outcome: TrialOutcome, told: Imported) -> TrialSummary:
 def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, in_full: bool) -> TrialSummary:
     of_roles = [kept(each) for each in outcome.files]
     found = one_way(of_roles)
+    if outcome.stamps_absent:
+        return TrialSummary(
+            outcome=outcome,
+            times=Times(write_ns=found.write),
+            samples=found.samples,
+            rates=rates(outcome, cell),
+            one_way=without_times(found, outcome.stamps_absent),
+            breakdown=stream_breakdown(outcome, of_roles, found.absent) if in_full else None,
+        )
     series = [each.raw["one_way_ns"] for each in of_roles if each.role == "subscriber"]
     return TrialSummary(
         outcome=outcome,

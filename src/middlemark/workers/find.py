@@ -33,7 +33,12 @@ def find_workers() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     of one name the first counts. Raises OSError where this process may not start another, or open what that takes.
     """
     paths = executables()
-    found = interrupts.run(_describe_all(paths)) if paths else []
+    return interrupts.run(described(paths)) if paths else ((), ())
+
+
+async def described(paths: Mapping[str, str]) -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
+    """Ask the workers at these paths, by adapter, what they are. As :func:`find_workers`."""
+    found = await _describe_all(paths)
     workers = tuple(
         sorted((each for each in found if isinstance(each, Worker)), key=lambda each: each.description.name)
     )

@@ -1,0 +1,50 @@
+"""``middlemark hosts``: what of several machines is ready to measure between them, and what is not."""
+
+import statistics
+
+import click
+
+from middlemark import __version__, exits, interrupts
+from middlemark.commands.options import host_options
+from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.runs.hosts import HostsAsked, reaching
+
+
+@click.command()
+@host_options
+def command(hosts: HostsAsked) -> int:
+    """See whether hosts are reached, have the same versions and adapters, and let traffic through."""
+    from middlemark.document.runs import host_line
+    from middlemark.model.units import format_us
+    from middlemark.sites.channel import WorkerFailedError
+    from middlemark.sites.check import check
+    from middlemark.sites.cluster import HostGoneError
+
+    with reaching(hosts) as reached:
+        if reached is None:
+            raise RequestError([Problem("--hosts", "name the hosts, as in base=localhost,robot=user@robot.local")])
+        cluster = reached.connect()
+        try:
+            found = interrupts.run(check(cluster))
+        except (HostGoneError, WorkerFailedError) as error:
+            raise MeasureError(str(error), "is it on, and does its network hold? Then try again") from None
+    wrong = 0
+    for each in found:
+        facts = cluster.facts[each.name]
+        click.echo(host_line(facts.host))
+        click.echo(f"    address     {facts.host.address}")
+        click.echo(f"    Middlemark  {facts.host.middlemark}{_differs(facts.host.middlemark)}")
+        click.echo(f"    adapters    {', '.join(facts.adapters) or 'none'}")
+        for name, why in each.adapters.items():
+            click.echo(f"                {name}: {why}")
+        round_trip = f"{format_us(statistics.median(each.round_trips_ns))} µs"
+        click.echo(f"    connection  a round trip takes {round_trip} (median of {len(each.round_trips_ns)})")
+        for way, passes in each.passes.items():
+            click.echo(f"    {way}: {'gets through' if passes else 'does not get through: see to the firewall there'}")
+        wrong += sum(not passes for passes in each.passes.values()) + bool(_differs(facts.host.middlemark))
+        wrong += not facts.adapters
+    return exits.CELL_FAILED if wrong else exits.OK
+
+
+def _differs(version: str) -> str:
+    return "" if version == __version__ else f", and this machine has {__version__}: install the same version"

@@ -1,0 +1,311 @@
+"""Trials whose ends are on two hosts: one session out of two, each behind a connection."""
+
+import asyncio
+import contextlib
+import os
+import time
+import zlib
+from collections.abc import Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Worker
+from middlemark.model.link import HERE, sites_of
+from middlemark.model.noise import Witnessed
+from middlemark.model.outcome import Evidence, Failure, NetworkCost, RunWarning
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import Message, Settings
+from middlemark.model.user_file import user_file
+from middlemark.model.workload import Workload
+from middlemark.sites.channel import Channel, WorkerFailedError
+from middlemark.sites.cluster import Cluster, HostGoneError
+from middlemark.sites.here import Here
+from middlemark.sites.host import KEPT, POLL_S, Begun, Failed, Note, Said
+from middlemark.sites.session import CompanionUse, Ground, Session
+from middlemark.sites.witness import Waited
+
+CLOCKS = "the clocks of two hosts: not yet compared"
+ANSWER_S = 30.0
+"""What a host may take for what is no waiting: a probe, a start, a look at the kernel."""
+SETTLE_S, QUIET_S = 1.0, 0.25
+"""Receivers have their ends open within this; those that leave notes have left all when there were none for so long."""
+SILENCE_S = 8.0
+"""So long after it had to answer a host is gone."""
+
+
+class Apart:
+    """The hosts of a run, as a site; what is not across two of them runs on this machine."""
+
+    def __init__(self, cluster: Cluster, here: Here) -> None:
+        """``here``: this machine."""
+        self.here = here
+        self._cluster = cluster
+
+    def running(self) -> contextlib.AbstractContextManager[None]:
+        """As here; what a killed coordinator left on a host is cleared away when a trial begins there."""
+        return self.here.running()
+
+    async def begin(self, cell: Cell, worker: Worker, scope: str) -> Session:
+        """Begin a trial at both ends."""
+        if cell.across == HERE:
+            return await self.here.begin(cell, worker, scope)
+        if any(user_file(value) for _, value in cell.native):
+            text = "a configuration file of your own is not handed to hosts yet"
+            raise WorkerFailedError("refused", text, "write its settings as --native KEY=VALUE, or measure here")
+        names = sites_of(cell.across)
+        ends = tuple(_End(self._cluster, name) for name in names)
+        addresses = [self._cluster.addresses[name] for name in names]
+        adapter = worker.description.name
+        begun = await asyncio.gather(
+            *(end.begin(cell, adapter, scope, peer) for end, peer in zip(ends, reversed(addresses), strict=True)),
+            return_exceptions=True,
+        )
+        failed = next((each for each in begun if isinstance(each, BaseException)), None)
+        if failed is not None:
+            await asyncio.gather(*(each.close(0.0) for each in ends))
+            raise failed
+        there = [each for each in begun if isinstance(each, Begun)]
+        grounds = [Ground(each.scratch, each.interface, f"{each.scratch}/{KEPT}") for each in there]
+        used = {domain for each in there for domain in each.used_domains}
+        return _Session(ends, grounds, self.here.domains.next(used), self._cluster.doubts(names, adapter))
+
+
+class _FarWorker(Channel):
+    """A worker on a host."""
+
+    def __init__(self, who: str, pid: int, number: int, end: "_End") -> None:
+        super().__init__(who, pid)
+        self._number = number
+        self._end = end
+
+    def send(self, command: Message) -> None:
+        self.last_heard = time.monotonic()
+        self._end.send("tell", self._number, msgspec.json.encode(command))
+
+    def hear(self, event: Message | WorkerFailedError) -> None:
+        self.last_heard = time.monotonic()
+        self._events.put_nowait(event)
+
+    def _state(self) -> str:
+        return f"it runs on {self._end.name}"
+
+
+class _End:
+    """One end of a trial: what is asked of its host, and what comes from there."""
+
+    def __init__(self, cluster: Cluster, name: str) -> None:
+        self.name = name
+        self.network = NetworkCost(**dict.fromkeys(NetworkCost.__struct_fields__, 0))
+        self.other = self
+        self.noted = 0.0
+        """When the last of its notes came; 0: none has."""
+        self._cluster = cluster
+        self._workers: list[_FarWorker] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._outgoing: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
+        self._death: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.lost: WorkerFailedError | None = None
+
+    async def call(self, verb: str, *arguments: Any, timeout_s: float = ANSWER_S) -> Any:
+        if self.lost is not None:
+            raise self.lost
+        try:
+            return await self._cluster.call(self.name, verb, *arguments, timeout_s=timeout_s)
+        except HostGoneError as gone:
+            text = f"{self.name} ({self._cluster.addresses[self.name]}) went away: {gone}"
+            advice = "see whether it is on and can be reached: middlemark hosts --hosts …"
+            self.lost = WorkerFailedError("lost", text, advice)
+            self._die(self.lost)
+            for each in self._workers:
+                each.hear(self.lost)
+            raise self.lost from None
+
+    def _die(self, why: WorkerFailedError) -> None:
+        if not self._death.done():
+            self._death.set_exception(why)
+            self._death.exception()  # nobody may be waiting
+
+    async def begin(self, cell: Cell, adapter: str, scope: str, peer: str) -> Begun:
+        try:
+            await self._cluster.connect(self.name)
+        except HostGoneError as gone:
+            text = f"{self.name} ({self._cluster.addresses[self.name]}) is not there: {gone}"
+            self.lost = WorkerFailedError("lost", text, "see what is wrong: middlemark hosts --hosts …")
+            raise self.lost from None
+        begun: Begun = await self.call("begin", cell, adapter, scope, peer)
+        return begun
+
+    async def start(self, who: str, environment: Mapping[str, str]) -> Channel:
+        pid = await self.call("start", who, dict(environment))
+        self._workers.append(_FarWorker(who, pid, len(self._workers), self))
+        if not self._tasks:
+            self._tasks += [asyncio.create_task(self._listen()), asyncio.create_task(self._speak())]
+        return self._workers[-1]
+
+    def send(self, *what: Any) -> None:
+        """Have it done after all that was sent before."""
+        self._outgoing.put_nowait(what)
+
+    async def _speak(self) -> None:
+        with contextlib.suppress(WorkerFailedError):
+            while True:
+                await self.call(*await self._outgoing.get())
+
+    async def _listen(self) -> None:
+        with contextlib.suppress(WorkerFailedError):
+            while True:
+                for told in await self.call("hear", timeout_s=POLL_S + SILENCE_S):
+                    self._take(told)
+
+    def _take(self, told: Said | Failed | Note) -> None:
+        if isinstance(told, Note):
+            self.noted = time.monotonic()
+            self.other.send("note", told.name, told.content)
+        elif isinstance(told, Failed):
+            why = WorkerFailedError(told.error.code, f"{told.error.text} (on {self.name})", told.error.advice)
+            if told.number is None:
+                self._die(why)
+            else:
+                self._workers[told.number].hear(why)
+        else:
+            self.network = told.network or self.network
+            self._workers[told.number].hear(told.event)
+
+    async def death(self) -> None:
+        await asyncio.shield(self._death)
+
+    async def close(self, grace_s: float) -> list[str]:
+        for task in self._tasks:
+            task.cancel()
+        if self.lost is not None:  # the host ends by itself what it has of the trial
+            return []
+        try:
+            unclean = await self.call("close", grace_s, timeout_s=ANSWER_S + grace_s)
+            return [f"{each} (on {self.name})" for each in unclean]
+        except WorkerFailedError as error:
+            return [error.text]
+
+    async def bring(self, folder: str) -> None:
+        for name, size in await self.call("kept"):
+            path = Path(folder, name)
+            aside = path.with_suffix(".part")
+            try:
+                with open(aside, "wb") as file:
+                    while file.tell() < size:
+                        part = zlib.decompress(await self.call("part", name, file.tell()))
+                        if not part:
+                            break
+                        file.write(part)
+                    whole = file.tell() == size
+                if not whole:
+                    raise WorkerFailedError("internal", f"{name} became shorter on {self.name} while it was fetched")
+                os.replace(aside, path)
+            except OSError as error:
+                raise WorkerFailedError("disk", f"{path}: {error.strerror}", "make room there") from None
+            finally:
+                aside.unlink(missing_ok=True)
+
+
+class _Session:
+    """As ``session.Session``: senders at the first end, receivers at the second."""
+
+    def __init__(
+        self, ends: tuple[_End, ...], grounds: Sequence[Ground], domain: int, doubts: tuple[RunWarning, ...]
+    ) -> None:
+        self.link: str | None = None
+        self.clocks: str | None = CLOCKS
+        self.doubts = doubts
+        self._ends = ends
+        self._near, self._far = ends
+        self._near.other, self._far.other = self._far, self._near
+        self._grounds = (grounds[0], grounds[1])
+        self._domain = domain
+
+    @property
+    def grounds(self) -> tuple[Ground, Ground]:
+        return self._grounds
+
+    def domain(self) -> int:
+        return self._domain
+
+    async def _both(self, verb: str, *arguments: Any) -> list[Any]:
+        return list(await asyncio.gather(*(each.call(verb, *arguments) for each in self._ends)))
+
+    async def prepare(
+        self, cell: Cell, limits: Limits, cpus: Sequence[int | None], graph: Workload | None, number: int
+    ) -> None:
+        assert graph is None, "the plan has the nodes of a workload on one site"
+        parts = (cpus[: cell.publishers], cpus[cell.publishers :])
+        both = zip(self._ends, parts, strict=True)
+        await asyncio.gather(*(each.call("prepare", cell, limits, list(mine), number) for each, mine in both))
+
+    async def start_companions(self, settings: Settings) -> dict[str, str]:
+        found: dict[str, str] = await self._near.call("start_companions", msgspec.json.encode(settings))
+        return found
+
+    async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> Channel:
+        return await (self._far if receives else self._near).start(who, environment)
+
+    async def settled(self) -> None:
+        begin = time.monotonic()
+        while time.monotonic() - begin < SETTLE_S:
+            await asyncio.sleep(0.02)
+            noted = self._far.noted
+            if noted and time.monotonic() - noted > QUIET_S:
+                return
+
+    async def keep_awake(self, longest_s: float) -> None:
+        await self._both("keep_awake", longest_s)
+
+    async def watch(self) -> None:
+        for each, network in zip(self._ends, await self._both("watch"), strict=True):
+            each.network = network
+
+    def hear(self, event: Message, *, first: bool) -> None:
+        """Nothing: the witness of each host was told there."""
+
+    def network(self) -> NetworkCost:
+        near, far = self._near.network, self._far.network
+        return NetworkCost(**{name: getattr(near, name) + getattr(far, name) for name in NetworkCost.__struct_fields__})
+
+    def deaths(self) -> list[Coroutine[Any, Any, None]]:
+        return [each.death() for each in self._ends]
+
+    async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
+        told = await self._both("counted")
+        for each, (_, _, network) in zip(self._ends, told, strict=True):
+            each.network = network
+        (near, companions, _), (far, _, _) = told
+        both = {name: getattr(near, name) + getattr(far, name) for name in Evidence.__struct_fields__}
+        return Evidence(**both), companions
+
+    async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
+        found: Witnessed | None = await self._near.call("witnessed", list(begins_ns), to_ns, waited)
+        return found
+
+    async def bring(self, folder: str) -> None:
+        for each in self._ends:
+            await each.bring(folder)
+
+    async def blame(self, error: WorkerFailedError) -> Failure:
+        lost = next((each.lost for each in self._ends if each.lost is not None), None)
+        own = lost or error
+        failure = Failure(code=own.code, text=own.text, advice=own.advice)
+        if lost is not None:
+            return failure
+        try:
+            found = await asyncio.gather(*(each.call("blame", error, timeout_s=SILENCE_S) for each in self._ends))
+        except WorkerFailedError as gone:
+            return Failure(code=gone.code, text=gone.text, advice=gone.advice)
+        return next((each for each in found if each.text != error.text), failure)
+
+    async def close(self, grace_s: float) -> list[str]:
+        closing = asyncio.gather(*(each.close(grace_s) for each in self._ends))
+        try:
+            ended = await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            ended = await closing
+        return [text for each in ended for text in each]

@@ -1,0 +1,63 @@
+"""The network interface that leads to another machine, and what the kernel says of it."""
+
+import ctypes
+import fcntl
+import socket
+import struct
+
+import msgspec
+
+SPEED_UNKNOWN = (0, 0xFFFF, 0xFFFFFFFF)
+
+
+class Interface(msgspec.Struct, frozen=True):
+    """What is not known is None."""
+
+    interface: str
+    mtu: int | None
+    link_bps: float | None
+    driver: str | None
+
+
+def towards(address: str) -> str:
+    """Return the name of the interface by which this machine sends to that address. Raises OSError."""
+    with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
+        any_socket.connect((address, 9))
+        own = any_socket.getsockname()[0]
+        for _, name in socket.if_nameindex():
+            if _asked(any_socket, name, 0x8915, 4, 20) == socket.inet_aton(own):  # SIOCGIFADDR
+                return name
+    raise OSError(f"no network interface has the address {own}, from which {address} is reached")
+
+
+def read_interface(name: str) -> Interface:
+    """Ask the kernel."""
+    with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
+        mtu = _asked(any_socket, name, 0x8921, 4, 16)  # SIOCGIFMTU
+        settings = _ethtool(any_socket, name, struct.pack("=I", 0x1).ljust(44, b"\0"))  # ETHTOOL_GSET
+        driver = _ethtool(any_socket, name, struct.pack("=I", 0x3).ljust(196, b"\0"))  # ETHTOOL_GDRVINFO
+    low, high = (0, 0) if settings is None else (struct.unpack_from("=H", settings, at)[0] for at in (12, 28))
+    speed = high << 16 | low
+    return Interface(
+        interface=name,
+        mtu=None if mtu is None else struct.unpack("=i", mtu)[0],
+        link_bps=None if speed in SPEED_UNKNOWN else speed * 1e6,
+        driver=None if driver is None else driver[4:36].partition(b"\0")[0].decode(errors="replace") or None,
+    )
+
+
+def _asked(any_socket: socket.socket, name: str, request: int, size: int, at: int) -> bytes | None:
+    try:
+        answer = fcntl.ioctl(any_socket, request, name.encode().ljust(40, b"\0"))
+    except OSError:
+        return None
+    return answer[at : at + size]
+
+
+def _ethtool(any_socket: socket.socket, name: str, asked: bytes) -> bytes | None:
+    memory = ctypes.create_string_buffer(asked, len(asked))
+    try:
+        fcntl.ioctl(any_socket, 0x8946, struct.pack("16sP16x", name.encode(), ctypes.addressof(memory)))
+    except OSError:
+        return None
+    return memory.raw

@@ -1,0 +1,216 @@
+"""Runs between two hosts that SSH reaches: Dask over TLS between them, and nothing left on either."""
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from product import Bench, marked, until
+from two_hosts import NAMES, SSHD, TwoHosts, two_hosts
+
+from middlemark.sites.channel import WorkerFailedError
+from middlemark.workers.find import find_workers
+
+BUILT = {each.description.name for each in find_workers()[0]}
+BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors")
+
+
+@pytest.fixture
+def hosts(bench: Bench) -> Iterator[TwoHosts]:
+    pytest.importorskip("distributed")
+    pytest.importorskip("asyncssh")
+    if missing := {"udp", "cyclonedds"} - BUILT:
+        pytest.skip(f"{', '.join(sorted(missing))} was not built here")
+    if os.geteuid() != 0 or not os.access(SSHD, os.X_OK):
+        pytest.skip("two hosts want root and openssh-server")
+    mark = secrets.token_hex(8)
+    try:
+        with two_hosts(bench, mark) as both:
+            yield both
+            assert left(both) == []
+    except WorkerFailedError as error:
+        pytest.skip(error.text)
+
+
+def left(hosts: TwoHosts) -> list[str]:
+    """Processes and files that are there after a run; a connection that has just ended is given its time."""
+    deadline = time.monotonic() + 20
+    while True:
+        found = []
+        for pid in marked(hosts.mark):
+            with contextlib.suppress(OSError):
+                found.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode())
+        found += [str(path) for name in NAMES for path in hosts.temporary(name).iterdir()]
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.1)
+
+
+def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> None:
+    ended = hosts.start("run", "--adapter", "udp,cyclonedds", "--transport", "udp", "--trials", "1", *BRIEF).ended(120)
+    assert ended.code == 0, ended.err
+    document = ended.document
+    machines = {each["name"]: each for each in document["run"]["machines"]}
+    assert machines.keys() == NAMES.keys()
+    for name, machine in machines.items():
+        assert machine["address"] == NAMES[name]
+        assert machine["interface"] == "mm0"
+        assert machine["mtu"] == 1500
+        assert machine["driver"] == "veth"
+    cells = {cell["adapter"]: cell for cell in document["cells"]}
+    assert cells.keys() == {"udp", "cyclonedds"}
+    for cell in cells.values():
+        assert cell["failed"] is None, cell["failed"]
+        assert cell["across"] == "base-robot"
+        assert cell["samples"] == 200
+        assert cell["carried_by"] == "udp"
+        assert cell["breakdown_absent"] == "the clocks of two hosts: not yet compared"
+        assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
+    report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
+    assert all(f"{name}: " in report for name in NAMES)
+    names = {path.name for path in (ended.folder / "samples").iterdir()}
+    assert len([name for name in names if name.endswith(".npy")]) == 4
+    assert not [name for name in names if name.endswith(".part")]
+
+
+def test_a_stream_between_two_hosts_has_its_rate_and_no_one_way_latency(hosts: TwoHosts) -> None:
+    ended = hosts.start(
+        "run", "--adapter", "udp", "--pattern", "stream", "--rate", "1k", "--trials", "1", "--size", "1k",
+        "--duration", "1s", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
+    ).ended(120)  # fmt: skip
+    assert ended.code == 0, ended.err
+    [cell] = ended.document["cells"]
+    assert cell["failed"] is None, cell["failed"]
+    assert cell["one_way_ns"] is None
+    assert cell["one_way_from_sent_absent"] == "the clocks of two hosts: not yet compared"
+    assert 900 < cell["rate_hz"] < 1100
+    assert cell["lost"] == 0
+
+
+def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+    robot = hosts.network("robot")
+    run = hosts.start(
+        "run", "--adapter", "udp", "--transport", "udp", "--trials", "3", "--size", "1k", "--duration", "3s",
+        "--quiet", "--format", "json", "--no-floors",
+    )  # fmt: skip
+
+    def workers() -> list[int]:
+        found = []
+        for pid in marked(hosts.mark):
+            with contextlib.suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                measures = words[0].endswith(b"middlemark-worker-udp") and len(words) == 2
+                if measures and os.readlink(f"/proc/{pid}/ns/net") == robot:
+                    found.append(pid)
+        return found
+
+    def dask() -> int:
+        """The parent of a worker that has measured for a while."""
+        for worker in workers():
+            time.sleep(1)
+            with contextlib.suppress(OSError):
+                return int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
+        return 0
+
+    os.kill(until(dask, 60), signal.SIGKILL)
+    ended = run.ended(180)
+    outcomes = ended.kept
+    assert len(outcomes) == 3
+    assert [each.get("failed") is None for each in outcomes] == [False, True, True]
+    assert outcomes[0]["failed"]["code"] == "lost"
+    assert "robot (10.213.0.2) went away" in outcomes[0]["failed"]["text"]
+
+
+def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> None:
+    run = hosts.start("run", "--adapter", "udp", "--transport", "udp", "--size", "1k", "--duration", "30s", "--quiet")
+    until(lambda: any(b"worker-udp" in argv(pid) and b"--" not in argv(pid) for pid in marked(hosts.mark)), 60)
+    run.process.kill()
+    run.process.communicate()
+
+
+def argv(pid: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
+    ended = hosts.start("hosts").ended(120)
+    assert ended.code == 0, ended.err + ended.out
+    for name in NAMES:
+        assert f"{name}: " in ended.out
+    assert "UDP from robot: gets through" in ended.out
+    assert "cyclonedds" in ended.out
+
+
+def test_a_cluster_that_exists_is_joined_by_its_workers_names(bench: Bench) -> None:
+    pytest.importorskip("distributed")
+    pytest.importorskip("cryptography")
+    if "udp" not in BUILT:
+        pytest.skip("udp was not built here")
+    with a_cluster(bench) as (address, tls):
+        refused = bench.run("run", "--scheduler", address.replace("tls", "tcp"), "--adapter", "udp")
+        assert refused.code == 2
+        assert "whoever reaches a cluster without TLS can run programs on its hosts" in refused.err
+        stranger = [*tls[:2], "--tls-cert", str(bench.folder / "other-cert.pem")]
+        stranger += ["--tls-key", str(bench.folder / "other-key.pem")]
+        rejected = bench.run("hosts", "--scheduler", address, *stranger, command=PLAIN)
+        assert rejected.code == 3, rejected.err
+        ended = bench.run(
+            "run", "--scheduler", address, *tls, "--adapter", "udp", "--transport", "udp", "--trials", "1", *BRIEF,
+            command=PLAIN,
+        )  # fmt: skip
+    assert ended.code == 0, ended.err
+    assert [each["name"] for each in ended.document["run"]["machines"]] == ["base", "robot"]
+    [cell] = ended.document["cells"]
+    assert (cell["failed"], cell["across"], cell["samples"]) == (None, "base-robot", 200)
+
+
+PLAIN = (sys.executable, "-m", "middlemark")
+"""Without -W error: Dask's warnings are its own."""
+
+
+@contextlib.contextmanager
+def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
+    """A scheduler and two workers on this machine; its address, and the options that name its certificates."""
+    from middlemark.sites.certificates import make
+
+    made, other = make(), make()
+    contents = {"ca": made.authority, "cert": made.certificate, "key": made.key}
+    contents |= {"other-cert": other.certificate, "other-key": other.key}
+    for kind, content in contents.items():
+        (bench.folder / f"{kind}.pem").write_text(content)
+    paths = {kind: str(bench.folder / f"{kind}.pem") for kind in ("ca", "cert", "key")}
+    tls = ["--tls-ca-file", paths["ca"], "--tls-cert", paths["cert"], "--tls-key", paths["key"]]
+    about = bench.folder / "scheduler.json"
+    temporary = bench.folder / "dask"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+
+    def start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-m", f"distributed.cli.dask_{program}", *tls, "--no-dashboard", *arguments]
+        return subprocess.Popen(argv, env=environment, stderr=subprocess.DEVNULL)
+
+    processes = [
+        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", "tls", "--scheduler-file", str(about))
+    ]
+    try:
+        until(about.exists, 30)
+        address = until(lambda: json.loads(about.read_text() or "{}").get("address"), 10)
+        processes += [
+            start("worker", address, "--name", name, "--nthreads", "1", "--no-nanny") for name in ("base", "robot")
+        ]
+        options = ["--tls-ca", paths["ca"], "--tls-cert", paths["cert"], "--tls-key", paths["key"]]
+        yield address, options
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait(20)

@@ -1,0 +1,104 @@
+"""Two hosts for tests: network namespaces with a line between them, each with an SSH server and a /tmp of its own."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from product import MARK, ROOT, Bench, Run
+
+from middlemark import interrupts
+from middlemark.sites.link import join
+
+PORT = 2222
+SSHD = "/usr/sbin/sshd"
+NAMES = {"base": "10.213.0.1", "robot": "10.213.0.2"}
+
+
+class TwoHosts:
+    """What a test starts the product between."""
+
+    def __init__(self, bench: Bench, folder: Path, prefixes: Mapping[str, tuple[str, ...]], mark: str) -> None:
+        self.bench = bench
+        self.folder = folder
+        self.mark = mark
+        """In the environment of all that SSH starts."""
+        self._prefixes = prefixes
+
+    @property
+    def hosts(self) -> str:
+        return ",".join(f"{name}=root@{address}:{PORT}" for name, address in NAMES.items())
+
+    def temporary(self, name: str) -> Path:
+        return self.folder / name / "tmp"
+
+    def start(self, *arguments: str) -> Run:
+        """Start `middlemark ARGUMENTS --hosts …` on the first host."""
+        command = (*self._prefixes["base"], sys.executable, "-m", "middlemark")
+        environment = {
+            "HOME": str(self.folder / "home"),
+            "MIDDLEMARK_WORKERS": os.environ.get("MIDDLEMARK_WORKERS", ""),
+        }
+        return self.bench.start(*arguments, "--hosts", self.hosts, command=command, environment=environment)
+
+    def network(self, name: str) -> str:
+        """The network namespace of that host, as /proc/PID/ns/net has it."""
+        return subprocess.run(
+            [*self._prefixes[name], "readlink", "/proc/self/ns/net"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+
+@contextlib.contextmanager
+def two_hosts(bench: Bench, mark: str) -> Iterator[TwoHosts]:
+    """Within, both hosts are up."""
+    folder = bench.folder / "hosts"
+    home = folder / "home/.ssh"
+    home.mkdir(parents=True, mode=0o700)
+    for key in (home / "id_ed25519", folder / "host_key"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    shutil.copy(home / "id_ed25519.pub", folder / "authorized")
+    public = (folder / "host_key.pub").read_text()
+    (home / "known_hosts").write_text("".join(f"[{each}]:{PORT} {public}" for each in NAMES.values()))
+    os.makedirs("/run/sshd", exist_ok=True)
+    link = interrupts.run(join("1gbit"))
+    servers: list[subprocess.Popen[bytes]] = []
+    try:
+        sides = {each.name: each.prefix for each in link.named(tuple(NAMES))}
+        for name, prefix in sides.items():
+            (folder / name / "tmp").mkdir(parents=True)
+            environment = {
+                "PYTHONPATH": str(ROOT / "src"),
+                "MIDDLEMARK_WORKERS": os.environ.get("MIDDLEMARK_WORKERS", ""),
+                "TMPDIR": str(folder / name / "tmp"),
+                MARK: mark,
+            }
+            configuration = folder / name / "sshd_config"
+            configuration.write_text(
+                f"Port {PORT}\nListenAddress {NAMES[name]}\nHostKey {folder / 'host_key'}\nPidFile none\n"
+                f"AuthorizedKeysFile {folder / 'authorized'}\nStrictModes no\nPermitRootLogin yes\nUsePAM no\n"
+                f"SetEnv {' '.join(f'{key}={value}' for key, value in environment.items())}\n"
+            )
+            servers.append(
+                subprocess.Popen([*prefix, SSHD, "-D", "-e", "-f", str(configuration)], stderr=subprocess.PIPE)
+            )
+        _until_listening(servers, sides)
+        yield TwoHosts(bench, folder, sides, mark)
+    finally:
+        for server in servers:
+            server.terminate()
+            server.communicate()
+        link.end()
+
+
+def _until_listening(servers: list[subprocess.Popen[bytes]], sides: Mapping[str, tuple[str, ...]]) -> None:
+    deadline = time.monotonic() + 10
+    for server, (name, prefix) in zip(servers, sides.items(), strict=True):
+        asked = f"import socket; socket.create_connection(('{NAMES[name]}', {PORT}), 1)"
+        while subprocess.run([*prefix, "python3", "-IS", "-c", asked], capture_output=True, check=False).returncode:
+            assert server.poll() is None, (server.stderr.read() if server.stderr else b"").decode()
+            assert time.monotonic() < deadline, f"sshd of {name} does not answer"
+            time.sleep(0.05)

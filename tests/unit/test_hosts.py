@@ -1,0 +1,128 @@
+"""Hosts as they are written and planned, and the certificates that their cluster gets."""
+
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+from planning import plan_of, problems_of
+
+from middlemark import __version__
+from middlemark.document.runs import host_line
+from middlemark.model.hosts import HostAddress, parse_hosts
+from middlemark.model.levels import Wrong
+from middlemark.model.plan import Plan
+from middlemark.model.run import HostMachine, Machine, RunFile
+from middlemark.problems import RequestError
+from middlemark.runs.hosts import HostsAsked, reaching
+from middlemark.runs.measure import differences
+
+CYCLONE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\n"
+BOTH = ("lab", "field")
+
+
+def test_hosts_are_names_and_what_ssh_reaches() -> None:
+    assert parse_hosts("base=localhost, robot=me@robot.local:2222") == (
+        HostAddress("base", "localhost"),
+        HostAddress("robot", "robot.local", "me", 2222),
+    )
+    assert str(HostAddress("robot", "robot.local", "me", 2222)) == "me@robot.local -p 2222"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("robot.local,other", "'robot.local' is no host; write NAME=[USER@]HOST[:PORT]"),
+        ("base=a,robot=b:70000", "'robot=b:70000' is no host"),
+        ("base=a,robot=b;c d", "is no host"),
+        ("base=a", "one host alone; name two"),
+        ("base=a,base=b", "two hosts are called base"),
+        ("here=a,robot=b", "'here' is what all roles on this machine are called"),
+        ("base=a,robot=-oProxyCommand=x", "is no host"),
+    ],
+)
+def test_what_is_no_host_is_told(text: str, why: str) -> None:
+    with pytest.raises(Wrong, match=r"(?s).*") as wrong:
+        parse_hosts(text)
+    assert why in str(wrong.value)
+
+
+def test_roles_are_on_the_first_two_hosts_unless_others_are_named() -> None:
+    assert {cell.across for cell in plan_of(CYCLONE, hosts=BOTH).cells} == {"lab-field"}
+    named = plan_of(CYCLONE + "across=['field-lab','here']", hosts=BOTH).cells
+    assert {cell.across for cell in named} == {"field-lab", "here"}
+    assert all(cell.link is None for cell in named)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ("across='lab-mars'", "sweep 1: across: lab-mars: there is no host mars; there are lab and field"),
+        ("link='1gbit'", "sweep 1: link: a link is emulated within one machine; leave it out, or leave out --hosts"),
+        (
+            "pattern='stream'\nrate='sustainable'",
+            "sweep 1: rate: sustainable wants one-way latencies, and the clocks of two hosts are not yet compared;"
+            " give a rate",
+        ),
+    ],
+)
+def test_what_cannot_be_between_hosts_is_refused(more: str, problem: str) -> None:
+    assert problem in problems_of(CYCLONE + more, hosts=BOTH)
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        (HostsAsked(hosts="base=a,robot=b", scheduler="tls://a:1"), "leave --hosts out"),
+        (HostsAsked(scheduler="tcp://a:1"), "whoever reaches a cluster without TLS can run programs on its hosts"),
+        (HostsAsked(scheduler="tls://a:1", tls_ca="x"), "all three are needed"),
+        (HostsAsked(hosts="base=a,robot=b", insecure=True), "goes with --scheduler"),
+        (HostsAsked(remote_python="python3"), "go with --hosts or --scheduler"),
+    ],
+)
+def test_what_was_typed_of_hosts_is_checked_before_anything_is_reached(asked: HostsAsked, problem: str) -> None:
+    with pytest.raises(RequestError) as refused, reaching(asked):
+        pass
+    assert problem in str(refused.value)
+
+
+MACHINE = Machine(
+    host="r1", cpu="A72", processors=4, memory_bytes=1 << 32, kernel="6.1", system="Debian", virtual=None,
+    clocksource=None, governor=None,
+)  # fmt: skip
+ROBOT = HostMachine(
+    name="robot", address="10.0.0.2", machine=MACHINE, middlemark="1", interface="eth0", mtu=1500, link_bps=1e9,
+    driver="igb",
+)  # fmt: skip
+
+
+def test_a_host_is_told_with_the_interface_that_leads_to_the_other() -> None:
+    assert host_line(ROBOT) == "robot: r1, A72, 4 processors, 4 GiB, Debian, Linux 6.1, eth0 igb 1,000 Mbit/s MTU 1500"
+    wireless = msgspec.structs.replace(ROBOT, interface="wlan0", driver=None, link_bps=None)
+    assert host_line(wireless, whole=False).endswith(", wlan0 MTU 1500")
+
+
+def test_a_run_between_hosts_is_not_gone_on_with() -> None:
+    base = msgspec.structs.replace(ROBOT, name="base", address="10.0.0.1")
+    file = RunFile(
+        middlemark=__version__, suites=(), command=(), started="", seed=0, machine=MACHINE, machines=(base, ROBOT),
+        adapters=(), plan=Plan(cells=(), trials=(), names=(), notes=(), seed=0),
+    )  # fmt: skip
+    assert next(differences(file, {})) == "it was measured on 2 hosts, which may be others now: measure anew"
+
+
+def test_certificates_are_of_an_authority_that_is_not_among_them(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    from middlemark.sites.certificates import make
+
+    made, other = make(), make()
+    for name, content in (("ca", made.authority), ("own", made.certificate), ("other", other.certificate)):
+        (tmp_path / name).write_text(content)
+    assert made.key != other.key
+
+    def verified(name: str) -> bool:
+        argv = ["openssl", "verify", "-CAfile", str(tmp_path / "ca"), str(tmp_path / name)]
+        return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+
+    assert verified("own")
+    assert not verified("other")

@@ -1,0 +1,229 @@
+"""A trial across two hosts, without the connection: both actors are in this process, and all is pickled on the way."""
+
+import asyncio
+import contextlib
+import pickle
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from launching import Launching
+
+from middlemark import __version__
+from middlemark.launch.trial import Shared
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.protocol import Message
+from middlemark.model.run import HostMachine
+from middlemark.sites import apart, host
+from middlemark.sites.apart import CLOCKS, Apart
+from middlemark.sites.channel import WorkerFailedError, WorkerProcess
+from middlemark.sites.cluster import Cluster, HostGoneError
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
+from middlemark.sites.host import Begun, Facts, Host
+from middlemark.sites.machine import read_machine
+
+NAMES = ("base", "robot")
+
+
+class InProcess(Cluster):
+    """Two actors of this process; ``gone`` do not answer any more."""
+
+    def __init__(self, launching: Launching) -> None:
+        super().__init__(None, dict.fromkeys(NAMES, "127.0.0.1"))
+        self.gone: set[str] = set()
+        self.verbs: list[tuple[str, str]] = []
+        self.begun: list[Begun] = []
+        self.before: Callable[[str, str], None] = lambda _name, _verb: None
+        self._hosts: dict[str, Host] = {}
+        self._worker = launching.worker
+        for name in NAMES:
+            machine = HostMachine(
+                name=name, address="127.0.0.1", machine=read_machine(), middlemark=__version__, interface="lo"
+            )
+            self.facts[name] = Facts(machine, {"fake": "1"}, {"fake": "one build"})
+        self._builds = {"fake": "one build"}
+
+    async def connect(self, name: str) -> None:
+        if name in self.gone:
+            raise HostGoneError("no Dask worker of its")
+        if name not in self._hosts:
+            self._hosts[name] = Host(name)
+            self._hosts[name]._workers = {"fake": self._worker}
+
+    async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float) -> Any:
+        self.verbs.append((name, verb))
+        self.before(name, verb)
+        if name in self.gone:
+            await self._hosts[name].do("close", 0.0)  # as it does when nobody asks any more
+            raise HostGoneError("it did not answer")
+        told = pickle.loads(pickle.dumps(arguments))
+        answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *told)))
+        if isinstance(answer, Begun):
+            self.begun.append(answer)
+        return answer
+
+
+class Across:
+    """Trials of the fake worker across both."""
+
+    def __init__(self, launching: Launching) -> None:
+        self.launching = launching
+        self.cluster = InProcess(launching)
+        here = launching.shared.here
+        assert isinstance(here, Here)
+        launching.shared = Shared(launching.shared.folder, launching.shared.token, Apart(self.cluster, here))
+
+    def trial(self, native: dict[str, str] | None = None, **factors: Any) -> TrialOutcome:
+        return self.launching.trial(native, across="base-robot", **{"pattern": "ping-pong", **factors})
+
+
+@pytest.fixture
+def across(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Across:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(apart, "SETTLE_S", 0.2)
+    return Across(Launching(tmp_path))
+
+
+def test_a_trial_across_two_hosts_is_measured_and_its_samples_come_back(across: Across) -> None:
+    outcome = across.trial()
+    assert outcome.failed is None
+    assert outcome.samples_file == "samples/00007.npy"
+    assert "00007.npy" in across.launching.kept()
+    assert not [name for name in across.launching.kept() if name.endswith(".part")]
+    assert outcome.stamps_absent == CLOCKS
+    assert outcome.first_sample_ns is None
+    assert ("base", "start") in across.cluster.verbs
+    assert ("robot", "start") in across.cluster.verbs
+
+
+def test_receivers_are_configured_before_senders_so_that_these_find_what_they_left(across: Across) -> None:
+    assert across.trial(subscribers=2).failed is None
+    told = [name for name, verb in across.cluster.verbs if verb == "tell"]
+    assert told[:3] == ["robot", "robot", "base"]
+
+
+def test_each_end_has_its_own_folder_and_nothing_of_either_is_left(across: Across, tmp_path: Path) -> None:
+    assert across.trial().failed is None
+    assert len({each.scratch for each in across.cluster.begun}) == 2
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_host_that_does_not_answer_costs_the_trial_and_is_named(across: Across) -> None:
+    def before(name: str, verb: str) -> None:
+        if (name, verb) == ("robot", "tell") and ("base", "tell") in across.cluster.verbs:
+            across.cluster.gone.add("robot")
+
+    across.cluster.before = before
+    failed = across.trial().failed
+    assert failed is not None
+    assert failed.code == "lost"
+    assert "robot (127.0.0.1) went away: it did not answer" in failed.text
+
+
+def test_a_host_that_is_not_there_is_told_when_a_trial_begins(across: Across) -> None:
+    across.cluster.gone.add("robot")
+    failed = across.trial().failed
+    assert failed is not None
+    assert (failed.code, failed.text) == ("lost", "robot (127.0.0.1) is not there: no Dask worker of its")
+
+
+def test_a_worker_that_dies_is_told_with_its_host(across: Across) -> None:
+    failed = across.trial({"at": "pong 0", "does": "die"}).failed
+    assert failed is not None
+    assert failed.code == "crashed"
+    assert "(on robot)" in failed.text
+
+
+def test_another_build_is_a_warning_of_every_trial(across: Across) -> None:
+    across.cluster._builds = {"fake": "another build"}
+    outcome = across.trial()
+    assert outcome.failed is None
+    told = [each.text for each in outcome.warnings if each.code == "versions-differ"]
+    assert told == [f"the worker of fake on {name} is another build than the one on this machine" for name in NAMES]
+
+
+def test_samples_that_are_not_whole_cost_the_trial_and_leave_nothing(
+    across: Across, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = host._Trial.kept
+
+    async def more(trial: Any) -> list[tuple[str, int]]:
+        return [(name, size + 1) for name, size in await whole(trial)]
+
+    monkeypatch.setattr(host._Trial, "kept", more)
+    failed = across.trial().failed
+    assert failed is not None
+    assert "became shorter on base while it was fetched" in failed.text
+    assert across.launching.kept() == []
+
+
+def test_a_host_ends_its_trial_when_nobody_asks_any_more(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "LEASE_S", 0.2)
+
+    async def abandoned() -> int:
+        actor = Host("robot")
+        actor._workers = {"fake": across.launching.worker}
+        await actor.do("begin", across.launching.cell({}), "fake", "mm_abandoned", "127.0.0.1")
+        pid: int = await actor.do("start", "publisher 0", {})
+        deadline = time.monotonic() + 10
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        with contextlib.suppress(WorkerFailedError):
+            await actor.do("hear")
+            pytest.fail("it has a trial still")
+        return pid
+
+    pid = asyncio.run(abandoned())
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
+    async def noted() -> tuple[list[Any], str]:
+        actor = Host("robot")
+        actor._workers = {"fake": across.launching.worker}
+        begun = await actor.do("begin", across.launching.cell({}), "fake", "mm_noted", "127.0.0.1")
+        try:
+            await actor.do("start", "publisher 0", {})
+            Path(begun.scratch, "topic.subscriber.0").write_text("mine")
+            told = []
+            while not any(isinstance(each, host.Note) for each in told):
+                told += await actor.do("hear")
+            await actor.do("note", "topic.subscriber.0", b"theirs")
+            await actor.do("note", "topic.subscriber.1", b"theirs")
+            await asyncio.sleep(0.1)
+            told += await actor.do("hear")
+            return told, Path(begun.scratch, "topic.subscriber.1").read_text() + Path(
+                begun.scratch, "topic.subscriber.0"
+            ).read_text()
+        finally:
+            await actor.do("close", 0.0)
+
+    told, contents = asyncio.run(noted())
+    notes = [each for each in told if isinstance(each, host.Note)]
+    assert notes == [host.Note("topic.subscriber.0", b"mine")]  # what was handed over is not handed back
+    assert contents == "theirsmine"
+
+
+def test_domains_that_are_used_elsewhere_are_passed_over() -> None:
+    used = set(range(1, 102)) - {42}
+    assert Domains(0).next(used) == 42
+
+
+def test_a_worker_is_told_what_it_would_be_told_here(across: Across, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    send = WorkerProcess.send
+
+    def sent(worker: WorkerProcess, command: Message) -> None:
+        written.append(msgspec.json.encode(command))
+        send(worker, command)
+
+    monkeypatch.setattr(WorkerProcess, "send", sent)
+    assert across.trial().failed is None
+    [configured] = [each for each in map(msgspec.json.decode, written) if "ping" in str(each.get("roles"))]
+    assert "rate_hz" not in configured["roles"][0]["load"]  # a default, which a worker need not take
