@@ -135,6 +135,21 @@ def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> 
     run.process.communicate()
 
 
+def test_what_a_host_lacks_is_named_with_the_next_step(hosts: TwoHosts) -> None:
+    ended = hosts.start("hosts", "--remote-python", "/nonexistent/python3").ended()
+    assert ended.code == 3
+    for name in NAMES:
+        assert f"{name}: there is no /nonexistent/python3" in ended.err
+    assert "say where its Python is: --remote-python PATH" in ended.err
+    ended = hosts.start("hosts", "--remote-python", f"{sys.executable} -IS").ended()
+    assert ended.code == 3
+    assert "has no Middlemark" in ended.err
+    (hosts.folder / "home/.ssh/known_hosts").write_text("")
+    ended = hosts.start("hosts").ended()
+    assert ended.code == 3
+    assert f"call `ssh root@{NAMES['robot']} -p 2222` once and see to its key" in ended.err
+
+
 def argv(pid: int) -> bytes:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes()

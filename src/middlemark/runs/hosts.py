@@ -95,7 +95,7 @@ def _entered(stack: contextlib.ExitStack, context: "contextlib.AbstractContextMa
         cluster = stack.enter_context(context)
         interrupts.run(cluster.learn())
     except ClusterError as error:
-        raise MeasureError("; ".join(error.problems), "`middlemark hosts` with the same options checks them") from None
+        raise MeasureError("; ".join(error.problems)) from None  # each has its next step
     return cluster
 
 

@@ -86,8 +86,12 @@ class Session:
         namespaces: Sequence[Namespace],
         joined: Joined | None = None,
         domains: Domains | None = None,
+        mark: str = "",
     ) -> None:
-        """``namespaces``: those of the trial's sites here, the senders' first; ``joined``: by what."""
+        """``namespaces``: those of the trial's sites here, the senders' first; ``joined``: by what.
+
+        ``mark``: what its processes are known by; empty: its scope, which is the same on every host of a trial.
+        """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
         self.doubts: tuple[RunWarning, ...] = ()
@@ -95,11 +99,12 @@ class Session:
         self._carriers = () if joined is None else joined.pids
         self._worker = worker
         self._scope = scope
+        self._mark = mark or scope
         self._namespaces = namespaces
         self._patterns = residue.patterns_of(worker.description.residue)
         self._before = residue.left_before(self._patterns, scope)
         self._mine = children()
-        self._scratch = residue.make_scratch(self._patterns, scope, self._before)
+        self._scratch = residue.make_scratch(self._patterns, scope, self._before, self._mark)
         self._processes = Processes()
         self._witness_program = witness
         self._witness: Witness | None = None
@@ -132,7 +137,7 @@ class Session:
         environment: dict[str, str] = {}
         at = self._namespaces[0]
         for spec in await declared(self._worker.path, settings, at.prefix):
-            marked = msgspec.structs.replace(spec, environment=spec.environment | {MARK: self._scope})
+            marked = msgspec.structs.replace(spec, environment=spec.environment | {MARK: self._mark})
             self._processes.companions.append(await Companion.start(marked, at.prefix))
             environment |= marked.environment
         return environment
@@ -141,7 +146,7 @@ class Session:
         """Start a process in the receivers' or in the senders' namespace."""
         at = self._namespaces[-1 if receives else 0]
         argv = [*at.prefix, self._worker.path]
-        worker = await WorkerProcess.start(who, argv, {MARK: self._scope, **environment})
+        worker = await WorkerProcess.start(who, argv, {MARK: self._mark, **environment})
         self._processes.workers.append(worker)
         return worker
 
@@ -204,7 +209,7 @@ class Session:
         if self._counters is not None:
             self._counters.close()
         try:
-            unclean = [*await self._processes.close_to_the_end(grace_s), *end_descendants(self._scope, self._mine)]
+            unclean = [*await self._processes.close_to_the_end(grace_s), *end_descendants(self._mark, self._mine)]
             residue.clear(self._patterns, self._scope, self._before)
             return unclean
         finally:

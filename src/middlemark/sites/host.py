@@ -187,7 +187,7 @@ class Host:
                 "refused", f"{self._site} has no adapter {adapter}", "build it there: ./middlemark list adapters"
             )
         own = msgspec.structs.replace(OWN, name=self._site, interface=towards(peer))
-        self._trial = _Trial(Session(worker, scope, witness(), (own,)))
+        self._trial = _Trial(Session(worker, scope, witness(), (own,), mark=f"{scope} {self._site}"))
         [ground, _] = self._trial.session.grounds
         os.makedirs(f"{ground.scratch}/{KEPT}/samples")
         return Begun(ground.scratch, ground.interface, tuple(used_domains()))

@@ -37,6 +37,8 @@ class _Claim(msgspec.Struct, frozen=True):
     patterns: tuple[str, ...]
     scope: str
     before: tuple[str, ...]
+    mark: str = ""
+    """Of its processes; empty: the scope."""
 
 
 def patterns_of(declared: Sequence[str]) -> tuple[str, ...]:
@@ -81,11 +83,13 @@ def _remove_segment(name: str) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), name)
 
 
-def make_scratch(patterns: Sequence[str] = (), scope: str = "", before: frozenset[str] = frozenset()) -> str:
+def make_scratch(
+    patterns: Sequence[str] = (), scope: str = "", before: frozenset[str] = frozenset(), mark: str = ""
+) -> str:
     """Make a folder, a trial's, with what :func:`clear_abandoned` needs should this process be killed."""
     folder = tempfile.mkdtemp(prefix=SCRATCH)
     pid = os.getpid()
-    claim = _Claim(pid, _started(pid), _world(), tuple(patterns), scope, tuple(sorted(before)))
+    claim = _Claim(pid, _started(pid), _world(), tuple(patterns), scope, tuple(sorted(before)), mark)
     with contextlib.suppress(OSError, UnicodeEncodeError):  # without it a kill leaves a little more behind
         (Path(folder) / _CLAIM).write_bytes(msgspec.json.encode(claim))
     return folder
@@ -97,8 +101,8 @@ def clear_abandoned() -> tuple[str, ...]:
     for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{SCRATCH}*")):
         claim = _abandoned(folder)
         if claim is not None:
-            if claim.scope:
-                end_descendants(claim.scope)
+            if mark := claim.mark or claim.scope:
+                end_descendants(mark)
             removed += clear(claim.patterns, claim.scope, frozenset(claim.before))
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
