@@ -27,7 +27,7 @@ struct Topic {
   unsigned publishers_here = 0;            ///< of those, in this process
   unsigned subscribers_here = 0;
   unsigned subscriber_processes = 0;  ///< the subscribers are in so many; 0: each in its own, or all in this one
-  bool varies = false;  ///< a message has at most message_bytes; else exactly so many
+  bool varies = false;                ///< a message has at most message_bytes; else exactly so many
   std::uint32_t history =
       0;  ///< transient-local: so many messages must reach a subscriber that joins late; 0: volatile
 
