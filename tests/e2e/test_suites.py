@@ -21,6 +21,8 @@ def first_sizes(suite: Suite) -> str:
 
 SHORTER = {
     "gigabit": ("adapter=cyclonedds,udp", "size=100,1k"),
+    "links": ("adapter=cyclonedds", "link=1gbit,loss=1%"),
+    "wifi": ("adapter=cyclonedds", "pattern=stream"),
     "fan-out": ("subscribers=2", "depth=1,100,all"),
     "fastdds-throughput": ("burst=100,1000", "recovery=5ms,90ms"),
     "idle-to-flood": ("rate=100,max,curve", "transport=udp"),

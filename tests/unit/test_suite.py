@@ -360,9 +360,11 @@ def test_the_suites_that_come_along_are_listed_and_load() -> None:
         "first-look",
         "gigabit",
         "idle-to-flood",
+        "links",
         "ros1-factors",
         "small-robot",
         "swarm",
+        "wifi",
         "zero-copy",
     ]
     assert all(description for _, _, description in found)
