@@ -13,12 +13,37 @@ from pathlib import Path
 
 import pytest
 from product import Bench, marked, until
-from two_hosts import NAMES, SSHD, TwoHosts, two_hosts
+from two_hosts import AHEAD_S, NAMES, SSHD, TwoHosts, two_hosts
 
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.workers.find import find_workers
 
 BUILT = {each.description.name for each in find_workers()[0]}
+ROBOT = """
+[defaults]
+processes = 2
+duration = "1s"
+
+[[workload.topic]]
+name = "scan"
+from = "lidar"
+to = ["planner", "recorder"]
+size = "1m"
+rate = 20
+deadline = "50ms"
+
+[[workload.topic]]
+name = "velocity"
+from = "planner"
+to = "wheels"
+size = 100
+after = "scan"
+deadline = "90ms"
+
+[workload.site]
+base = ["planner"]
+robot = ["lidar", "recorder", "wheels"]
+"""
 BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors")
 
 
@@ -26,7 +51,7 @@ BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--f
 def hosts(bench: Bench) -> Iterator[TwoHosts]:
     pytest.importorskip("distributed")
     pytest.importorskip("asyncssh")
-    if missing := {"udp", "cyclonedds"} - BUILT:
+    if missing := {"udp", "tcp", "cyclonedds"} - BUILT:
         pytest.skip(f"{', '.join(sorted(missing))} was not built here")
     if os.geteuid() != 0 or not os.access(SSHD, os.X_OK):
         pytest.skip("two hosts want root and openssh-server")
@@ -71,7 +96,7 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
         assert cell["across"] == "base-robot"
         assert cell["samples"] == 200
         assert cell["carried_by"] == "udp"
-        assert cell["breakdown_absent"] == "the clocks of two hosts: not yet compared"
+        assert cell["breakdown_absent"] == "it would hold raw counters of two hosts against each other"
         assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
     report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
     assert all(f"{name}: " in report for name in NAMES)
@@ -80,26 +105,94 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
     assert not [name for name in names if name.endswith(".part")]
 
 
-def test_a_stream_between_two_hosts_has_its_rate_and_no_one_way_latency(hosts: TwoHosts) -> None:
+def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: TwoHosts) -> None:
     ended = hosts.start(
-        "run", "--adapter", "udp", "--pattern", "stream", "--rate", "1k", "--trials", "1", "--size", "1k",
-        "--duration", "1s", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
+        "run", "--adapter", "tcp", "--pattern", "stream", "--rate", "20", "--trials", "2", "--size", "16,1m",
+        "--duration", "2s", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
     ).ended(120)  # fmt: skip
     assert ended.code == 0, ended.err
-    [cell] = ended.document["cells"]
-    assert cell["failed"] is None, cell["failed"]
-    assert cell["one_way_ns"] is None
-    assert cell["one_way_from_sent_absent"] == "the clocks of two hosts: not yet compared"
-    assert 900 < cell["rate_hz"] < 1100
-    assert cell["lost"] == 0
+    for outcome in ended.kept:
+        clocks = outcome["clocks"]
+        planted_ns = (AHEAD_S["base"] - AHEAD_S["robot"]) * 1e9
+        assert abs(clocks["offset_ns"] - planted_ns) <= clocks["uncertainty_ns"] < 1e6
+    small, large = sorted(ended.document["cells"], key=lambda each: each["size"])
+    for cell in (small, large):
+        assert cell["failed"] is None, cell["failed"]
+        assert 18 < cell["rate_hz"] < 22
+        assert cell["lost"] == 0
+        assert 0 < cell["clock_uncertainty_ns"] < 1e6
+    # 1 MiB takes 8.6 ms at 1 Gbit/s, and 16 bytes less than can be told.
+    assert large["one_way_absent"] is None
+    assert 8.6e6 < large["one_way_ns"]["p50"] < 30e6
+    assert large["one_way_from_sent_ns"]["p50"] <= large["one_way_ns"]["p50"]
+    assert small["one_way_ns"]["min"] is None
+    assert "the clocks of both hosts are known to ± " in small["one_way_absent"]
+    report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
+    assert "those of two hosts were held against each other in each trial, to ± " in report
 
 
-def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+def test_the_suite_of_a_gigabit_line_runs_between_them(hosts: TwoHosts) -> None:
+    wanted = {"cyclonedds", "fastdds", "zenoh", "ros1", "mqtt"} & BUILT
+    ended = hosts.start(
+        "run", "gigabit", "--adapter", ",".join(sorted(wanted)), "--only", "transport=udp,tcp,tcpros",
+        "--only", "size=1k", "--trials", "1", "--duration", "0.5s", "--format", "json", "--quiet",
+    ).ended(300)  # fmt: skip
+    assert ended.code == 0, ended.err
+    document = ended.document
+    assert [each["name"] for each in document["run"]["machines"]] == list(NAMES)
+    cells = document["cells"]
+    assert {cell["adapter"] for cell in cells} == wanted | {"udp", "tcp"}
+    for cell in cells:
+        assert cell["failed"] is None, (cell["name"], cell["failed"])
+        assert cell["across"] == "base-robot"
+        if cell["pattern"] == "stream":
+            assert cell["clock_uncertainty_ns"] > 0, cell["one_way_absent"]
+    report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
+    assert all(f"{name}: " in report for name in NAMES)
+
+
+def test_each_host_of_a_fleet_is_measured_by_itself_and_they_are_compared(hosts: TwoHosts) -> None:
+    ended = hosts.start(
+        "run", "--each-host", "--adapter", "udp", "--transport", "udp", "--trials", "6", *BRIEF[:-1],
+    ).ended(180)  # fmt: skip
+    assert ended.code == 0, ended.err
+    cells = [each for each in ended.document["cells"] if each["adapter"] == "udp"]
+    assert {each["across"] for each in cells} == set(NAMES)
+    for cell in cells:
+        assert cell["failed"] is None, cell["failed"]
+        assert cell["breakdown"], cell["breakdown_absent"]
+    told = hosts.bench.run("compare", str(ended.folder), "--by", "across", "--format", "json").document
+    assert {(each["a"], each["b"]) for each in told["comparisons"]} == {("across=base", "across=robot")}
+
+
+def test_a_robot_is_on_one_host_and_what_steers_it_on_the_other(hosts: TwoHosts) -> None:
+    ended = hosts.start(
+        "run", hosts.bench.suite(ROBOT), "--adapter", "cyclonedds", "--transport", "udp", "--trials", "1",
+        "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
+    ).ended(120)  # fmt: skip
+    assert ended.code == 0, ended.err
+    for cell in ended.document["cells"]:
+        assert cell["failed"] is None, cell["failed"]
+        assert cell["across"] == "base-robot"
+        assert 0 < cell["clock_uncertainty_ns"] < 1e6
+        edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
+        # 1 MiB takes 8.6 ms at 1 Gbit/s, and none of it to a node of the same host; 100 bytes less than can be told.
+        assert 8.6e6 < edges["scan", "planner"]["one_way_ns"]["p50"] < 50e6
+        assert edges["scan", "recorder"]["one_way_ns"]["p50"] < 8.6e6
+        assert edges["velocity", "wheels"]["received"] > 0
+        [chain] = cell["workload"]["chains"]
+        assert 8.6e6 < chain["end_to_end_ns"]["p50"] < 100e6
+
+
+THREE = (
+    "run", "--adapter", "udp", "--transport", "udp", "--trials", "3", "--size", "1k", "--duration", "3s",
+    "--quiet", "--format", "json", "--no-floors",
+)  # fmt: skip
+
+
+def dask_of_robot(hosts: TwoHosts) -> int:
+    """The Dask worker on the second host, once a worker of a trial has measured there for a while."""
     robot = hosts.network("robot")
-    run = hosts.start(
-        "run", "--adapter", "udp", "--transport", "udp", "--trials", "3", "--size", "1k", "--duration", "3s",
-        "--quiet", "--format", "json", "--no-floors",
-    )  # fmt: skip
 
     def workers() -> list[int]:
         found = []
@@ -112,20 +205,51 @@ def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> 
         return found
 
     def dask() -> int:
-        """The parent of a worker that has measured for a while."""
         for worker in workers():
             time.sleep(1)
             with contextlib.suppress(OSError):
                 return int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
         return 0
 
-    os.kill(until(dask, 60), signal.SIGKILL)
-    ended = run.ended(180)
-    outcomes = ended.kept
+    return until(dask, 60)
+
+
+def assert_only_the_first_was_lost(outcomes: list[dict[str, object]]) -> None:
     assert len(outcomes) == 3
-    assert [each.get("failed") is None for each in outcomes] == [False, True, True]
-    assert outcomes[0]["failed"]["code"] == "lost"
-    assert "robot (10.213.0.2) went away" in outcomes[0]["failed"]["text"]
+    failures = [each.get("failed") for each in outcomes]
+    assert [each is None for each in failures] == [False, True, True], failures
+    failed = outcomes[0]["failed"]
+    assert isinstance(failed, dict)
+    assert failed["code"] == "lost"
+    assert "robot (10.213.0.2) went away" in failed["text"]
+
+
+def test_a_host_that_goes_away_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+    run = hosts.start(*THREE)
+    os.kill(dask_of_robot(hosts), signal.SIGKILL)
+    assert_only_the_first_was_lost(run.ended(180).kept)
+
+
+def test_a_host_that_is_frozen_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+    run = hosts.start(*THREE)
+    dask = dask_of_robot(hosts)
+    os.kill(dask, signal.SIGSTOP)
+    try:
+        until(lambda: run.trials() == 1, 60)
+    finally:
+        os.kill(dask, signal.SIGCONT)
+    assert_only_the_first_was_lost(run.ended(180).kept)
+
+
+def test_a_line_that_is_cut_costs_its_trial_and_no_other(hosts: TwoHosts) -> None:
+    run = hosts.start(*THREE)
+    dask_of_robot(hosts)
+    hosts.line("down")
+    try:
+        until(lambda: run.trials() == 1, 60)
+    finally:
+        hosts.line("up")
+    assert_only_the_first_was_lost(run.ended(180).kept)
 
 
 def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> None:
@@ -156,12 +280,20 @@ def argv(pid: int) -> bytes:
     return b""
 
 
+def test_each_host_wants_hosts_and_nothing_that_is_between_them(bench: Bench) -> None:
+    ended = bench.run("run", "--each-host", "--link", "1gbit")
+    assert ended.code == 2
+    assert "--each-host: name the hosts, as in --hosts base=localhost,robot=user@robot.local" in ended.err
+    assert "--each-host: all roles are on the host that is measured; leave --link out" in ended.err
+
+
 def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts").ended(120)
     assert ended.code == 0, ended.err + ended.out
     for name in NAMES:
         assert f"{name}: " in ended.out
     assert "UDP from robot: gets through" in ended.out
+    assert "µs by that of base (a datagram there and back takes " in ended.out
     assert "cyclonedds" in ended.out
 
 

@@ -95,3 +95,56 @@ def test_shared_memory_over_a_link_is_refused_before_anything_runs(bench: Bench)
     ended = bench.run("run", "--adapter", "cyclonedds", "--transport", "shm", "--size", "1k", *OVER)
     assert ended.code == 2
     assert "shared memory does not cross from one site to another" in ended.err
+
+
+ROBOT = """
+[defaults]
+processes = 2
+duration = "1s"
+
+[[workload.topic]]
+name = "scan"
+from = "lidar"
+to = ["planner", "recorder"]
+size = "16k"
+rate = 50
+deadline = "20ms"
+
+[[workload.topic]]
+name = "velocity"
+from = "planner"
+to = "wheels"
+size = 100
+after = "scan"
+deadline = "40ms"
+
+[workload.site]
+base = ["planner"]
+robot = ["lidar", "recorder", "wheels"]
+"""
+
+
+def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> None:
+    ended = bench.run(
+        "run", bench.suite(ROBOT), "--adapter", "udp,cyclonedds", "--transport", "udp",
+        "--link", "10mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
+    )  # fmt: skip
+    if "no network namespace can be made here" in ended.err:
+        pytest.skip(ended.err)
+    assert ended.code == 0, ended.err
+    cells = ended.document["cells"]
+    assert {"udp", "cyclonedds"} <= {cell["adapter"] for cell in cells}
+    for cell in cells:
+        assert cell["failed"] is None, cell["failed"]
+        assert cell["across"] == "base-robot"
+        edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
+        # Of its 12 frames four leave at once, the others take 8 ms at 10 Mbit/s; to a node of the same site none does.
+        assert edges["scan", "planner"]["one_way_ns"]["p50"] > 8e6
+        assert edges["scan", "recorder"]["one_way_ns"]["p50"] < 8e6
+        assert edges["velocity", "wheels"]["received"] > 0
+
+
+def test_a_link_asks_where_the_nodes_are(bench: Bench) -> None:
+    ended = bench.run("run", "small-robot", "--adapter", "udp", "--link", "1gbit")
+    assert ended.code == 2
+    assert "which nodes are on base and robot? write [workload.site] and base = [nodes] below" in ended.err

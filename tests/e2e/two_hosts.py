@@ -16,6 +16,8 @@ from middlemark.sites.link import join
 
 PORT = 2222
 SSHD = "/usr/sbin/sshd"
+AHEAD_S = {"base": 0, "robot": 5}
+"""By so much the CLOCK_MONOTONIC of what SSH starts there is ahead of this machine's: a time namespace."""
 NAMES = {"base": "10.213.0.1", "robot": "10.213.0.2"}
 
 
@@ -51,6 +53,11 @@ class TwoHosts:
             [*self._prefixes[name], "readlink", "/proc/self/ns/net"], capture_output=True, text=True, check=True
         ).stdout.strip()
 
+    def line(self, state: str) -> None:
+        """Take the line between them down, or up again."""
+        asked = f"from pyroute2 import IPRoute; IPRoute().link('set', ifname='mm0', state={state!r})"
+        subprocess.run([*self._prefixes["robot"], sys.executable, "-c", asked], check=True)
+
 
 @contextlib.contextmanager
 def two_hosts(bench: Bench, mark: str) -> Iterator[TwoHosts]:
@@ -82,9 +89,9 @@ def two_hosts(bench: Bench, mark: str) -> Iterator[TwoHosts]:
                 f"AuthorizedKeysFile {folder / 'authorized'}\nStrictModes no\nPermitRootLogin yes\nUsePAM no\n"
                 f"SetEnv {' '.join(f'{key}={value}' for key, value in environment.items())}\n"
             )
-            servers.append(
-                subprocess.Popen([*prefix, SSHD, "-D", "-e", "-f", str(configuration)], stderr=subprocess.PIPE)
-            )
+            ahead = ["unshare", "--time", "--monotonic", str(AHEAD_S[name])] if AHEAD_S[name] else []
+            command = [*prefix, *ahead, SSHD, "-D", "-e", "-f", str(configuration)]
+            servers.append(subprocess.Popen(command, stderr=subprocess.PIPE))
         _until_listening(servers, sides)
         yield TwoHosts(bench, folder, sides, mark)
     finally:

@@ -54,15 +54,32 @@ def test_roles_are_on_the_first_two_hosts_unless_others_are_named() -> None:
     assert all(cell.link is None for cell in named)
 
 
+def test_all_roles_may_be_on_one_host_whatever_carries_them() -> None:
+    load = "pattern='stream'\nrate='sustainable'"
+    suite = f"[[sweep]]\nadapter='fastdds'\ntransport=['udp','shm']\nacross=['lab','field']\n{load}"
+    cells = plan_of(suite, hosts=BOTH).cells
+    assert {(cell.across, cell.transport) for cell in cells} == {
+        (host, transport) for host in BOTH for transport in ("udp", "shm")
+    }
+    assert problems_of(CYCLONE + "across='lab'") == ["sweep 1: across: there is no host lab; give --hosts lab=…"]
+
+
+def test_the_link_of_a_suite_gives_way_to_the_line_between_the_hosts() -> None:
+    plan = plan_of(CYCLONE + "link='1gbit'", hosts=BOTH)
+    assert {(cell.across, cell.link) for cell in plan.cells} == {("lab-field", None)}
+    assert [each.text for each in plan.notes if "link" in each.text] == [
+        "left out: link 1gbit; between hosts it is the line that they have"
+    ]
+
+
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
         ("across='lab-mars'", "sweep 1: across: lab-mars: there is no host mars; there are lab and field"),
-        ("link='1gbit'", "sweep 1: link: a link is emulated within one machine; leave it out, or leave out --hosts"),
         (
             "pattern='stream'\nrate='sustainable'",
-            "sweep 1: rate: sustainable wants one-way latencies, and the clocks of two hosts are not yet compared;"
-            " give a rate",
+            "sweep 1: rate: sustainable wants one-way latencies while it measures, and those of two hosts are known"
+            " when a trial is over; give a rate",
         ),
     ],
 )

@@ -137,7 +137,7 @@ def test_the_floors_beside_a_link_are_those_that_cross_it() -> None:
     [
         ("link='1gbit,los=1%'\n", "sweep 1: link: a link has no 'los'; did you mean 'loss'?"),
         ("link=['1gbit','1gbit']\n", "sweep 1: link: '1gbit' is listed twice"),
-        ("across='base'\nlink='1gbit'\n", "sweep 1: across: 'base' names no sites"),
+        ("across='base-'\nlink='1gbit'\n", "sweep 1: across: 'base-' names no sites"),
         ("across='base-base'\nlink='1gbit'\n", "sweep 1: across: 'base-base' names one site twice"),
     ],
 )

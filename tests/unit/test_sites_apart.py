@@ -102,6 +102,15 @@ def test_a_trial_across_two_hosts_is_measured_and_its_samples_come_back(across: 
     assert ("robot", "start") in across.cluster.verbs
 
 
+def test_all_of_a_trial_on_one_host_reads_one_clock_there(across: Across) -> None:
+    outcome = across.launching.trial(None, across="robot", pattern="stream")
+    assert outcome.failed is None
+    assert (outcome.clocks, outcome.stamps_absent) == (None, None)
+    assert outcome.first_sample_ns is None, "its begin is by the clock of this machine"
+    assert {name for name, _ in across.cluster.verbs} == {"robot"}
+    assert [name for name in across.launching.kept() if name.endswith(".npy")]
+
+
 def test_receivers_are_configured_before_senders_so_that_these_find_what_they_left(across: Across) -> None:
     assert across.trial(subscribers=2).failed is None
     told = [name for name, verb in across.cluster.verbs if verb == "tell"]

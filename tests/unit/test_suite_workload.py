@@ -82,6 +82,42 @@ def test_a_scale_multiplies_rates_and_copies_the_graph() -> None:
     assert len(fleet.processes) == 3 * len(found.processes)
 
 
+SITES = """
+[workload.site]
+base = ["planner", "map"]
+robot = ["camera", "detector", "recorder"]
+"""
+
+
+def test_every_node_may_be_on_one_of_two_sites() -> None:
+    found, problems = read_workload(tomllib.loads(ROBOT + SITES)["workload"], "robot", "robot.toml")
+    assert not problems
+    assert found is not None
+    assert found.on("base") == ("planner", "map")
+    assert found.under(1.0, 2).on("base") == ("planner", "map", "2/planner", "2/map")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"planner", "map"', '"planner"', "robot.toml: workload.site: no site has map; every node is on one"),
+        ('"planner", "map"', '"planner", "map", "camera"', "workload.site: robot: 'camera' is in site base already"),
+        ('"planner", "map"', '"planner", "nobody", "map"', "workload.site: base: no topic has a node 'nobody'"),
+        ("base =", '"far-away" =', "workload.site: far-away: no name of a site"),
+        (
+            'base = ["planner", "map"]\nrobot = ["camera", ',
+            'base = ["planner", "map", "camera"]\nrobot = [',
+            "workload.site: process perception would be on base and robot",
+        ),
+    ],
+)
+def test_what_is_wrong_with_sites_is_told(old: str, new: str, said: str) -> None:
+    assert old in SITES
+    assert any(said in each for each in problems_of(ROBOT + SITES.replace(old, new))), problems_of(
+        ROBOT + SITES.replace(old, new)
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -1,6 +1,7 @@
 """``middlemark hosts``: what of several machines is ready to measure between them, and what is not."""
 
 import statistics
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +9,9 @@ from middlemark import __version__, exits, interrupts
 from middlemark.commands.options import host_options
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.hosts import HostsAsked, reaching
+
+if TYPE_CHECKING:
+    from middlemark.model.outcome import ClockOffset
 
 
 @click.command()
@@ -39,11 +43,22 @@ def command(hosts: HostsAsked) -> int:
             click.echo(f"                {name}: {why}")
         round_trip = f"{format_us(statistics.median(each.round_trips_ns))} µs"
         click.echo(f"    connection  a round trip takes {round_trip} (median of {len(each.round_trips_ns)})")
+        if each is not found[0]:
+            click.echo(f"    clock       {_clock(each.clock, found[0].name)}")
         for way, passes in each.passes.items():
             click.echo(f"    {way}: {'gets through' if passes else 'does not get through: see to the firewall there'}")
         wrong += sum(not passes for passes in each.passes.values()) + bool(_differs(facts.host.middlemark))
         wrong += not facts.adapters
     return exits.CELL_FAILED if wrong else exits.OK
+
+
+def _clock(offset: "ClockOffset | None", first: str) -> str:
+    from middlemark.model.units import format_us
+
+    if offset is None:
+        return f"{first} does not answer by UDP: no one-way latencies"
+    known = f"known to ± {format_us(offset.uncertainty_ns)} µs by that of {first}"
+    return f"{known} (a datagram there and back takes {format_us(offset.round_trip_ns)} µs)"
 
 
 def _differs(version: str) -> str:

@@ -10,8 +10,10 @@ import msgspec
 from middlemark import exits
 from middlemark.commands.options import host_options, run_options
 from middlemark.model.description import Worker
+from middlemark.model.link import HERE
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
+from middlemark.model.spelling import listing
 from middlemark.plan.rounds import racing
 from middlemark.plan.rounds import until_decided as planned_until_decided
 from middlemark.plan.rounds import until_precise as planned_until_precise
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 @click.command(name="run")
 @run_options
 @host_options
+@click.option("--each-host", is_flag=True, help="Measure the same on each of these hosts by itself, and compare them.")
 def command(
     suites: tuple[str, ...],
     options: RawOptions,
@@ -57,13 +60,14 @@ def command(
     until_decided: bool,
     fail_if: tuple[str, ...],
     hosts: HostsAsked,
+    each_host: bool,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
     built = built_workers()
     shown = Shown(interface, output_format, quiet, verbose, breakdown, fail_if)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
-        further = (suites, out, dry_run, until_precise, until_decided, budget, focus, hosts != HostsAsked())
+        further = (suites, out, dry_run, until_precise, until_decided, budget, focus, hosts != HostsAsked(), each_host)
         beside = any(further) or options != RawOptions()
         return measure(*_resumed(Path(resume), beside, built.workers), built.workers, shown, _print)
     if precise is not None:
@@ -71,6 +75,9 @@ def command(
     problems += _interface_problems(interface)
     with reaching(hosts) as reached:
         names = reached.names if reached else ()
+        if each_host:
+            problems += _each_host_problems(names, options)
+            options = msgspec.structs.replace(options, keys={**options.keys, "across": ",".join(names) or HERE})
         checked, plan = _plan(suites, options, built, problems, precise, budget, names, until_decided=until_decided)
         if fail_if and not plan.expectations:
             raise RequestError(
@@ -138,6 +145,16 @@ def _plan(
     if problems:
         raise RequestError(problems)
     return checked, plan
+
+
+def _each_host_problems(names: Sequence[str], options: RawOptions) -> list[Problem]:
+    problems = []
+    if not names:
+        problems.append(Problem("--each-host", "name the hosts, as in --hosts base=localhost,robot=user@robot.local"))
+    if beside := [f"--{name}" for name in ("across", "link") if name in options.keys]:
+        text = f"all roles are on the host that is measured; leave {listing(beside)} out"
+        problems.append(Problem("--each-host", text))
+    return problems
 
 
 def _interface_problems(name: str) -> list[Problem]:

@@ -56,7 +56,8 @@ def host_line(host: HostMachine, *, whole: bool = True) -> str:
     speed = f"{host.link_bps / 1e6:,.0f} Mbit/s" if host.link_bps else ""
     mtu = f"MTU {host.mtu}" if host.mtu else ""
     way = _joined(" ", host.interface, host.driver or "", speed, mtu)
-    return f"{host.name}: {_described(host.machine, whole=whole)}, {way}"
+    time = f"time of day {host.time}" if whole and host.time else ""
+    return f"{host.name}: {_joined(', ', _described(host.machine, whole=whole), way, time)}"
 
 
 def _described(machine: Machine, *, whole: bool) -> str:
@@ -84,7 +85,11 @@ def clock_line(run: Run) -> str:
     clock = clock_of(run)
     if clock is None:
         return ""
-    return f"{clock.source}; a reading costs {clock.cost_ns:.3g} ns, its resolution is {clock.resolution_ns:.2g} ns"
+    line = f"{clock.source}; a reading costs {clock.cost_ns:.3g} ns, its resolution is {clock.resolution_ns:.2g} ns"
+    compared = [each.clocks.uncertainty_ns for each in run.outcomes if each.clocks is not None]
+    if not compared:
+        return line
+    return f"{line}; those of two hosts were held against each other in each trial, to ± {max(compared) / 1e3:,.1f} µs"
 
 
 def notes_of(run: Run) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from middlemark.model import load
 from middlemark.model.cell import FACTORS, Cell, show_level
-from middlemark.model.link import HERE
+from middlemark.model.link import HERE, is_apart
 from middlemark.model.units import format_size
 from middlemark.model.user_file import user_file
 from middlemark.stats.result import CellResult
@@ -43,6 +43,12 @@ def _echo(cell: Cell) -> str:
     return "all of them echo" if cell.echo == "all" else "one echoes"
 
 
+def _sites(cell: Cell) -> str:
+    if cell.across == HERE:
+        return ""
+    return f"across {cell.across}" if is_apart(cell.across) else f"on {cell.across}"
+
+
 _SAID: dict[str, Callable[[Cell], str]] = {
     "pattern": _pattern,
     "rate": load.told,
@@ -54,7 +60,7 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "pin": lambda cell: "not pinned" if cell.pin is None else f"pinned {show_level('pin', cell.pin)}",
     "scale": lambda cell: f"scale {cell.scale:g}" if cell.workload else "",
     "copies": lambda cell: f"{cell.copies} copies" if cell.workload and cell.copies > 1 else "",
-    "across": lambda cell: "" if cell.across == HERE else f"across {cell.across}",
+    "across": _sites,
     "link": lambda cell: "" if cell.link is None else f"link {cell.link}",
     "awake": lambda cell: FACTORS["awake"].show(cell.awake),
     "type": lambda cell: cell.type,

@@ -108,7 +108,7 @@ class Measurement:
     async def run(self) -> None:
         """Measure. Raises WorkerFailedError."""
         session, limits = self.session, self.setting.limits
-        cpus = [cpu for each in self.tasks.workers for cpu in each.place.role_cpus]
+        cpus = self.tasks.cpus(far=False), self.tasks.cpus(far=True)
         await session.prepare(self.setting.cell, limits, cpus, self.tasks.graph, self.outcome.number)
         needed = self.setting.transport.companions
         environment = await session.start_companions(self.tasks.settings) if needed else {}
@@ -147,7 +147,7 @@ class Measurement:
     async def _start(self, environment: dict[str, str]) -> list[tuple[Channel, tuple[AnyRoleRequest, ...]]]:
         """Start every process with its roles; the first sender's is the first."""
         told = self.tasks.workers
-        receives = [each.roles[0] in self.roles.receivers for each in told]
+        receives = [each.far for each in told]
         workers = [
             await self.session.start(each.who, environment, receives=far)
             for each, far in zip(told, receives, strict=True)
@@ -289,13 +289,15 @@ class Measurement:
         )
         self.outcome = self.pattern.conclude(heard, self.outcome)
         begins = [begin for begin in map(_begin_ns, heard.senders) if begin]
-        if begins and self.session.clocks is None:
+        if begins and not self.session.elsewhere:
             self._know(first_sample_ns=min(begins) - begin_ns - round(self.setting.limits.warmup_s * 1e9))
         self.heard = heard
 
     async def _noise(self, ledger: "_Ledger") -> Witnessed | None:
         assert self.heard is not None
-        senders, receivers = self.heard.senders, self.heard.receivers
+        far = self.tasks.far if self.session.clocks is not None else ()  # it is the machine of the first site
+        senders = [each for each in self.heard.senders if (each.role, each.index) not in far]
+        receivers = self.heard.receivers
         begins = [_begin_ns(each) for each in senders]
         ends = [
             begin + round(each.measured_s * 1e9)

@@ -7,6 +7,7 @@ from middlemark.launch.placement import Place, place_processes, place_roles
 from middlemark.launch.worker_request import Asked, settings_of
 from middlemark.model.cell import Cell, graph_of
 from middlemark.model.description import Transport
+from middlemark.model.link import is_apart, sites_of
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Settings
 from middlemark.model.workload import Process, Workload
@@ -22,6 +23,8 @@ class WorkerTask(msgspec.Struct, frozen=True):
     who: str
     place: Place
     roles: tuple[AnyRoleRequest, ...]
+    far: bool
+    """It is on the second of two sites."""
 
 
 class Tasks(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +38,19 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     graph: Workload | None
     """The workload, as the transport has it."""
+
+    def cpus(self, *, far: bool) -> tuple[int | None, ...]:
+        """Return the processor of each role on the second site, or on the first."""
+        return tuple(cpu for each in self.workers if each.far == far for cpu in each.place.role_cpus)
+
+    @property
+    def far(self) -> frozenset[tuple[str, int]]:
+        """The roles on the second site, each by what it is and its index; with what they forward."""
+        found: set[tuple[str, int]] = set()
+        for role in (role for each in self.workers if each.far for role in each.roles):
+            found.add((role.role, role.index))
+            found |= {("publisher", each.index) for each in getattr(role, "forwards", ())}
+        return frozenset(found)
 
     def command(self, task: WorkerTask) -> ConfigureCommand:
         """Return what the worker with that task is told."""
@@ -86,7 +102,8 @@ def tasks_of(
         scratch=scratch,
     )
     roles = pattern.roles(asked)
-    workers = _of_nodes(roles, graph, processes, places) if graph else _of_roles(roles, cell, places)
+    far = graph.on(sites_of(cell.across)[-1]) if graph and is_apart(cell.across) else ()
+    workers = _of_nodes(roles, graph, processes, places, far) if graph else _of_roles(roles, cell, places)
     return Tasks(
         limits=limits,
         pattern=pattern,
@@ -104,7 +121,7 @@ def _of_roles(roles: Roles, cell: Cell, places: tuple[Place, ...]) -> tuple[Work
     every = (*roles.senders, *roles.receivers)
     mine: list[tuple[AnyRoleRequest, ...]] = [every] if cell.processes == 1 else [(each,) for each in every]
     return tuple(
-        WorkerTask(" and ".join(role.name for role in some), place, some)
+        WorkerTask(" and ".join(role.name for role in some), place, some, far=some[0] in roles.receivers)
         for place, some in zip(places, mine, strict=True)
     )
 
@@ -114,15 +131,20 @@ def _processes(cell: Cell, graph: Workload) -> tuple[Process, ...]:
 
 
 def _of_nodes(
-    roles: Roles, graph: Workload, processes: tuple[Process, ...], places: tuple[Place, ...]
+    roles: Roles, graph: Workload, processes: tuple[Process, ...], places: tuple[Place, ...], far: tuple[str, ...]
 ) -> tuple[WorkerTask, ...]:
-    """Return a worker for each process, with the roles of its nodes."""
+    """Return a worker for each process, with the roles of its nodes. ``far``: the nodes on the second site."""
     of_node: dict[str, list[AnyRoleRequest]] = {}
     for sender in roles.senders:
         of_node.setdefault(graph.topics[sender.index].source, []).append(sender)
     for receiver, (_, node) in zip(roles.receivers, graph.edges, strict=True):
         of_node.setdefault(node, []).append(receiver)
     return tuple(
-        WorkerTask(each.name, place, tuple(role for node in each.nodes for role in of_node.get(node, ())))
+        WorkerTask(
+            each.name,
+            place,
+            tuple(role for node in each.nodes for role in of_node.get(node, ())),
+            far=not set(far).isdisjoint(each.nodes),
+        )
         for each, place in zip(processes, places, strict=True)
     )

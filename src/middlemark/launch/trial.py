@@ -7,6 +7,7 @@ import msgspec
 
 from middlemark import limits
 from middlemark.launch.measurement import Measurement, Tick, TrialSetup
+from middlemark.launch.one_clock import on_one_clock
 from middlemark.launch.patterns import Heard
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
@@ -85,6 +86,10 @@ async def observe_trial(
         )
         measurement = Measurement(setting, session, tick, begun)
         await measurement.run()
+        if session.clocks is not None:
+            seconds = time.monotonic() - begin
+            far = measurement.tasks.far
+            measurement.outcome = on_one_clock(measurement.outcome, session.offset, shared.folder, far, seconds)
         grace = QUIT_GRACE_S
     except WorkerFailedError as error:
         failure = await session.blame(error)

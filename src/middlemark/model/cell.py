@@ -25,7 +25,7 @@ from middlemark.model.levels import (
     whole,
     words,
 )
-from middlemark.model.link import ACROSS, HERE, LINK
+from middlemark.model.link import ACROSS, HERE, LINK, is_apart
 from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_size
@@ -54,7 +54,7 @@ def _too_large(transport: Transport, level: Level) -> str | None:
 
 
 def _stays(transport: Transport, level: Level) -> str | None:
-    if level == HERE or transport.carrier in ("udp", "tcp", ANY):
+    if not is_apart(level) or transport.carrier in ("udp", "tcp", ANY):
         return None
     return f"{transport.carrier.replace('-', ' ')} does not cross from one site to another"
 
@@ -408,13 +408,13 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=ACROSS,
             default=(HERE,),
             metavar="here|base-robot,…",
-            help="Sites of the roles: all here, or the senders' and the receivers'.",
+            help="Sites of the roles: all here or on one host, or the senders' and the receivers'.",
             default_text="`here`; `base-robot` with a link; the first two of `--hosts`",
             honour=Honour(cannot=_stays, own=lambda _: HERE),
             title="sites",
         ),
     ] = HERE
-    """``here``: one site; else the senders' and the receivers' names, joined by a dash."""
+    """``here``: this machine; one name: that host; else the senders' and the receivers' names, joined by a dash."""
     link: Annotated[
         str | None,
         Factor(

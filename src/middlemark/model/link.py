@@ -197,8 +197,9 @@ HERE = "here"
 
 
 def _across(value: object) -> str:
-    if not isinstance(value, str) or not (value == HERE or re.fullmatch(r"[a-z][a-z0-9_]*-[a-z][a-z0-9_]*", value)):
-        raise Wrong(f"{quoted(value)} names no sites; write 'here', or the senders' and the receivers' as 'base-robot'")
+    if not isinstance(value, str) or not re.fullmatch(r"[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)?", value):
+        two = "the senders' and the receivers' as 'base-robot'"
+        raise Wrong(f"{quoted(value)} names no sites; write 'here', one host's name, or {two}")
     first, _, second = value.partition("-")
     if first == second:
         raise Wrong(f"{quoted(value)} names one site twice; all roles on one site are 'here'")
@@ -208,6 +209,11 @@ def _across(value: object) -> str:
 ACROSS = Kind(read=_across)
 BASE_ROBOT = "base-robot"
 """Where the roles of a link are whose sites nobody names: those that send first at the base."""
+
+
+def is_apart(across: Level) -> bool:
+    """Return whether senders and receivers are on two sites."""
+    return "-" in str(across)
 
 
 def sites_of(across: Level) -> tuple[str, ...]:

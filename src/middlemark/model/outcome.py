@@ -273,6 +273,25 @@ class Second(msgspec.Struct, frozen=True, kw_only=True):
     """In the rows of the first worker only: the namespace's counters are the same for all."""
 
 
+class ClockOffset(msgspec.Struct, frozen=True, kw_only=True):
+    """How the clock of a trial's first host (the senders', of a stream) ran against the second's: a straight line."""
+
+    begin_ns: Count
+    """CLOCK_MONOTONIC of the second host, where the line begins."""
+    offset_ns: float
+    """The first host's clock less the second's, there."""
+    drift_ppm: float
+    """How much faster that of the first ran."""
+    uncertainty_ns: float
+    """At most so far is the line from the truth, anywhere in the trial."""
+    exchanges: Count
+    """Datagrams there and back that it was made of."""
+    round_trip_ns: Count
+    """The least that one of them took."""
+    subscribers: tuple[Index, ...] = ()
+    """Those to whom messages came from the other host."""
+
+
 class Underway(msgspec.Struct, frozen=True, kw_only=True):
     """What a trial that is being measured has come to; told about once a second, and not kept."""
 
@@ -359,6 +378,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Of the ping, or of the clients."""
     stamps_absent: str | None = None
     """Why stamps of both ends cannot be held against each other."""
+    clocks: ClockOffset | None = None
+    """By what line the instants of the second host were brought onto the clock of the first; None: it is one clock."""
     coding: Coding | None = None
     """Of messages of one type; None: octets, a workload, or the middleware (de)serialises within its own calls."""
 

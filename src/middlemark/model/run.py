@@ -42,6 +42,8 @@ class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
     link_bps: float | None = None
     """What the interface says of its speed; None: nothing (WiFi as a rule)."""
     driver: str | None = None
+    time: str = ""
+    """What keeps its time of day, and how well by its own account; empty: nobody looked."""
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):

@@ -130,12 +130,25 @@ class Process(msgspec.Struct, frozen=True):
     nodes: tuple[str, ...]
 
 
+class Site(msgspec.Struct, frozen=True):
+    """Nodes that are on one site where the trial is across two."""
+
+    name: str
+    nodes: tuple[str, ...]
+
+
 class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A graph of nodes. Each topic has one publisher; nodes that no process names have one of their own."""
 
     name: str
     topics: Annotated[tuple[Topic, ...], Meta(min_length=1)]
     shared: tuple[Process, ...] = ()
+    sites: tuple[Site, ...] = ()
+    """Every node is on one of them; none: nobody says where they are."""
+
+    def on(self, site: str) -> tuple[str, ...]:
+        """Return the nodes on that site."""
+        return tuple(node for each in self.sites if each.name == site for node in each.nodes)
 
     @property
     def varies(self) -> bool:
@@ -194,10 +207,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             msgspec.structs.replace(each, rate_hz=each.rate_hz * scale) if each.rate_hz is not None else each
             for each in self.topics
         ]
+        prefixes = [f"{number + 1}/" if number else "" for number in range(copies)]
         topics: list[Topic] = []
         shared: list[Process] = []
-        for number in range(copies):
-            prefix = f"{number + 1}/" if number else ""
+        for prefix in prefixes:
             topics += [
                 msgspec.structs.replace(
                     each,
@@ -209,7 +222,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 for each in scaled
             ]
             shared += [Process(prefix + each.name, tuple(prefix + node for node in each.nodes)) for each in self.shared]
-        return msgspec.structs.replace(self, topics=tuple(topics), shared=tuple(shared))
+        sites = tuple(
+            Site(each.name, tuple(prefix + node for prefix in prefixes for node in each.nodes)) for each in self.sites
+        )
+        return msgspec.structs.replace(self, topics=tuple(topics), shared=tuple(shared), sites=sites)
 
 
 def sizes_path(scratch: str, topic: int) -> str:

@@ -19,7 +19,7 @@ from middlemark.model.cell import (
 )
 from middlemark.model.factors import Honour
 from middlemark.model.levels import Level
-from middlemark.model.link import BASE_ROBOT, HERE, sites_of
+from middlemark.model.link import BASE_ROBOT, HERE, is_apart, sites_of
 from middlemark.model.load import LOAD, LoadLevels
 from middlemark.model.plan import Note
 from middlemark.model.spelling import listing
@@ -77,7 +77,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     everything["size"] = _at_least_the_header(everything["size"], notes)
     if any(each.factor in everything and not _narrow(everything[each.factor], context).values for each in context.only):
         return Expansion((), tuple(notes), tuple(problems))  # --only leaves nothing of this sweep
-    _settle_sites(sweep, everything, context.hosts, problems)
+    _settle_sites(sweep, everything, context.hosts, notes, problems)
     asked = {factor: _narrow(levels, context) for factor, levels in everything.items()}
 
     if math.prod(len(everything[factor].values) for factor in LOAD) > MOST_CELLS:
@@ -136,40 +136,54 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
     return Levels("size", tuple(dict.fromkeys(grown)), sizes.place, sizes.named)
 
 
-def _settle_sites(sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], problems: list[Problem]) -> None:
+def _settle_sites(
+    sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], notes: list[Note], problems: list[Problem]
+) -> None:
     """Have a link or ``hosts`` be two sites where none are named, and refuse what cannot be on two."""
     link, across = everything["link"], everything["across"]
+    if hosts and any(link.values) and not link.place.startswith("--"):
+        links = listing([str(level) for level in link.values if level])
+        notes.append(Note(link.place, f"left out: link {links}; between hosts it is the line that they have"))
+        link = everything["link"] = Levels("link", (None,), link.place)
     if not across.named and (hosts or (link.named and any(link.values))):
         usual = "-".join(hosts[:2]) or BASE_ROBOT
         across = everything["across"] = Levels("across", (usual,), across.place if hosts else link.place)
-    apart = [str(level) for level in across.values if level != HERE]
+    named = [str(level) for level in across.values if level != HERE]
+    apart = [level for level in named if is_apart(level)]
+    if named and hosts:
+        problems += _on_hosts(everything, named, hosts)
+    elif alone := [level for level in named if level not in apart]:
+        problems.append(Problem(across.place, f"there is no host {listing(alone)}; give --hosts {alone[0]}=…"))
     if not apart:
         return
     first, second = sites_of(apart[0])
-    if hosts:
-        problems += _between_hosts(everything, apart, hosts)
-    elif not any(link.values):
+    if not hosts and not any(link.values):
         text = f"nothing joins {first} and {second}; give a link, as in --link 1gbit, or --hosts {first}=…,{second}=…"
         problems.append(Problem(across.place, text))
     if everything["processes"].values == (1,):
         text = f"1 process cannot be on two sites (across {apart[0]}); leave out one of the two"
         problems.append(Problem(everything["processes"].place, text))
     if sweep.workload is not None:
-        without = "write across = 'here'" if hosts else "leave out the link"
-        problems.append(Problem(across.place, f"the nodes of a workload are all on one site; {without}"))
+        known = [each.name for each in sweep.workload.sites]
+        for level in apart:
+            if missing := [name for name in sites_of(level) if name not in known]:
+                text = f"which nodes are on {listing(missing)}? write [workload.site] and {missing[0]} = [nodes] below"
+                problems.append(Problem(across.place, text))
 
 
-def _between_hosts(everything: dict[str, Levels], apart: Sequence[str], hosts: Sequence[str]) -> list[Problem]:
+def _on_hosts(everything: dict[str, Levels], named: Sequence[str], hosts: Sequence[str]) -> list[Problem]:
     problems: list[Problem] = []
-    for level in apart:
+    for level in named:
         if strangers := [name for name in sites_of(level) if name not in hosts]:
             text = f"{level}: there is no host {listing(strangers)}; there are {listing(hosts)}"
             problems.append(Problem(everything["across"].place, text))
     if any(everything["link"].values):
         text = "a link is emulated within one machine; leave it out, or leave out --hosts"
         problems.append(Problem(everything["link"].place, text))
-    if searched := [str(level) for level in everything["rate"].values if level in SEARCHES]:
-        text = f"{searched[0]} wants one-way latencies, and the clocks of two hosts are not yet compared; give a rate"
+    searched = [str(level) for level in everything["rate"].values if level in SEARCHES]
+    if searched and any(map(is_apart, named)):
+        when = "while it measures, and those of two hosts are known when a trial is over"
+        text = f"{searched[0]} wants one-way latencies {when}; give a rate"
         problems.append(Problem(everything["rate"].place, text))
     return problems
 
@@ -412,7 +426,7 @@ def _cells(
                 if misfit(str(values["type"]), int(str(values["size"]))):
                     continue
                 values["pin"] = placing.pin
-                if values["across"] == HERE:
+                if not is_apart(values["across"]):
                     values["link"] = None
                 elif values["processes"] == 1 or (values["link"] is None and not hosts):
                     continue

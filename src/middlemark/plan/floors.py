@@ -27,7 +27,7 @@ from middlemark.model.cell import (
     level_of,
 )
 from middlemark.model.description import ANY, Description, Transport, floor_carrier
-from middlemark.model.link import HERE
+from middlemark.model.link import HERE, is_apart
 from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
 from middlemark.plan.targets import Context, own_depth
@@ -106,6 +106,7 @@ def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cel
         loan=transport.loan[0],
         payload=cell.payload,
         processes=transport.processes[0],
+        across=HERE if is_apart(cell.across) else cell.across,
         subscribers=0,
         pin=None if cell.pin is None else cell.pin[:1],
         priority=cell.priority,
@@ -113,7 +114,7 @@ def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cel
 
 
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
-    far = cell.across != HERE  # where the link is what holds a message up, how fast one processor copies says nothing
+    far = is_apart(cell.across)  # where the link is what holds a message up, how fast one processor copies says nothing
     return None if far or cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
 
 

@@ -78,6 +78,11 @@ def _range(row: Row) -> str:
     return f"{brief(held.least_hz)}–{brief(held.most_hz)}"
 
 
+def _clocks(row: Row) -> str:
+    uncertainty = row.result.clock_uncertainty_ns
+    return measured(uncertainty, "ns") if uncertainty else ABSENT
+
+
 def _lost(row: Row) -> str:
     lost = row.result.counts.lost
     return f"{brief(lost)} ({FIGURES['loss'].text(row.result)})" if lost else FIGURES["lost"].text(row.result)
@@ -219,6 +224,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         ),
         _mean("one_way_from_sent"),
         _figure("one_way_p99", "p99", 6, "99 % of them did"),
+        Column("clocks ±", 8, "so far off, at most, these are for the clocks of two hosts", _clocks),
         _figure(
             "blocked_share",
             "blocked",

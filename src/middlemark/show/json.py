@@ -178,6 +178,8 @@ def _throughput(result: CellResult) -> dict[str, Any]:
         "loss": counts.lost / expected if expected else None,
         "one_way_ns": _summary(result.one_way_ns),
         "one_way_from_sent_ns": _summary(result.one_way_from_sent_ns),
+        "one_way_absent": result.one_way_absent,
+        "clock_uncertainty_ns": exact(result.clock_uncertainty_ns),
         "one_way_from_sent_absent": result.one_way_from_sent_absent,
         "in_histogram": result.in_histogram,
         "round_trip_from_intended_ns": _summary(result.round_trip_from_intended_ns),

@@ -1,4 +1,4 @@
-"""Trials whose ends are on two hosts: one session out of two, each behind a connection."""
+"""Trials on other hosts: one session out of one or two, each behind a connection."""
 
 import asyncio
 import contextlib
@@ -6,8 +6,10 @@ import os
 import time
 import zlib
 from collections.abc import Coroutine, Mapping, Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,19 +17,21 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.link import HERE, sites_of
 from middlemark.model.noise import Witnessed
-from middlemark.model.outcome import Evidence, Failure, NetworkCost, RunWarning
+from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Message, Settings
 from middlemark.model.user_file import user_file
 from middlemark.model.workload import Workload
 from middlemark.sites.channel import Channel, WorkerFailedError
+from middlemark.sites.clocks import fitted
 from middlemark.sites.cluster import Cluster, HostGoneError
 from middlemark.sites.here import Here
 from middlemark.sites.host import KEPT, POLL_S, Begun, Failed, Note, Said
-from middlemark.sites.session import CompanionUse, Ground, Session
+from middlemark.sites.session import CompanionUse, Cpus, Ground, Session
 from middlemark.sites.witness import Waited
 
-CLOCKS = "the clocks of two hosts: not yet compared"
+CLOCKS = "it would hold raw counters of two hosts against each other"
+LOOPBACK = "127.0.0.1"
 ANSWER_S = 30.0
 """What a host may take for what is no waiting: a probe, a start, a look at the kernel."""
 SETTLE_S, QUIET_S = 1.0, 0.25
@@ -35,9 +39,11 @@ SETTLE_S, QUIET_S = 1.0, 0.25
 SILENCE_S = 8.0
 """So long after it had to answer a host is gone."""
 
+Counts = TypeVar("Counts", Evidence, NetworkCost)
+
 
 class Apart:
-    """The hosts of a run, as a site; what is not across two of them runs on this machine."""
+    """The hosts of a run, as a site; what is on none of them runs on this machine."""
 
     def __init__(self, cluster: Cluster, here: Here) -> None:
         """``here``: this machine."""
@@ -49,7 +55,7 @@ class Apart:
         return self.here.running()
 
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> Session:
-        """Begin a trial at both ends."""
+        """Begin a trial at both ends; all of it on one host has one."""
         if cell.across == HERE:
             return await self.here.begin(cell, worker, scope)
         if any(user_file(value) for _, value in cell.native):
@@ -57,10 +63,10 @@ class Apart:
             raise WorkerFailedError("refused", text, "write its settings as --native KEY=VALUE, or measure here")
         names = sites_of(cell.across)
         ends = tuple(_End(self._cluster, name) for name in names)
-        addresses = [self._cluster.addresses[name] for name in names]
+        peers = [self._cluster.addresses[name] for name in reversed(names)] if len(names) > 1 else [LOOPBACK]
         adapter = worker.description.name
         begun = await asyncio.gather(
-            *(end.begin(cell, adapter, scope, peer) for end, peer in zip(ends, reversed(addresses), strict=True)),
+            *(end.begin(cell, adapter, scope, peer) for end, peer in zip(ends, peers, strict=True)),
             return_exceptions=True,
         )
         failed = next((each for each in begun if isinstance(each, BaseException)), None)
@@ -98,6 +104,7 @@ class _End:
 
     def __init__(self, cluster: Cluster, name: str) -> None:
         self.name = name
+        self.address = cluster.addresses[name]
         self.network = NetworkCost(**dict.fromkeys(NetworkCost.__struct_fields__, 0))
         self.other = self
         self.noted = 0.0
@@ -163,7 +170,8 @@ class _End:
     def _take(self, told: Said | Failed | Note) -> None:
         if isinstance(told, Note):
             self.noted = time.monotonic()
-            self.other.send("note", told.name, told.content)
+            if self.other is not self:
+                self.other.send("note", told.name, told.content)
         elif isinstance(told, Failed):
             why = WorkerFailedError(told.error.code, f"{told.error.text} (on {self.name})", told.error.advice)
             if told.number is None:
@@ -216,12 +224,14 @@ class _Session:
         self, ends: tuple[_End, ...], grounds: Sequence[Ground], domain: int, doubts: tuple[RunWarning, ...]
     ) -> None:
         self.link: str | None = None
-        self.clocks: str | None = CLOCKS
+        self.clocks: str | None = CLOCKS if len(ends) > 1 else None
+        self.elsewhere = True
+        self.offset: ClockOffset | None = None
         self.doubts = doubts
         self._ends = ends
-        self._near, self._far = ends
+        self._near, self._far = ends[0], ends[-1]
         self._near.other, self._far.other = self._far, self._near
-        self._grounds = (grounds[0], grounds[1])
+        self._grounds = (grounds[0], grounds[-1])
         self._domain = domain
 
     @property
@@ -231,16 +241,14 @@ class _Session:
     def domain(self) -> int:
         return self._domain
 
-    async def _both(self, verb: str, *arguments: Any) -> list[Any]:
+    async def _all(self, verb: str, *arguments: Any) -> list[Any]:
         return list(await asyncio.gather(*(each.call(verb, *arguments) for each in self._ends)))
 
     async def prepare(
-        self, cell: Cell, limits: Limits, cpus: Sequence[int | None], graph: Workload | None, number: int
+        self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
-        assert graph is None, "the plan has the nodes of a workload on one site"
-        parts = (cpus[: cell.publishers], cpus[cell.publishers :])
-        both = zip(self._ends, parts, strict=True)
-        await asyncio.gather(*(each.call("prepare", cell, limits, list(mine), number) for each, mine in both))
+        pairs = zip(self._ends, cpus, strict=False)  # all of a trial on one host is on its first site
+        await asyncio.gather(*(each.call("prepare", cell, limits, mine, graph, number) for each, mine in pairs))
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
         found: dict[str, str] = await self._near.call("start_companions", msgspec.json.encode(settings))
@@ -258,29 +266,32 @@ class _Session:
                 return
 
     async def keep_awake(self, longest_s: float) -> None:
-        await self._both("keep_awake", longest_s)
+        await self._all("keep_awake", longest_s)
 
     async def watch(self) -> None:
-        for each, network in zip(self._ends, await self._both("watch"), strict=True):
+        for each, network in zip(self._ends, await self._all("watch"), strict=True):
             each.network = network
+        if self.clocks is None:
+            return
+        port = await self._near.call("answer_clock", self._near.address)
+        await self._far.call("ask_clock", self._near.address, port)
 
     def hear(self, event: Message, *, first: bool) -> None:
         """Nothing: the witness of each host was told there."""
 
     def network(self) -> NetworkCost:
-        near, far = self._near.network, self._far.network
-        return NetworkCost(**{name: getattr(near, name) + getattr(far, name) for name in NetworkCost.__struct_fields__})
+        return _added(NetworkCost, [each.network for each in self._ends])
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
         return [each.death() for each in self._ends]
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
-        told = await self._both("counted")
+        told = await self._all("counted")
         for each, (_, _, network) in zip(self._ends, told, strict=True):
             each.network = network
-        (near, companions, _), (far, _, _) = told
-        both = {name: getattr(near, name) + getattr(far, name) for name in Evidence.__struct_fields__}
-        return Evidence(**both), companions
+        if self.clocks is not None:
+            self.offset = await asyncio.to_thread(fitted, await self._far.call("clock_asked"))
+        return _added(Evidence, [evidence for evidence, _, _ in told]), told[0][1]
 
     async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
         found: Witnessed | None = await self._near.call("witnessed", list(begins_ns), to_ns, waited)
@@ -309,3 +320,7 @@ class _Session:
         except asyncio.CancelledError:
             ended = await closing
         return [text for each in ended for text in each]
+
+
+def _added(kind: type[Counts], counts: Sequence[Counts]) -> Counts:
+    return kind(**{name: reduce(add, (getattr(each, name) for each in counts)) for name in kind.__struct_fields__})

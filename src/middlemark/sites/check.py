@@ -5,6 +5,8 @@ import time
 
 import msgspec
 
+from middlemark.model.outcome import ClockOffset
+from middlemark.sites.clocks import fitted
 from middlemark.sites.cluster import Cluster
 
 TIMES = 20
@@ -19,13 +21,15 @@ class Checked(msgspec.Struct, frozen=True):
     """Of the connection by which it is coordinated."""
     adapters: dict[str, str]
     """Those that are not as they are here, each with what differs."""
+    clock: ClockOffset | None
+    """That of the first host against this one's; None: it is the first, or they could not be compared."""
     passes: dict[str, bool]
     """Whether what the other hosts send to a free port of it arrives, by protocol and sender."""
 
 
 async def check(cluster: Cluster) -> list[Checked]:
     """Check each host, one after the other. Raises HostGoneError."""
-    found = []
+    found: list[Checked] = []
     for name in cluster.addresses:
         trips = []
         for _ in range(TIMES):
@@ -36,8 +40,16 @@ async def check(cluster: Cluster) -> list[Checked]:
         for other in cluster.addresses:
             if other != name:
                 passes |= await _passing(cluster, other, name)
-        found.append(Checked(name, tuple(trips), cluster.differing(name), passes))
+        clock = await _compared(cluster, next(iter(cluster.addresses)), name) if found else None
+        found.append(Checked(name, tuple(trips), cluster.differing(name), clock, passes))
     return found
+
+
+async def _compared(cluster: Cluster, first: str, name: str) -> ClockOffset | None:
+    address = cluster.addresses[first]
+    port = await cluster.call(first, "answer_clock", address, timeout_s=ANSWER_S)
+    await cluster.call(name, "ask_clock", address, port, timeout_s=ANSWER_S)
+    return fitted(await cluster.call(name, "clock_asked", timeout_s=ANSWER_S))
 
 
 async def _passing(cluster: Cluster, sender: str, receiver: str) -> dict[str, bool]:

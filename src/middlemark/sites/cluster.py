@@ -36,7 +36,7 @@ QUIET = {
     "distributed.worker.memory.terminate": False,
     "distributed.nanny.pre-spawn-environ": {},  # a middleware's processes inherit what it sets
     "distributed.comm.timeouts.connect": "10s",
-    "distributed.comm.timeouts.tcp": "15s",  # it allows no less than 11
+    "distributed.comm.timeouts.tcp": "60s",  # a line that is cut for less comes back; who is gone is seen by our calls
     "distributed.scheduler.work-stealing": False,
 }
 """Of Dask's configuration: what keeps it from using processor time during a trial. Hosts that SSH starts inherit it."""

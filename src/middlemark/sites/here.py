@@ -16,7 +16,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.link import sites_of
 from middlemark.model.noise import Witnessed
-from middlemark.model.outcome import Evidence, Failure, NetworkCost, RunWarning
+from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
@@ -30,7 +30,7 @@ from middlemark.sites.memory import refuse_too_much
 from middlemark.sites.namespace import OWN, Namespace
 from middlemark.sites.process_resources import read_account
 from middlemark.sites.processes import Processes
-from middlemark.sites.session import CompanionUse, Ground
+from middlemark.sites.session import CompanionUse, Cpus, Ground
 from middlemark.sites.witness import Waited, Witness
 
 
@@ -94,6 +94,8 @@ class Session:
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
+        self.offset: ClockOffset | None = None
+        self.elsewhere = False
         self.doubts: tuple[RunWarning, ...] = ()
         self._domains = domains or Domains(os.getpid())
         self._carriers = () if joined is None else joined.pids
@@ -123,13 +125,13 @@ class Session:
         return self._domains.next()
 
     async def prepare(
-        self, cell: Cell, limits: Limits, cpus: Sequence[int | None], graph: Workload | None, number: int
+        self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
         """Refuse what the memory does not hold, hand files over, and have the witness probe."""
         refuse_too_much(cell, limits)
         if graph is not None:
             recorded.hand_over(graph, self._scratch, number)
-        self._witness = Witness(self._witness_program, cell, limits, cpus)
+        self._witness = Witness(self._witness_program, cell, limits, (*cpus[0], *cpus[1]))
         await self._witness.look_before(self._processes)
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:

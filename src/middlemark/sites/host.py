@@ -24,15 +24,17 @@ from middlemark.model.outcome import Failure, NetworkCost
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, Command, Message, Settings
 from middlemark.model.run import HostMachine
+from middlemark.model.workload import Workload
 from middlemark.sites import residue
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
+from middlemark.sites.clocks import Answering, Asking, Exchange, synchronised
 from middlemark.sites.descendants import adopting
 from middlemark.sites.domains import used_domains
 from middlemark.sites.here import Session
 from middlemark.sites.interface import read_interface, towards
 from middlemark.sites.machine import read_machine
 from middlemark.sites.namespace import OWN
-from middlemark.sites.session import CompanionUse
+from middlemark.sites.session import CompanionUse, Cpus
 from middlemark.workers.find import described, executables, witness
 
 KNOCK_S = 2.0
@@ -71,7 +73,7 @@ class Note(msgspec.Struct, frozen=True):
 Told = Said | Failed | Note
 
 
-_OF_HOST = ("facts", "ping", "listen", "knock", "heard", "begin", "close")
+_OF_HOST = ("facts", "ping", "listen", "knock", "heard", "begin", "close", "answer_clock", "ask_clock", "clock_asked")
 KNOCK = b"middlemark"
 
 # What a worker is told comes in JSON: a default that was pickled is not left out any more when it is written for it.
@@ -108,6 +110,8 @@ class Host:
         self._watching: asyncio.Task[None] | None = None
         self._adopting = contextlib.ExitStack()
         self._doors: tuple[socket.socket, socket.socket]
+        self._answering: Answering | None = None
+        self._asking: Asking | None = None
 
     async def do(self, verb: str, *arguments: Any) -> Any:
         """Do what ``verb``, a method of this class or of the trial, says. Raises WorkerFailedError."""
@@ -133,6 +137,7 @@ class Host:
             address=address,
             machine=read_machine(),
             middlemark=__version__,
+            time=synchronised(),
             **msgspec.structs.asdict(read_interface(towards(peer))),
         )
         versions = {name: each.description.version for name, each in self._workers.items()}
@@ -192,8 +197,31 @@ class Host:
         os.makedirs(f"{ground.scratch}/{KEPT}/samples")
         return Begun(ground.scratch, ground.interface, tuple(used_domains()))
 
+    async def answer_clock(self, address: str) -> int:
+        """Tell another host this one's time whenever it asks; return the UDP port."""
+        await self._silenced()
+        self._answering = Answering(address)
+        return self._answering.port
+
+    async def ask_clock(self, address: str, port: int) -> None:
+        """Hold this host's clock against another's from now on."""
+        await self.clock_asked()
+        self._asking = Asking(address, port)
+
+    async def clock_asked(self) -> tuple[Exchange, ...]:
+        """End that; return what bounds the difference."""
+        asking, self._asking = self._asking, None
+        return () if asking is None else await asyncio.to_thread(asking.end)
+
+    async def _silenced(self) -> None:
+        answering, self._answering = self._answering, None
+        if answering is not None:
+            await asyncio.to_thread(answering.close)
+
     async def close(self, grace_s: float) -> list[str]:
         """End the trial."""
+        await self.clock_asked()
+        await self._silenced()
         trial, self._trial = self._trial, None
         return [] if trial is None else await trial.close(grace_s)
 
@@ -218,10 +246,14 @@ class _Trial:
         self._noting: asyncio.Task[None] | None = None
         self._known: set[str] = set()
         self._counting = False
+        self._all = os.sched_getaffinity(0)
+        self._others = self._all
+        """The processors that no role is pinned to: Dask keeps to them while the trial measures."""
 
-    async def prepare(self, cell: Cell, limits: Limits, cpus: Sequence[int | None], number: int) -> None:
+    async def prepare(self, cell: Cell, limits: Limits, cpus: Cpus, graph: Workload | None, number: int) -> None:
         """As the session does; ``cpus`` are those of the roles here."""
-        await self.session.prepare(cell, limits, cpus, None, number)
+        self._others = self._all - {cpu for cpu in cpus if cpu is not None}
+        await self.session.prepare(cell, limits, (cpus, ()), graph, number)
 
     async def start_companions(self, settings: bytes) -> dict[str, str]:
         """As the session does; ``settings`` are in JSON."""
@@ -259,6 +291,7 @@ class _Trial:
         if self._noting is not None:
             self._noting.cancel()
         await self.session.watch()
+        _keep_to(self._others)
         self._counting = True
         return self.session.network()
 
@@ -298,6 +331,7 @@ class _Trial:
         """End it."""
         for task in self._tasks:
             task.cancel()
+        _keep_to(self._all)
         return await self.session.close(grace_s)
 
     def _tell(self, told: Told) -> None:
@@ -332,6 +366,13 @@ class _Trial:
                 if entry.stat().st_size <= MOST_NOTE_BYTES:
                     self._tell(Note(entry.name, Path(entry.path).read_bytes()))
             await asyncio.sleep(NOTES_S)
+
+
+def _keep_to(processors: set[int]) -> None:
+    """Have all threads of this process run on those; where there are none, as they do."""
+    for thread in os.listdir("/proc/self/task") if processors else ():
+        with contextlib.suppress(OSError):  # it has ended
+            os.sched_setaffinity(int(thread), processors)
 
 
 def digest(path: str) -> str:

@@ -12,12 +12,15 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.noise import Witnessed
-from middlemark.model.outcome import Evidence, Failure, NetworkCost, RunWarning
+from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
 from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.witness import Waited
+
+Cpus = Sequence[int | None]
+"""A processor for each role; None: it is not pinned."""
 
 
 class Ground(msgspec.Struct, frozen=True):
@@ -48,6 +51,10 @@ class Session(Protocol):
     """How the link between the sites is emulated; None: there is none."""
     clocks: str | None
     """Why a time of one end cannot be held against one of the other; None: both are on one machine."""
+    elsewhere: bool
+    """No clock of it is this machine's."""
+    offset: ClockOffset | None
+    """How the clock of the one ran against the other's, once all is counted; None: one clock, or it is not known."""
     doubts: tuple[RunWarning, ...]
     """What is doubtful about whatever is measured so."""
 
@@ -59,18 +66,18 @@ class Session(Protocol):
         """Return a DDS domain that nobody uses where the trial runs."""
 
     async def prepare(
-        self, cell: Cell, limits: Limits, cpus: Sequence[int | None], graph: Workload | None, number: int
+        self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
         """Write what the workers will read, and look at the machine while nothing of the trial runs.
 
-        ``cpus``: each role's processor. ``number``: the trial's round.
+        ``cpus``: the processors of the roles on the first site and on the second. ``number``: the trial's round.
         """
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
         """Start what the settings need beside the workers, where the senders are; return the workers' environment."""
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> Channel:
-        """Start a worker where the receivers are, or where the senders are."""
+        """Start a worker where the receivers are (of a workload: on the second site), or where the senders are."""
 
     async def settled(self) -> None:
         """Wait until the receivers' ends are likely to be open, and what they left to be found is at the other site."""

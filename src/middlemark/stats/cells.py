@@ -250,6 +250,8 @@ def _of_stream(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult
         unsent=_sum(each.unsent for each in publishers),
         timed_out=_sum(each.timed_out for each in publishers),
         in_histogram=sum(each.one_way.in_histogram for each in trials if each.one_way),
+        one_way_absent=next(filter(None, (each.one_way.all_absent for each in trials if each.one_way)), None),
+        clock_uncertainty_ns=_uncertainty(outcomes),
         one_way_from_sent_absent=reasons[0] if reasons and not told else None,
         per_subscriber=_deliveries(trials),
         steps=curve(cell, outcomes) if cell.rate == "curve" else search(outcomes),
@@ -378,3 +380,11 @@ def _median(figures: Iterable[float | None]) -> float | None:
 def _sum(figures: Iterable[int | None]) -> int | None:
     known = [each for each in figures if each is not None]
     return sum(known) if known else None
+
+
+def _uncertainty(outcomes: Sequence[TrialOutcome]) -> float | None:
+    """Return how far an instant of one end is known by the clock of the other: 0, one clock; None, not at all."""
+    measured = [each for each in outcomes if each.failed is None and each.imported is None]
+    if not measured or any(each.stamps_absent for each in measured):
+        return None
+    return max((each.clocks.uncertainty_ns for each in measured if each.clocks), default=0.0)

@@ -1,6 +1,7 @@
 """One trial of a stream: its one-way latencies from the intended and from the sent instant, and its times of writing.
 
-Both ends read one counter, so a one-way latency is the difference of two readings of one clock.
+A one-way latency is the difference of two readings of one clock: both ends read it, or what was stamped on another host
+was brought onto it (``TrialOutcome.clocks``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from middlemark.model.outcome import ClockOffset
 from middlemark.model.samples import NOT_MEASURED, SATURATED, SEQUENCE_BITS
 from middlemark.model.times import Summary
 from middlemark.stats.buckets import joined, summarise_both
@@ -18,12 +20,16 @@ from middlemark.stats.tally import summary_of
 _SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
 _BITS = np.uint64(SEQUENCE_BITS)
 _CHUNK = 1 << 20
+TIMES_UNCERTAINTY = 10
+"""A latency must be so many times the uncertainty of the clocks to be told."""
 
 
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
     """``from_sent`` is None with the reason in ``absent``; ``in_histogram`` latencies are known to 0.8 % only."""
 
     all: Summary | None
+    all_absent: str | None = None
+    """Why it is None, or some of its figures are."""
     by_subscriber: Mapping[int, Summary]
     from_sent: Summary | None
     absent: str | None
@@ -59,7 +65,39 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
 
 def without_times(found: OneWay, absent: str) -> OneWay:
     """Return it without what the clocks of both ends are needed for."""
-    return msgspec.structs.replace(found, all=None, by_subscriber={}, from_sent=None, absent=absent, in_histogram=0)
+    return msgspec.structs.replace(
+        found, all=None, all_absent=absent, by_subscriber={}, from_sent=None, absent=absent, in_histogram=0
+    )
+
+
+def surely_told(found: OneWay, clocks: ClockOffset) -> OneWay:
+    """Return it without figures between two hosts that are less than ten times as long as their clocks are known."""
+    least = TIMES_UNCERTAINTY * clocks.uncertainty_ns
+    left_out = False
+
+    def sure(summary: Summary | None) -> Summary | None:
+        nonlocal left_out
+        if summary is None:
+            return None
+        figures = {name: getattr(summary, name) for name in Summary.__struct_fields__ if name != "stdev"}
+        small = [name for name, figure in figures.items() if figure is not None and figure < least]
+        left_out = left_out or bool(small)
+        return msgspec.structs.replace(summary, **dict.fromkeys(small))
+
+    told = msgspec.structs.replace(
+        found,
+        all=sure(found.all),
+        by_subscriber={
+            index: (sure(each) or Summary()) if index in clocks.subscribers else each
+            for index, each in found.by_subscriber.items()
+        },
+        from_sent=sure(found.from_sent),
+    )
+    if not left_out:
+        return told
+    known = f"the clocks of both hosts are known to ± {clocks.uncertainty_ns / 1e3:,.1f} µs"
+    text = f"{known}: less than {TIMES_UNCERTAINTY} times that is not told"
+    return msgspec.structs.replace(told, all_absent=text)
 
 
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:

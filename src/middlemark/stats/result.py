@@ -326,6 +326,11 @@ class CellResult(Times, frozen=True, kw_only=True):
     failures: tuple[Failure, ...] = ()
     """Those of its failed trials, in their order."""
 
+    one_way_absent: str | None = None
+    """Why a stream has no one-way latency, or lacks some of its figures."""
+    clock_uncertainty_ns: float | None = None
+    """So far off, at most, are the one-way latencies of a stream for its two clocks; 0: it was one. None: no stream, or
+    they are not told."""
     one_way_from_sent_absent: str | None = None
     """Why a stream has none."""
     in_histogram: int = 0

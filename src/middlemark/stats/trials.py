@@ -12,7 +12,7 @@ from middlemark.model.samples import NOT_MEASURED
 from middlemark.model.times import Summary, Times
 from middlemark.stats.breakdown import Breakdown, round_trip_breakdown, stream_breakdown
 from middlemark.stats.floors import by_rate
-from middlemark.stats.one_way import OneWay, one_way, round_trips, without_times
+from middlemark.stats.one_way import OneWay, one_way, round_trips, surely_told, without_times
 from middlemark.stats.outliers import Outliers, of_round_trips, of_stream
 from middlemark.stats.quantiles import Numbers, summarise
 from middlemark.stats.rates import Rates, rates, replies_hz
@@ -117,6 +117,8 @@ def _stream(cell: Cell, outcome: TrialOutcome, kept: KeptOf, in_full: bool) -> T
             one_way=without_times(found, outcome.stamps_absent),
             breakdown=stream_breakdown(outcome, of_roles, found.absent) if in_full else None,
         )
+    if outcome.clocks is not None:
+        found = surely_told(found, outcome.clocks)
     series = [each.raw["one_way_ns"] for each in of_roles if each.role == "subscriber"]
     return TrialSummary(
         outcome=outcome,

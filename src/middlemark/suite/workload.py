@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from middlemark.model.cell import SMALLEST_MESSAGE
+from middlemark.model.hosts import is_site
 from middlemark.model.levels import DEPTH, RATE, SHARE, SIZE, Wrong, seconds, words
-from middlemark.model.spelling import did_you_mean, quoted
-from middlemark.model.workload import OCTETS, Durability, FromFile, Lognormal, Process, Topic, Workload
+from middlemark.model.spelling import did_you_mean, listing, quoted
+from middlemark.model.workload import OCTETS, Durability, FromFile, Lognormal, Process, Site, Topic, Workload
 from middlemark.problems import Problem
 from middlemark.suite import sequence
 from middlemark.suite.table import line_of
@@ -114,7 +115,7 @@ class _Reader:
         self.problems: list[Problem] = []
         self.recorded: sequence.Sequence | None = None
         """What the topics did, where the workload names a sequence."""
-        self._place = place
+        self.place = place
         self._text = text
         self._folder = folder
 
@@ -125,7 +126,7 @@ class _Reader:
                 raise Wrong(f'{quoted(value)} is no file; write sequence = "robot.parquet"')
             self.recorded = sequence.read_sequence(self._folder / value)
         except Wrong as error:
-            self.problems.append(Problem(f"{self._place}: workload.sequence", str(error)))
+            self.problems.append(Problem(f"{self.place}: workload.sequence", str(error)))
 
     def sizes(self, value: object) -> dict[str, Any]:
         """Return ``size``, and ``sizes`` where they vary. Raises Wrong."""
@@ -147,13 +148,13 @@ class _Reader:
         """Note a problem of the table ``[[workload.kind]]`` of that number, with the line of its key."""
         line = line_of(self._text, f"workload.{kind}", number, key)
         where = f"line {line}: " if line else ""
-        self.problems.append(Problem(f"{self._place}: {where}workload.{kind} {number + 1}: {key}".rstrip(": "), text))
+        self.problems.append(Problem(f"{self.place}: {where}workload.{kind} {number + 1}: {key}".rstrip(": "), text))
 
     def tables(self, table: Mapping[str, object], kind: str) -> Sequence[Mapping[str, object]]:
         """Return the tables ``[[workload.kind]]``."""
         found = table.get(kind, [])
         if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-            self.problems.append(Problem(f"{self._place}: workload.{kind}", f"no tables; write [[workload.{kind}]]"))
+            self.problems.append(Problem(f"{self.place}: workload.{kind}", f"no tables; write [[workload.{kind}]]"))
             return []
         return found
 
@@ -177,6 +178,9 @@ class _Reader:
         return found if len(self.problems) == before else None
 
 
+_TABLES = ("topic", "service", "process", "site", "sequence")
+
+
 def read_workload(
     table: object, name: str, place: str, text: str = "", folder: Path = Path()
 ) -> tuple[Workload | None, list[Problem]]:
@@ -188,19 +192,21 @@ def read_workload(
         return None, [Problem(f"{place}: workload", "no table; write [[workload.topic]] and its keys below")]
     reader = _Reader(place, text, folder)
     for key in table:
-        if key not in ("topic", "service", "process", "sequence"):
-            known = did_you_mean(key, ("topic", "service", "process", "sequence"))
+        if key not in _TABLES:
+            known = did_you_mean(key, _TABLES)
             reader.problems.append(Problem(f"{place}: workload.{key}", f"no such key; {known}"))
     if "sequence" in table:
         reader.find_sequence(table["sequence"])
     topics = [*_topics(reader, table), *_services(reader, table)]
-    shared = _processes(reader, table.get("process", {}), place, {node for _, _, each in topics for node in _of(each)})
+    nodes = {node for _, _, each in topics for node in _of(each)}
+    shared = _processes(reader, table.get("process", {}), nodes)
+    sites = _sites(reader, table.get("site", {}), nodes, shared)
     _check(reader, topics)
     if not topics and not reader.problems:
         reader.problems.append(Problem(f"{place}: workload", "no [[workload.topic]]: a graph has at least one"))
     if reader.problems:
         return None, reader.problems
-    return Workload(name=name, topics=tuple(each for _, _, each in topics), shared=shared), []
+    return Workload(name=name, topics=tuple(each for _, _, each in topics), shared=shared, sites=sites), []
 
 
 Placed = tuple[str, int, Topic]
@@ -305,15 +311,41 @@ def _services(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
         yield "service", number, reply
 
 
-def _processes(reader: _Reader, table: object, place: str, nodes: set[str]) -> tuple[Process, ...]:
+def _processes(reader: _Reader, table: object, nodes: set[str]) -> tuple[Process, ...]:
+    found = _groups(reader, "process", table, nodes)
+    for name, members in found.items():
+        if name in nodes and name not in members:
+            text = f"a node of its own is called '{name}'; take another name"
+            reader.problems.append(Problem(f"{reader.place}: workload.process: {name}", text))
+    return tuple(Process(name, members) for name, members in found.items())
+
+
+def _sites(reader: _Reader, table: object, nodes: set[str], shared: Sequence[Process]) -> tuple[Site, ...]:
+    found = _groups(reader, "site", table, nodes)
+    where = f"{reader.place}: workload.site"
+    of_node = {node: name for name, members in found.items() for node in members}
+    for name in found:
+        if not is_site(name):
+            text = "no name of a site; write a letter, then letters, digits and _, all small"
+            reader.problems.append(Problem(f"{where}: {name}", text))
+    if found and (missing := sorted(nodes - of_node.keys())):
+        reader.problems.append(Problem(where, f"no site has {listing(missing)}; every node is on one"))
+    for process in shared:
+        if len(on := sorted({of_node[node] for node in process.nodes if node in of_node})) > 1:
+            reader.problems.append(Problem(where, f"process {process.name} would be on {listing(on)}"))
+    return tuple(Site(name, members) for name, members in found.items())
+
+
+def _groups(reader: _Reader, kind: str, table: object, nodes: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return the nodes by the name of their group; each node is in one."""
     if not isinstance(table, dict):
-        text = "no table; write [workload.process] and NAME = [nodes] below"
-        reader.problems.append(Problem(f"{place}: workload.process", text))
-        return ()
-    found: list[Process] = []
+        text = f"no table; write [workload.{kind}] and NAME = [nodes] below"
+        reader.problems.append(Problem(f"{reader.place}: workload.{kind}", text))
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
     of_node: dict[str, str] = {}
     for name, members in table.items():
-        where = f"{place}: workload.process: {name}"
+        where = f"{reader.place}: workload.{kind}: {name}"
         try:
             read = _read_nodes(members)
             _read_name(name)
@@ -324,12 +356,10 @@ def _processes(reader: _Reader, table: object, place: str, nodes: set[str]) -> t
             if node not in nodes:
                 reader.problems.append(Problem(where, f"no topic has a node '{node}'; {did_you_mean(node, nodes)}"))
             elif node in of_node:
-                reader.problems.append(Problem(where, f"'{node}' is in process {of_node[node]} already"))
+                reader.problems.append(Problem(where, f"'{node}' is in {kind} {of_node[node]} already"))
             of_node.setdefault(node, name)
-        if name in nodes and name not in read:
-            reader.problems.append(Problem(where, f"a node of its own is called '{name}'; take another name"))
-        found.append(Process(name, read))
-    return tuple(found)
+        found[name] = read
+    return found
 
 
 def _check(reader: _Reader, topics: Sequence[Placed]) -> None:

@@ -1,0 +1,104 @@
+"""The clock of one host held against another's: what was planted is found within what is said to be uncertain."""
+
+import random
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from middlemark.sites import clocks
+from middlemark.sites.clocks import Answering, Asking, Exchange, fitted, synchronised
+
+OFFSET_NS, DRIFT = 5_000_000, 50e-6
+
+
+def other(now_ns: float) -> int:
+    """The clock of who answers, when it is ``now_ns`` by that of who asks."""
+    return round(now_ns + OFFSET_NS + DRIFT * now_ns)
+
+
+def exchanges(seed: int, *, bursts: int = 5, begin_ns: int = 7_000_000_000_000) -> Iterator[Exchange]:
+    """As a line gives them: 20 µs at least each way, and now and then a good deal more, either way."""
+    drawn = random.Random(seed)
+
+    def way() -> float:
+        return 20_000 + drawn.expovariate(1 / 8_000) + (drawn.expovariate(1 / 500_000) if drawn.random() < 0.1 else 0)
+
+    for burst in range(bursts):
+        for each in range(clocks.IN_A_BURST):
+            asked = begin_ns + burst * 1_000_000_000 + each * 200_000
+            received = asked + way()
+            answered = received + 3_000
+            yield Exchange(asked, other(received), other(answered), round(answered + way()))
+
+
+def truth_ns(at_ns: int) -> float:
+    return OFFSET_NS + DRIFT * at_ns
+
+
+def test_a_planted_offset_and_drift_are_found_within_the_uncertainty_in_100_of_100_trials() -> None:
+    for seed in range(100):
+        told = list(exchanges(seed))
+        found = fitted(told)
+        assert found is not None
+        assert found.uncertainty_ns <= 50_000
+        for at_ns in (told[0].asked_ns, told[20].asked_ns, told[-1].back_ns):
+            line = found.offset_ns + found.drift_ppm * 1e-6 * (at_ns - found.begin_ns)
+            assert abs(line - truth_ns(at_ns)) <= found.uncertainty_ns + 1
+
+
+def test_a_clock_whose_rate_is_changed_meanwhile_widens_the_uncertainty() -> None:
+    told = list(exchanges(1))
+    middle = told[len(told) // 2].asked_ns
+
+    def bent(each: Exchange) -> Exchange:
+        more = max(0, round(500e-6 * (each.asked_ns - middle)))
+        return Exchange(each.asked_ns, each.received_ns + more, each.answered_ns + more, each.back_ns)
+
+    found = fitted(list(map(bent, told)))
+    assert found is not None
+    assert found.uncertainty_ns > 100_000
+    for each in map(bent, told):
+        line = found.offset_ns + found.drift_ppm * 1e-6 * (each.asked_ns - found.begin_ns)
+        truth = truth_ns(each.asked_ns) + max(0, 500e-6 * (each.asked_ns - middle))
+        assert abs(line - truth) <= found.uncertainty_ns + 1
+
+
+def test_less_than_two_exchanges_tell_nothing() -> None:
+    assert fitted([]) is None
+    assert fitted(list(exchanges(1))[:1]) is None
+
+
+def test_over_real_datagrams_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clocks, "EVERY_S", 0.05)
+    answering = Answering("127.0.0.1", clock=lambda: other(time.monotonic_ns()))
+    asking = Asking("127.0.0.1", answering.port)
+    time.sleep(0.3)
+    told = asking.end()
+    answering.close()
+    found = fitted(told)
+    assert found is not None
+    assert found.exchanges == len(told) >= 2 * clocks.AT_THE_ENDS
+    for each in told:
+        line = found.offset_ns + found.drift_ppm * 1e-6 * (each.asked_ns - found.begin_ns)
+        assert abs(line - truth_ns(each.asked_ns)) <= found.uncertainty_ns + 1
+
+
+def test_who_does_not_answer_costs_no_more_than_its_datagrams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clocks, "LOST_S", 0.01)
+    answering = Answering("127.0.0.1")
+    answering.close()
+    asking = Asking("127.0.0.1", answering.port)
+    assert asking.end() == ()
+
+
+def test_strangers_get_no_answer_and_do_not_end_it() -> None:
+    answering = Answering("127.0.0.1")
+    stranger = Asking("127.0.0.1", answering.port)
+    stranger._socket.send(b"what time is it")
+    assert stranger.end()
+    answering.close()
+
+
+def test_what_keeps_a_machines_time_is_told() -> None:
+    assert "synchronised" in synchronised()
