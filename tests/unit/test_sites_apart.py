@@ -192,6 +192,22 @@ def test_a_host_ends_its_trial_when_nobody_asks_any_more(across: Across, monkeyp
     assert not Path(f"/proc/{pid}").exists()
 
 
+def test_a_trial_that_another_actor_of_the_process_has_ends_before_the_next_begins(across: Across) -> None:
+    async def begun() -> list[bool]:
+        actors = [Host("robot"), Host("robot")]
+        pids = []
+        for number, actor in enumerate(actors):
+            actor._workers = {"fake": across.launching.worker}
+            await actor.do("begin", across.launching.cell({}), "fake", f"mm_begun_{number}", "127.0.0.1")
+            pids.append(await actor.do("start", "publisher 0", {}))
+        await actors[0].do("close", 0.0)  # what the coordinator asked before it took the first for gone
+        alive = [Path(f"/proc/{pid}").exists() for pid in pids]
+        await actors[1].do("close", 0.0)
+        return alive
+
+    assert asyncio.run(begun()) == [False, True]
+
+
 def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
     async def noted() -> tuple[list[Any], str]:
         actor = Host("robot")

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import msgspec
 
@@ -97,6 +98,11 @@ class Begun(msgspec.Struct, frozen=True):
     used_domains: tuple[int, ...]
 
 
+_actors: "WeakSet[Host]" = WeakSet()
+"""Those of this process. One that its coordinator took for gone may have a trial still, whose end takes with it what
+was started here meanwhile: so no trial of a site begins before all others of it have ended."""
+
+
 class Host:
     """The actor. The coordinator calls :meth:`do` alone."""
 
@@ -112,6 +118,8 @@ class Host:
         self._doors: tuple[socket.socket, socket.socket]
         self._answering: Answering | None = None
         self._asking: Asking | None = None
+        self._closing = asyncio.Lock()
+        _actors.add(self)
 
     async def do(self, verb: str, *arguments: Any) -> Any:
         """Do what ``verb``, a method of this class or of the trial, says. Raises WorkerFailedError."""
@@ -181,7 +189,8 @@ class Host:
 
     async def begin(self, cell: Cell, adapter: str, scope: str, peer: str) -> Begun:
         """Begin a trial; what is left of another one is ended first."""
-        await self.close(0.0)
+        for actor in [each for each in _actors if each._site == self._site]:
+            await actor.close(0.0)
         if self._watching is None:
             residue.clear_abandoned()
             self._adopting.enter_context(adopting())
@@ -220,10 +229,11 @@ class Host:
 
     async def close(self, grace_s: float) -> list[str]:
         """End the trial."""
-        await self.clock_asked()
-        await self._silenced()
-        trial, self._trial = self._trial, None
-        return [] if trial is None else await trial.close(grace_s)
+        async with self._closing:
+            await self.clock_asked()
+            await self._silenced()
+            trial, self._trial = self._trial, None
+            return [] if trial is None else await trial.close(grace_s)
 
     async def _watch(self) -> None:
         """End a trial of which the coordinator does not ask any more."""
