@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from middlemark.model.outcome import Arrived, ClockOffset, SamplesFile, Sent, TrialOutcome
-from middlemark.model.samples import NOT_MEASURED, SATURATED, SEQUENCE_BITS
+from middlemark.model.samples import NOT_MEASURED, SATURATED, Stamps, publishers_of, records_of
 
 CALIBRATION_PPM = 1.0
 """A worker's counter is held against CLOCK_MONOTONIC for 20 ms when it starts: at most so far off (0.5 was seen)."""
 UNCOMPARED = "the datagrams that compare the clocks of two hosts did not come back: see whether UDP gets through"
-_SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
 
 Instants = npt.NDArray[np.int64]
 
@@ -90,8 +89,8 @@ class _Publisher:
         self._every = file.stamped_every
         self._who = who
 
-    def intended(self, sequences: Instants) -> Instants:
-        places = (sequences - 1) // self._every
+    def intended(self, stamps: Stamps) -> Instants:
+        places = records_of(stamps, self._every)
         if len(places) and not 0 <= places.min() <= places.max() < len(self._instants):
             raise _AbsentError(f"{self._who} kept only the first {len(self._instants):,} of its sends")
         instants: Instants = self._instants[places]
@@ -118,17 +117,17 @@ def _arrivals(
     if offset is not None:
         received = _by_the_first(received, offset)
     stamps = np.ascontiguousarray(raw["stamp"])
-    sources, sequences = (stamps >> np.uint64(SEQUENCE_BITS)).astype(int), (stamps & _SEQUENCE).astype(np.int64)
+    sources = publishers_of(stamps)
     one_way = raw["one_way_ns"].astype(np.int64)
     crossed = False
-    for index in np.unique(sources):
+    for index in map(int, np.unique(sources)):
         if index not in publishers:
             raise _AbsentError(f"publisher {index} kept no record of what it sent")
         if publishers[index].is_far == (offset is not None):
             continue  # both read one counter
         crossed = True
         mine = sources == index
-        one_way[mine] = received[mine] - publishers[index].intended(sequences[mine])
+        one_way[mine] = received[mine] - publishers[index].intended(stamps[mine])
     return _Told(received, np.maximum(one_way, 0), crossed)  # within the uncertainty it may come before it was sent
 
 

@@ -6,6 +6,7 @@
 from typing import Annotated, get_type_hints
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import Meta, Struct
 
 NOT_MEASURED = 0xFFFF_FFFF
@@ -105,6 +106,27 @@ class Bucket(Struct, frozen=True):
     lower_ns: U8
     upper_ns: U8
     count: U8
+
+
+_BITS = np.uint64(SEQUENCE_BITS)
+_SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
+Stamps = npt.NDArray[np.uint64]
+
+
+def publishers_of(stamps: Stamps) -> npt.NDArray[np.uint16]:
+    """Return the publisher's id of each stamp."""
+    return (stamps >> _BITS).astype(np.uint16)
+
+
+def sequences_of(stamps: Stamps) -> Stamps:
+    """Return the sequence of each stamp, from 1."""
+    sequences: Stamps = stamps & _SEQUENCE
+    return sequences
+
+
+def records_of(stamps: Stamps, stamped_every: int = 1) -> npt.NDArray[np.int64]:
+    """Return for each stamp which record of its publisher's is of it, from 0; -1 for the stamp of no message."""
+    return (sequences_of(stamps).astype(np.int64) - 1) // stamped_every
 
 
 def dtype_of(record: type[Struct]) -> np.dtype[np.void]:

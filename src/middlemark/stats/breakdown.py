@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Coding, SamplesFile, Started, TrialOutcome
-from middlemark.model.samples import SATURATED, SEQUENCE_BITS
+from middlemark.model.samples import SATURATED, publishers_of, records_of, sequences_of
 from middlemark.stats.quantiles import Numbers
 from middlemark.stats.result import Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
@@ -39,8 +39,6 @@ MOST_ARRIVALS = 200_000
 
 IN_BETWEEN = "in between"
 
-_SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
-_BITS = np.uint64(SEQUENCE_BITS)
 
 Ns = npt.NDArray[np.float64]
 """One value a message, in ns; NaN where there is none."""
@@ -76,7 +74,7 @@ def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[
     # A message that came twice was answered twice; the first answer is the one that ends a round trip.
     _, first = np.unique(answers["stamp"], return_index=True)
     answers = np.asarray(answers[np.sort(first)])
-    publisher_ids = answers["stamp"] >> _BITS
+    publisher_ids = publishers_of(answers["stamp"])
     legs = [
         _legs(trips, answers[publisher_ids == np.uint64(index)], known[index])
         for index, trips in callers.items()
@@ -92,11 +90,10 @@ def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Br
     found = []
     for subscriber in subscribers:
         arrivals = np.asarray(subscriber.raw[::every])
-        publisher_ids = arrivals["stamp"] >> _BITS
+        publisher_ids = publishers_of(arrivals["stamp"])
         for index, publisher in publishers.items():
             mine = arrivals[publisher_ids == np.uint64(index)]
-            places = ((mine["stamp"] & _SEQUENCE).astype(np.int64) - 1) // publisher.stamped_every
-            sent = np.asarray(publisher.raw[places])
+            sent = np.asarray(publisher.raw[records_of(mine["stamp"], publisher.stamped_every)])
             timed = (sent["write_ns"] < SATURATED) & (sent["late_ns"] < SATURATED)
             found.append(_one_way(mine[timed], sent[timed]))
     merged = _common(found)
@@ -138,7 +135,7 @@ def _one_way(arrivals: Samples, sent: Samples) -> Parts:
 def _legs(trips: Samples, answers: Samples, start: Started) -> Parts:
     """Return the parts of the round trips that were stamped at both ends."""
     sequences = np.ascontiguousarray(trips["sequence"])
-    wanted = answers["stamp"] & _SEQUENCE
+    wanted = sequences_of(answers["stamp"])
     places = np.searchsorted(sequences, wanted)
     known = places < len(sequences)
     known[known] = sequences[places[known]] == wanted[known]

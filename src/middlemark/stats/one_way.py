@@ -10,15 +10,13 @@ import msgspec
 import numpy as np
 
 from middlemark.model.outcome import ClockOffset
-from middlemark.model.samples import NOT_MEASURED, SATURATED, SEQUENCE_BITS
+from middlemark.model.samples import NOT_MEASURED, SATURATED, publishers_of, records_of
 from middlemark.model.times import Summary
 from middlemark.stats.buckets import joined, summarise_both
 from middlemark.stats.quantiles import Numbers
 from middlemark.stats.samples import Kept, Samples
 from middlemark.stats.tally import summary_of
 
-_SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
-_BITS = np.uint64(SEQUENCE_BITS)
 _CHUNK = 1 << 20
 TIMES_UNCERTAINTY = 10
 """A latency must be so many times the uncertainty of the clocks to be told."""
@@ -121,14 +119,14 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
 def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Numbers) -> str | None:
     """Write the times of these arrivals since they were sent to ``times``; return why that cannot be told of one."""
     stamps = np.ascontiguousarray(arrivals["stamp"])
-    publisher_ids = (stamps >> _BITS).astype(np.uint16)
+    publisher_ids = publishers_of(stamps)
     present = np.flatnonzero(np.bincount(publisher_ids))
     for publisher_id in present:
         publisher = publishers.get(int(publisher_id))
         if publisher is None:
             return f"publisher {int(publisher_id)} kept no record of what it sent"
         chosen = publisher_ids == publisher_id if len(present) > 1 else slice(None)
-        places = ((stamps[chosen] & _SEQUENCE).astype(np.int64) - 1) // publisher.stamped_every
+        places = records_of(stamps[chosen], publisher.stamped_every)
         if places.min() < 0 or places.max() >= len(publisher.raw):
             return f"publisher {int(publisher_id)} kept only the first {len(publisher.raw):,} of its sends"
         late = publisher.raw["late_ns"][places]

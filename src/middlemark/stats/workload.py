@@ -14,7 +14,7 @@ import numpy as np
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Sent, TrialOutcome
 from middlemark.model.plan import Limits
-from middlemark.model.samples import SEQUENCE_BITS
+from middlemark.model.samples import records_of
 from middlemark.model.times import Summary
 from middlemark.model.workload import Topic, Workload
 from middlemark.stats.quantiles import Numbers
@@ -27,7 +27,6 @@ ENOUGH_MESSAGES = 1000
 ENOUGH_S = 10.0
 _NEARLY = 0.99
 """Of ten seconds at a rate the last instant may not be reached, and a chain ends where its first topic does."""
-_SEQUENCE = np.uint64((1 << SEQUENCE_BITS) - 1)
 
 
 class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,7 +149,7 @@ def _chain(path: Path, arrived: Mapping[int, Kept]) -> Summary | None:
     last = arrived[path[-1]].raw
     places = np.arange(len(last))
     for index, before in zip(path[:0:-1], path[-2::-1], strict=True):
-        places = (arrived[index].raw["stamp"][places] & _SEQUENCE).astype(np.int64) - 1
+        places = records_of(arrived[index].raw["stamp"][places])
         known = places < len(arrived[before].raw)
         last, places = last[known], places[known]
     if not len(last):
