@@ -206,6 +206,35 @@ def marked(mark: str) -> list[int]:
     return sorted(found, key=lambda pid: (_started(pid), pid))
 
 
+def robot(size: str, rate: int) -> str:
+    """A suite: a robot whose scans of that size go to its recorder and, at the other site, to what steers it."""
+    return f"""
+[defaults]
+processes = 2
+duration = "1s"
+
+[[workload.topic]]
+name = "scan"
+from = "lidar"
+to = ["planner", "recorder"]
+size = "{size}"
+rate = {rate}
+deadline = "{1000 // rate}ms"
+
+[[workload.topic]]
+name = "velocity"
+from = "planner"
+to = "wheels"
+size = 100
+after = "scan"
+deadline = "{2000 // rate}ms"
+
+[workload.site]
+base = ["planner"]
+robot = ["lidar", "recorder", "wheels"]
+"""
+
+
 def until(condition: Callable[[], Any], timeout_s: float = 20.0) -> Any:
     """Wait until the condition holds and return what it returned; fail after the timeout."""
     deadline = time.monotonic() + timeout_s

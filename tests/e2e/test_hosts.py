@@ -12,38 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from product import Bench, marked, until
+from product import Bench, marked, robot, until
 from two_hosts import AHEAD_S, NAMES, SSHD, TwoHosts, two_hosts
 
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.workers.find import find_workers
 
 BUILT = {each.description.name for each in find_workers()[0]}
-ROBOT = """
-[defaults]
-processes = 2
-duration = "1s"
-
-[[workload.topic]]
-name = "scan"
-from = "lidar"
-to = ["planner", "recorder"]
-size = "1m"
-rate = 20
-deadline = "50ms"
-
-[[workload.topic]]
-name = "velocity"
-from = "planner"
-to = "wheels"
-size = 100
-after = "scan"
-deadline = "90ms"
-
-[workload.site]
-base = ["planner"]
-robot = ["lidar", "recorder", "wheels"]
-"""
 BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors")
 
 
@@ -167,7 +142,7 @@ def test_each_host_of_a_fleet_is_measured_by_itself_and_they_are_compared(hosts:
 
 def test_a_robot_is_on_one_host_and_what_steers_it_on_the_other(hosts: TwoHosts) -> None:
     ended = hosts.start(
-        "run", hosts.bench.suite(ROBOT), "--adapter", "cyclonedds", "--transport", "udp", "--trials", "1",
+        "run", hosts.bench.suite(robot("1m", 20)), "--adapter", "cyclonedds", "--transport", "udp", "--trials", "1",
         "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
     ).ended(120)  # fmt: skip
     assert ended.code == 0, ended.err
@@ -285,6 +260,14 @@ def test_each_host_wants_hosts_and_nothing_that_is_between_them(bench: Bench) ->
     assert ended.code == 2
     assert "--each-host: name the hosts, as in --hosts base=localhost,robot=user@robot.local" in ended.err
     assert "--each-host: all roles are on the host that is measured; leave --link out" in ended.err
+
+
+def test_an_emulated_link_between_hosts_is_refused_before_any_is_reached(bench: Bench) -> None:
+    pytest.importorskip("distributed")
+    pytest.importorskip("asyncssh")
+    ended = bench.run("run", "--hosts", "base=localhost,robot=nowhere.invalid", "--link", "1gbit", "--adapter", "udp")
+    assert ended.code == 2
+    assert "--link: a link is emulated within one machine; leave it out, or leave out --hosts" in ended.err
 
 
 def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from product import Bench
+from product import Bench, robot
 
 from middlemark.workers.find import find_workers
 
@@ -97,36 +97,9 @@ def test_shared_memory_over_a_link_is_refused_before_anything_runs(bench: Bench)
     assert "shared memory does not cross from one site to another" in ended.err
 
 
-ROBOT = """
-[defaults]
-processes = 2
-duration = "1s"
-
-[[workload.topic]]
-name = "scan"
-from = "lidar"
-to = ["planner", "recorder"]
-size = "16k"
-rate = 50
-deadline = "20ms"
-
-[[workload.topic]]
-name = "velocity"
-from = "planner"
-to = "wheels"
-size = 100
-after = "scan"
-deadline = "40ms"
-
-[workload.site]
-base = ["planner"]
-robot = ["lidar", "recorder", "wheels"]
-"""
-
-
 def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> None:
     ended = bench.run(
-        "run", bench.suite(ROBOT), "--adapter", "udp,cyclonedds", "--transport", "udp",
+        "run", bench.suite(robot("16k", 50)), "--adapter", "udp,cyclonedds", "--transport", "udp",
         "--link", "10mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors",
     )  # fmt: skip
     if "no network namespace can be made here" in ended.err:
