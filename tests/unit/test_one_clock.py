@@ -153,6 +153,17 @@ def test_what_is_not_all_known_stays_absent_with_the_reason(stored: Stored) -> N
     assert stored.absent() == "publisher 3 kept no record of what it sent"
 
 
+@pytest.mark.parametrize("content", [b"", b"no samples", None])
+def test_samples_that_cannot_be_read_are_the_reason_and_no_traceback(stored: Stored, content: bytes | None) -> None:
+    outcome = stored.outcome()
+    if content is None:
+        np.save(stored.folder / "publisher.npy", np.arange(COUNT))
+    else:
+        (stored.folder / "publisher.npy").write_bytes(content)
+    told = on_one_clock(outcome, OFFSET, str(stored.folder), {("subscriber", 0)}, seconds=4.0)
+    assert (told.clocks, told.stamps_absent) == (None, "publisher.npy is damaged, or of another build")
+
+
 def test_figures_below_ten_times_the_uncertainty_are_not_told(stored: Stored) -> None:
     stored.subscriber.raw["received_ns"][-100:] += 700_000
     found = one_way([load_kept(stored.folder, each) for each in stored.told().files])

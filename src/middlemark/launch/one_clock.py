@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from middlemark.model.outcome import Arrived, ClockOffset, SamplesFile, Sent, TrialOutcome
-from middlemark.model.samples import NOT_MEASURED, SATURATED, Stamps, publishers_of, records_of
+from middlemark.model.samples import KEPT, NOT_MEASURED, SATURATED, Stamps, publishers_of, records_of
 
 CALIBRATION_PPM = 1.0
 """A worker's counter is held against CLOCK_MONOTONIC for 20 ms when it starts: at most so far off (0.5 was seen)."""
@@ -76,7 +76,7 @@ class _Publisher:
 
     def __init__(self, folder: str, file: SamplesFile, sent: Sent, offset: ClockOffset | None) -> None:
         """``offset``: it is on the second host."""
-        raw = np.load(Path(folder, file.path), mmap_mode="r")
+        raw = _raw(folder, file)
         who = f"publisher {file.index}"
         if len(raw) and raw["write_ns"][0] == NOT_MEASURED:
             raise _AbsentError(f"{who} could not send its first message, which its record is held against")
@@ -97,6 +97,18 @@ class _Publisher:
         return instants
 
 
+def _raw(folder: str, file: SamplesFile) -> npt.NDArray[np.void]:
+    """Map what a role kept, which its host's own build has written."""
+    damaged = _AbsentError(f"{file.path} is damaged, or of another build")
+    try:
+        raw: npt.NDArray[np.void] = np.load(Path(folder, file.path), mmap_mode="r")
+    except (ValueError, EOFError):
+        raise damaged from None
+    if raw.dtype != KEPT[file.role] or len(raw) != file.samples:
+        raise damaged
+    return raw
+
+
 class _Told(NamedTuple):
     """When each message was received, for how long it had been under way, and whether one came from the other host."""
 
@@ -112,7 +124,7 @@ def _arrivals(
     if file.in_histogram:
         text = f"subscriber {file.index} outgrew its memory, and a histogram of two clocks tells nothing"
         raise _AbsentError(text)
-    raw = np.load(Path(folder, file.path), mmap_mode="r")
+    raw = _raw(folder, file)
     received = raw["received_ns"].astype(np.int64)
     if offset is not None:
         received = _by_the_first(received, offset)

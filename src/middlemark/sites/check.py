@@ -48,8 +48,11 @@ async def check(cluster: Cluster) -> list[Checked]:
 async def _compared(cluster: Cluster, first: str, name: str) -> ClockOffset | None:
     address = cluster.addresses[first]
     port = await cluster.call(first, "answer_clock", address, timeout_s=ANSWER_S)
-    await cluster.call(name, "ask_clock", address, port, timeout_s=ANSWER_S)
-    return fitted(await cluster.call(name, "clock_asked", timeout_s=ANSWER_S))
+    try:
+        await cluster.call(name, "ask_clock", address, port, timeout_s=ANSWER_S)
+        return fitted(await cluster.call(name, "clock_asked", timeout_s=ANSWER_S))
+    finally:
+        await cluster.call(first, "close", 0.0, timeout_s=ANSWER_S)  # a cluster that exists goes on without us
 
 
 async def _passing(cluster: Cluster, sender: str, receiver: str) -> dict[str, bool]:
