@@ -340,7 +340,9 @@ def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
         options = ["--tls-ca", paths["ca"], "--tls-cert", paths["cert"], "--tls-key", paths["key"]]
         yield address, options
     finally:
-        for process in reversed(processes):
-            process.terminate()
-        for process in processes:
-            process.wait(20)
+        scheduler, *workers = processes
+        for ended in (workers, [scheduler]):  # a Dask worker that loses its scheduler while it ends may never end
+            for process in ended:
+                process.terminate()
+            for process in ended:
+                process.wait(60)
