@@ -1,0 +1,56 @@
+// gRPC for C++. README.md says how each setting becomes one of the middleware's own.
+#pragma once
+
+#include <grpc/grpc.h>
+
+#include <string>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
+#include <middlemark/kit/machine.hpp>
+
+#include "call.hpp"
+#include "topic.hpp"
+
+namespace middlemark {
+
+class Grpc {
+ public:
+  explicit Grpc(const Settings& settings) : trial_((kit::allow_many_descriptors(), settings)) {
+    grpc_init();  // never given back: gRPC's own end may wait up to 10 s for a thread of its own that polls
+  }
+
+  [[nodiscard]] static Description describe() {
+    const auto transport = [](const char* name, const char* carrier) {
+      return Transport{
+          .name = name, .carrier = carrier, .reliability = {"reliable"}, .varying_sizes = true, .services = true};
+    };
+    Transport own = transport(as_it_comes, "tcp");
+    own.max_bytes = rpc::usual_receive_bytes - rpc::wrapping_bytes;
+    own.max_bytes_advice = "gRPC receives 4 MiB as it comes; 'tcp' has no limit";
+    return {.name = "grpc",
+            .title = "gRPC",
+            .version = grpc::Version(),
+            .library = kit::loaded_library(reinterpret_cast<const void*>(&grpc::Version)).path,
+            .licence = "Apache-2.0",
+            .transports = {transport("tcp", "tcp"), transport("uds", "unix-socket"), own},
+            .request_reply = true,
+            .native = kit::native_table<rpc::Native>()};
+  }
+
+  static void check(const Settings& settings) { rpc::Options{settings}; }
+
+  [[nodiscard]] rpc::Publisher publisher(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
+  [[nodiscard]] rpc::Subscriber subscriber(const Topic& topic, unsigned /*index*/) { return {trial_, topic}; }
+  [[nodiscard]] rpc::Client client(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
+  [[nodiscard]] rpc::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
+
+ private:
+  const rpc::Trial trial_;
+};
+
+static_assert(fulfils_contract<Grpc>);
+
+}  // namespace middlemark

@@ -1,0 +1,295 @@
+// Request and reply: a unary call. Hot file: nothing of ours here allocates, logs or throws once the roles run.
+//
+// gRPC tells neither end that the other is there. So each client greets with a request without content, before the start.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/last_failure.hpp>
+
+#include "trial.hpp"
+
+namespace middlemark::rpc {
+
+inline const char* words_of(grpc::StatusCode code) noexcept {
+  return code == grpc::StatusCode::UNAVAILABLE ? "UNAVAILABLE" : "not answered (grpc::StatusCode of its own)";
+}
+
+class Client : kit::Pinned {
+ public:
+  Client(const Trial& trial, const Topic& service)
+      : trial_(trial), service_(service), listens_(trial.settings.reception == Reception::listen) {}
+  ~Client() {
+    static_cast<void>(cancel());
+    queue_.end();
+  }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return room_in(request_, bytes); }
+
+  /// Begins the call; the socket takes what it has room for, and who waits for the reply writes the rest.
+  [[nodiscard]] Published publish() noexcept {
+    if (calls_.load() > 0 && !cancel()) [[unlikely]]
+      return Published::timed_out;
+    begin();
+    return Published::ok;
+  }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    if (!std::exchange(held_, false) && !receive(std::chrono::nanoseconds(0))) return 0;
+    visitor(bytes_of(call().reply));
+    return 1;
+  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    held_ = held_ || receive(timeout);
+    return held_;
+  }
+  void listen(Listener listener) { hearing_.begin(listener); }
+  void silence() { hearing_.end(); }
+
+  [[nodiscard]] std::size_t matched() {
+    if (!stub_) {
+      stub_ = find_server(trial_, service_, 0);
+      if (!stub_) return 0;
+      begin();
+    }
+    if (!greeted_ && !listens_) greeted_ = receive(std::chrono::nanoseconds(0));
+    return greeted_ ? 1 : 0;
+  }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ private:
+  struct Call {
+    std::optional<grpc::ClientContext> context;
+    Payload reply;
+    grpc::Status status;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<Payload>> reader;
+  };
+
+  [[nodiscard]] Call& call() noexcept { return all_[turn_]; }
+
+  void begin() noexcept {
+    turn_ = 1 - turn_;  // a listener may begin the next one
+    Call& now = call();
+    now.reader.reset();
+    now.context.emplace();
+    now.context->set_wait_for_ready(!greeted_);
+    calls_.fetch_add(1);
+    if (listens_) {
+      stub_->async()->Call(&*now.context, &request_, &now.reply,
+                           [this, &now](const grpc::Status& status) { conclude(now, status); });
+    } else {
+      now.reader = stub_->AsyncCall(&*now.context, request_, queue_.get());
+      now.reader->Finish(&now.reply, &now.status, &now);
+    }
+  }
+
+  /// On a thread of gRPC's.
+  void conclude(Call& now, const grpc::Status& status) noexcept {
+    calls_.fetch_sub(1);
+    if (!status.ok()) return failure_.note("grpc::Call", status.error_code());
+    if (hearing_.begun()) {
+      hearing_(bytes_of(now.reply));
+    } else {
+      greeted_ = true;
+    }
+  }
+
+  /// True: the reply is there.
+  [[nodiscard]] bool receive(std::chrono::nanoseconds timeout) noexcept {
+    const auto event = queue_.next(timeout);
+    if (!event) return false;
+    calls_.fetch_sub(1);
+    const grpc::Status& status = static_cast<Call*>(event->tag)->status;
+    if (status.ok()) [[likely]]
+      return true;
+    failure_.note("grpc::Call", status.error_code());
+    return false;
+  }
+
+  /// Gives up what is under way. False: gRPC did not give it back.
+  [[nodiscard]] bool cancel() noexcept {
+    held_ = false;
+    if (calls_.load() == 0) return true;
+    call().context->TryCancel();
+    if (listens_) return kit::wait_until([this] { return calls_.load() == 0; }, patience);
+    static_cast<void>(receive(patience));
+    return calls_.load() == 0;
+  }
+
+  const Trial& trial_;
+  const Topic service_;
+  const bool listens_;
+  std::unique_ptr<Bytes::Stub> stub_;
+  Queue queue_;
+  Hearing hearing_;
+  Payload request_;
+  std::array<Call, 2> all_;
+  std::size_t turn_ = 0;
+  std::atomic<int> calls_{0};  ///< under way: 0 or 1
+  std::atomic<bool> greeted_{false};
+  bool held_ = false;  ///< received by a wait(), not visited yet
+  kit::LastFailure<&words_of> failure_;
+};
+
+/// Requests by the server's own queue, or under `listen` on gRPC's threads.
+class Server : kit::Pinned {
+ public:
+  Server(const Trial& trial, const Topic& service)
+      : listens_(trial.settings.reception == Reception::listen),
+        timeout_(trial.settings.write_timeout),
+        host_(trial, service, 0, listens_ ? static_cast<grpc::Service&>(called_) : queued_, !listens_) {
+    if (listens_) return;
+    // One more than there are clients: the next request is there before the answer to the last one is concluded.
+    for (unsigned i = 0; i <= service.publishers; ++i) await(*slots_.emplace_back(std::make_unique<Slot>()));
+  }
+  ~Server() { host_.end(); }
+
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return room_in(*reply_, bytes); }
+  /// gRPC sends it while the next request is waited for, or on its own threads.
+  [[nodiscard]] Published publish() noexcept {
+    answered_ = true;
+    if (current_ != nullptr) answer(*current_, grpc::Status::OK);
+    return Published::ok;
+  }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    if (Slot* const held = std::exchange(held_, nullptr)) {
+      visit(*held, visitor);
+      return 1;
+    }
+    std::size_t visits = 0;
+    for (; visits < most_at_once; ++visits) {
+      Slot* const slot = next(std::chrono::nanoseconds(0));
+      if (slot == nullptr) break;
+      visit(*slot, visitor);
+    }
+    return visits;
+  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    if (held_ == nullptr) held_ = next(timeout);
+    return held_ != nullptr;
+  }
+  void listen(Listener listener) { hearing_.begin(listener); }
+  void silence() { hearing_.end(); }
+
+  [[nodiscard]] std::size_t matched() {
+    if (!listens_ && held_ == nullptr) held_ = next(std::chrono::nanoseconds(0));
+    return clients_;
+  }
+
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ private:
+  /// A call that is waited for, visited or being answered.
+  struct Slot {
+    std::optional<grpc::ServerContext> context;
+    std::optional<grpc::ServerAsyncResponseWriter<Payload>> writer;
+    Payload request;
+    bool answering = false;
+  };
+  struct Called : Bytes::CallbackService {
+    explicit Called(Server& its) : server(its) {}
+    grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context, const Payload* request,
+                                   Payload* reply) override {
+      grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+      reactor->Finish(server.hear(*request, *reply));
+      return reactor;
+    }
+    Server& server;
+  };
+
+  void await(Slot& slot) noexcept {
+    slot.answering = false;
+    slot.writer.reset();
+    slot.context.emplace();
+    slot.writer.emplace(&*slot.context);
+    queued_.RequestCall(&*slot.context, &slot.request, &*slot.writer, host_.calls(), host_.calls(), &slot);
+  }
+  void answer(Slot& slot, const grpc::Status& status) noexcept {
+    slot.answering = true;
+    if (status.ok()) {
+      slot.writer->Finish(*reply_, status, &slot);
+    } else {
+      slot.writer->FinishWithError(status, &slot);
+    }
+  }
+
+  /// The next request; greetings are answered meanwhile.
+  [[nodiscard]] Slot* next(std::chrono::nanoseconds timeout) noexcept {
+    for (const kit::Deadline deadline(timeout);;) {
+      const auto event = host_.queue().next(deadline.left());
+      if (!event) return nullptr;
+      Slot& slot = *static_cast<Slot*>(event->tag);
+      if (slot.answering) {
+        if (!event->ok) failure_.note("grpc::ServerAsyncResponseWriter::Finish", grpc::StatusCode::CANCELLED);
+        await(slot);
+      } else if (!event->ok) {
+        return nullptr;  // the server ends
+      } else if (slot.request.data().empty()) {
+        ++clients_;
+        reply_->clear_data();
+        answer(slot, grpc::Status::OK);
+      } else {
+        return &slot;
+      }
+    }
+  }
+
+  template <class Visitor>
+  void visit(Slot& slot, Visitor& visitor) noexcept {
+    current_ = &slot;
+    answered_ = false;
+    visitor(bytes_of(slot.request));
+    if (!answered_) answer(slot, unanswered());
+    current_ = nullptr;
+  }
+
+  /// On a thread of gRPC's; several may be here at once.
+  grpc::Status hear(const Payload& request, Payload& reply) noexcept {
+    if (request.data().empty()) {
+      ++clients_;
+      return grpc::Status::OK;
+    }
+    // The listener comes a moment after the start.
+    if (!hearing_.begun() && !kit::wait_until([this] { return hearing_.begun(); }, timeout_)) return unanswered();
+    bool answered = false;
+    const auto before = [&] {
+      reply_ = &reply;
+      answered_ = false;
+    };
+    hearing_(bytes_of(request), before, [&] { answered = answered_; });
+    return answered ? grpc::Status::OK : unanswered();
+  }
+  [[nodiscard]] static grpc::Status unanswered() { return {grpc::StatusCode::ABORTED, "not answered"}; }
+
+  const bool listens_;
+  const std::chrono::nanoseconds timeout_;
+  Hearing hearing_;
+  Bytes::AsyncService queued_;
+  Called called_{*this};
+  std::vector<std::unique_ptr<Slot>> slots_;
+  Payload own_reply_;
+  Payload* reply_ = &own_reply_;  ///< what loan() and publish() speak of
+  Slot* current_ = nullptr;       ///< the call that is visited, of the queue
+  Slot* held_ = nullptr;          ///< has a request of a wait(), not visited yet
+  bool answered_ = false;
+  std::atomic<std::size_t> clients_{0};
+  kit::LastFailure<&words_of> failure_;
+  Host host_;  // ends before what its calls speak of
+};
+
+}  // namespace middlemark::rpc

@@ -1,0 +1,75 @@
+// What the native settings are, and what a trial's settings become in gRPC.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <middlemark/kit/native.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::rpc {
+
+/// Of a Payload, beyond its bytes: the field's tag and its length.
+inline constexpr std::size_t wrapping_bytes = 6;
+/// What gRPC receives at most as it comes.
+inline constexpr std::size_t usual_receive_bytes = std::size_t{4} << 20;
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  bool bdp_probe = key("bdp_probe", true,
+                       {.help = "`grpc.http2.bdp_probe`: the receiver's HTTP/2 windows grow with what it measures"});
+  std::optional<int> lookahead = key<int>("lookahead", {.help = "`grpc.http2.lookahead_bytes`: what a stream may send "
+                                                                "before its receiver asks for more",
+                                                        .least = 5,
+                                                        .most = 2'147'483'647,
+                                                        .otherwise = "gRPC's own: 65535 to begin with",
+                                                        .type = NativeType::bytes});
+  std::optional<int> max_frame = key<int>("max_frame", {.help = "`grpc.http2.max_frame_size`: of HTTP/2's DATA frames",
+                                                        .least = 16'384,
+                                                        .most = 16'777'215,
+                                                        .otherwise = "gRPC's own: 16384, more where it has measured",
+                                                        .type = NativeType::bytes});
+  std::optional<int> max_receive = key<int>("max_receive", {.help = "`grpc.max_receive_message_length`",
+                                                            .least = 1,
+                                                            .otherwise = "no limit; `default`: gRPC's own 4 MiB",
+                                                            .type = NativeType::bytes});
+};
+
+struct Options : Native {
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("grpc", settings)), as_it_is_(settings.comes_as_it_is()) {
+    for (const Topic& topic : settings.endpoints) {
+      if (!max_receive || topic.message_bytes + wrapping_bytes <= static_cast<std::size_t>(*max_receive)) continue;
+      throw AdapterError("grpc: native.max_receive = " + std::to_string(*max_receive) + " is less than a message of " +
+                             std::to_string(topic.message_bytes) + " bytes",
+                         "leave it out: there is no limit then");
+    }
+  }
+
+  [[nodiscard]] grpc::ChannelArguments channel() const {
+    grpc::ChannelArguments all;
+    apply([&all](const char* key, int value) { all.SetInt(key, value); });
+    all.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // http_proxy of the environment is not for this
+    return all;
+  }
+  void build(grpc::ServerBuilder& server) const {
+    apply([&server](const char* key, int value) { server.AddChannelArgument(key, value); });
+  }
+
+ private:
+  template <class Set>
+  void apply(Set&& set) const {
+    if (max_receive || !as_it_is_) set(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, max_receive.value_or(-1));
+    if (!bdp_probe) set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    if (lookahead) set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, *lookahead);
+    if (max_frame) set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, *max_frame);
+  }
+
+  bool as_it_is_;
+};
+
+}  // namespace middlemark::rpc

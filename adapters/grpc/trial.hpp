@@ -1,0 +1,190 @@
+// What the ends of a process have in common: gRPC's completion queue, by which an end's own thread drives its connections, the server
+// that others connect to, and the channel to one.
+#pragma once
+
+#include <grpc/support/time.h>
+#include <grpcpp/grpcpp.h>
+#include <sys/socket.h>
+
+#include <bytes.grpc.pb.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/socket.hpp>
+
+#include "options.hpp"
+
+namespace middlemark::rpc {
+
+using middlemark_grpc::Bytes;
+using middlemark_grpc::Payload;
+using middlemark_grpc::Subscription;
+
+/// How long anything may take before the start and after the stop.
+inline constexpr std::chrono::seconds patience{5};
+/// So many visits end a take(), however fast messages come.
+inline constexpr std::size_t most_at_once = 256;
+
+struct Trial : kit::Pinned {
+  explicit Trial(const Settings& its) : settings(its), options(its), notes(its) {}
+
+  const Settings settings;
+  const Options options;
+  const kit::Rendezvous notes;  ///< in the trial's folder: where each server listens
+};
+
+/// A server of the trial: a publisher of a topic, or a service's.
+[[nodiscard]] inline std::string note_of(const Topic& topic, unsigned index) {
+  return topic.name + ".grpc." + std::to_string(index);
+}
+
+[[nodiscard]] inline std::span<const std::byte> bytes_of(const Payload& payload) noexcept {
+  return std::as_bytes(std::span(payload.data()));
+}
+/// The message's own memory, so that nothing is copied into it.
+[[nodiscard]] inline std::span<std::byte> room_in(Payload& payload, std::size_t bytes) noexcept {
+  std::string& data = *payload.mutable_data();
+  data.resize(bytes);  // within what the first loan took
+  return std::as_writable_bytes(std::span(data));
+}
+
+/// A completion queue. Who waits for it reads and writes the sockets of its calls.
+class Queue : kit::Pinned {
+ public:
+  struct Event {
+    void* tag = nullptr;
+    bool ok = false;
+  };
+
+  Queue() : Queue(std::make_unique<grpc::CompletionQueue>()) {}
+  explicit Queue(std::unique_ptr<grpc::CompletionQueue> queue) : queue_(std::move(queue)) {}
+  ~Queue() { end(); }
+
+  /// `timeout` 0: looks once. gRPC rounds up to a millisecond.
+  [[nodiscard]] std::optional<Event> next(std::chrono::nanoseconds timeout) noexcept {
+    const gpr_timespec until = timeout.count() <= 0 ? gpr_inf_past(GPR_CLOCK_MONOTONIC)
+                                                    : gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                                                                   gpr_time_from_nanos(timeout.count(), GPR_TIMESPAN));
+    Event event;
+    if (queue_->AsyncNext(&event.tag, &event.ok, until) != grpc::CompletionQueue::GOT_EVENT) return std::nullopt;
+    return event;
+  }
+
+  /// Takes back what is under way, which whoever began it has cancelled. What it speaks of must be there until then.
+  void end() {
+    if (!queue_) return;
+    queue_->Shutdown();
+    Event event;
+    for (const auto until = std::chrono::system_clock::now() + patience;;) {
+      switch (queue_->AsyncNext(&event.tag, &event.ok, until)) {
+        case grpc::CompletionQueue::GOT_EVENT:
+          continue;
+        case grpc::CompletionQueue::SHUTDOWN:
+          queue_.reset();
+          return;
+        case grpc::CompletionQueue::TIMEOUT:  // gRPC would end the process if it were destroyed now
+          static_cast<void>(queue_.release());
+          return;
+      }
+    }
+  }
+
+  [[nodiscard]] grpc::CompletionQueue* get() const noexcept { return queue_.get(); }
+
+ private:
+  std::unique_ptr<grpc::CompletionQueue> queue_;
+};
+
+/// A server with one service, which says in a note where it listens. Each end has its own: a completion queue belongs to a server, and an
+/// end is driven by its own thread alone.
+class Host : kit::Pinned {
+ public:
+  /// `queued`: calls come through queue(); else gRPC's own threads call the service.
+  Host(const Trial& trial, const Topic& topic, unsigned index, grpc::Service& service, bool queued) {
+    const std::string name = note_of(topic, index);
+    const bool unix_socket = trial.settings.transport == "uds";
+    const std::string ip = unix_socket ? "" : kit::ipv4_text(trial.settings.interface);
+    // An abstract name belongs to the network namespace: there is no file to be left behind, and no folder whose name is too long.
+    const std::string address = unix_socket ? "unix-abstract:" + name : "ipv4:" + ip + ":0";
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort(unix_socket ? address : ip + ":0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&service);
+    trial.options.build(builder);
+    std::unique_ptr<grpc::ServerCompletionQueue> queue;
+    if (queued) queue = builder.AddCompletionQueue();
+    calls_ = queue.get();
+    server_ = builder.BuildAndStart();
+    if (queue) queue_.emplace(std::move(queue));
+    if (!server_) throw AdapterError("grpc: no server could be started at " + address, "does another trial use it?");
+    trial.notes.leave(name, unix_socket ? address : "ipv4:" + ip + ":" + std::to_string(port));
+  }
+  ~Host() { end(); }
+
+  /// Cancels what is under way, and takes it back.
+  void end() {
+    if (server_) server_->Shutdown(std::chrono::system_clock::now());
+    if (queue_) queue_->end();
+  }
+
+  [[nodiscard]] Queue& queue() noexcept { return *queue_; }
+  [[nodiscard]] grpc::ServerCompletionQueue* calls() const noexcept { return calls_; }
+
+ private:
+  grpc::ServerCompletionQueue* calls_ = nullptr;
+  std::unique_ptr<grpc::Server> server_;
+  std::optional<Queue> queue_;
+};
+
+/// Null while the server has not left its note.
+[[nodiscard]] inline std::unique_ptr<Bytes::Stub> find_server(const Trial& trial, const Topic& topic, unsigned index) {
+  const auto address = trial.notes.find(note_of(topic, index));
+  if (!address) return nullptr;
+  return Bytes::NewStub(
+      grpc::CreateCustomChannel(*address, grpc::InsecureChannelCredentials(), trial.options.channel()));
+}
+
+/// Where gRPC's threads hand over what they receive: several may come at once, and the listener is called for one message at a time.
+class Hearing : kit::Pinned {
+ public:
+  void begin(Listener listener) {
+    const std::lock_guard lock(mutex_);
+    listener_ = listener;
+    begun_.store(true);
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    listener_ = {};
+  }
+  [[nodiscard]] bool begun() const noexcept { return begun_.load(); }
+
+  void operator()(std::span<const std::byte> message) noexcept {
+    const std::lock_guard lock(mutex_);
+    listener_(message);
+  }
+  /// With something before and after that excludes the other messages, too.
+  template <class Before, class After>
+  void operator()(std::span<const std::byte> message, Before&& before, After&& after) noexcept {
+    const std::lock_guard lock(mutex_);
+    before();
+    listener_(message);
+    after();
+  }
+
+ private:
+  std::mutex mutex_;
+  Listener listener_;
+  std::atomic<bool> begun_{false};
+};
+
+}  // namespace middlemark::rpc
