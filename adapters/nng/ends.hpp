@@ -1,0 +1,186 @@
+// What ends have in common: where they meet, what they write in, and how messages get from a socket to a visitor. Hot file: nothing of
+// ours here allocates, locks, logs or throws once it is opened. NNG allocates each message.
+#pragma once
+
+#include <nng/nng.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/socket.hpp>
+
+#include "handles.hpp"
+#include "options.hpp"
+
+namespace middlemark::nng {
+
+/// What the ends of this process have in common.
+struct Trial {
+  explicit Trial(const Settings& its_settings)
+      : settings(its_settings), options(settings), notes(settings), write_timeout(as_ms(settings.write_timeout)) {}
+
+  const Settings settings;
+  const Options options;
+  const kit::Rendezvous notes;  ///< in the trial's folder: where each end listens
+  const nng_duration write_timeout;
+
+  /// An abstract Unix address belongs to the network namespace, has no file to be left behind and no folder whose name could be
+  /// too long. A port of TCP is the kernel's choice.
+  void listen(Socket& socket, const std::string& name) const {
+    const std::string wanted = settings.transport == "inproc" ? "inproc://" + name
+                               : settings.transport == "ipc"  ? "abstract://" + name
+                                                              : "tcp://" + kit::ipv4_text(settings.interface) + ":0";
+    if (wanted.ends_with(":0")) socket.set(NNG_OPT_TCP_NODELAY, options.nodelay);
+    notes.leave(name, socket.listen(wanted));
+  }
+  /// False: it does not listen yet.
+  [[nodiscard]] bool dial(Socket& socket, const std::string& name) const {
+    const auto address = notes.find(name);
+    if (!address) return false;
+    if (address->starts_with("tcp:")) socket.set(NNG_OPT_TCP_NODELAY, options.nodelay);
+    socket.dial(*address);
+    return true;
+  }
+};
+
+class End : kit::Pinned {
+ public:
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ protected:
+  explicit End(const Trial& trial) : trial_(trial) {}
+  ~End() = default;
+
+  [[nodiscard]] Published outcome(int code) noexcept {
+    if (code == 0) [[likely]]
+      return Published::ok;
+    failure_.note("nng_send_aio", code);
+    return code == NNG_ETIMEDOUT ? Published::timed_out : Published::failed;
+  }
+
+  const Trial& trial_;
+  kit::LastFailure<&nng_strerror> failure_;
+};
+
+/// What an end writes its messages in: memory of its own, which is copied into one of NNG's as nng_send() does, or with a loan that
+/// message's body.
+class Writing : kit::Pinned {
+ public:
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    if (!lends_) return written_ = std::span(own_).first(bytes);
+    if (!letter_ || nng_msg_len(letter_.get()) != bytes) letter_ = make_message(bytes);
+    return letter_ ? body_of(letter_.get()) : std::span<std::byte>();
+  }
+
+ protected:
+  Writing(const Trial& trial, const Topic& topic)
+      : lends_(trial.settings.loan), own_(lends_ ? 0 : topic.message_bytes) {}
+  ~Writing() = default;
+
+  /// What was written; empty when there is no memory. Not the last: it will be asked for again.
+  [[nodiscard]] Message letter(bool last) noexcept {
+    if (lends_ && last) return std::move(letter_);
+    const std::span<const std::byte> written = lends_ ? body_of(letter_.get()) : written_;
+    Message copy = make_message(written.size());
+    if (copy) std::memcpy(nng_msg_body(copy.get()), written.data(), written.size());
+    return copy;
+  }
+
+ private:
+  const bool lends_;
+  std::vector<std::byte> own_;
+  std::span<std::byte> written_;
+  Message letter_;
+};
+
+/// Under `block` it is wait() that receives, with a timeout, as nng_recvmsg() with NNG_OPT_RECVTIMEO does; a take() after it brings that
+/// one message.
+class Receiver : public End {
+ public:
+  ~Receiver() { silence(); }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    if (held_) {
+      const Message message = std::move(held_);
+      visitor(std::span<const std::byte>(body_of(message.get())));
+      return 1;
+    }
+    std::size_t visits = 0;
+    for (; visits < most_at_once; ++visits) {
+      const Message message = receive(NNG_DURATION_ZERO);
+      if (!message) break;
+      visitor(std::span<const std::byte>(body_of(message.get())));
+    }
+    return visits;
+  }
+
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    if (!held_) held_ = receive(as_ms(timeout));
+    return held_ != nullptr;
+  }
+
+  /// The callback of an asynchronous operation runs on one of NNG's task threads; there is one operation, so one message at a time.
+  void listen(Listener listener) {
+    prepare_to_listen(listener);
+    listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
+  }
+  void silence() noexcept { listening_.reset(); }
+
+ protected:
+  Receiver(const Trial& trial, int (*open)(nng_socket*), bool goes_on = true)
+      : End(trial), socket_(open), goes_on_(goes_on) {}
+
+  void prepare_to_listen(Listener listener) {
+    listener_ = listener;
+    listening_.emplace([](void* self) { static_cast<Receiver*>(self)->heard(); }, this);
+  }
+
+  Socket socket_;
+  std::optional<Operation> listening_;
+
+ private:
+  /// So many visits end a take(), however fast messages come.
+  static constexpr std::size_t most_at_once = 1024;
+
+  [[nodiscard]] Message receive(nng_duration timeout) noexcept {
+    receiving_.begin_to_receive(socket_, timeout);
+    receiving_.wait();
+    const int code = receiving_.result();
+    if (code == 0) return receiving_.message();
+    // ESTATE: a client that has nothing to receive, because it has asked nothing.
+    if (code != NNG_ETIMEDOUT && code != NNG_ESTATE) failure_.note("nng_recv_aio", code);
+    return nullptr;
+  }
+
+  void heard() noexcept {
+    const int code = listening_->result();
+    if (code != 0) {
+      if (code != NNG_ECANCELED) failure_.note("nng_recv_aio", code);
+      return;
+    }
+    {
+      const Message message = listening_->message();
+      listener_(body_of(message.get()));
+    }
+    if (goes_on_) listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
+  }
+
+  const bool goes_on_;  ///< the listening receives again by itself
+  Operation receiving_;
+  Message held_;  ///< received by a wait(), not visited yet
+  Listener listener_;
+};
+
+}  // namespace middlemark::nng

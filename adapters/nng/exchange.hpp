@@ -1,0 +1,68 @@
+// Request and reply: REQ and REP. Neither drops: a peer that does not read makes the sender wait.
+#pragma once
+
+#include <nng/protocol/reqrep0/rep.h>
+#include <nng/protocol/reqrep0/req.h>
+
+#include "ends.hpp"
+
+namespace middlemark::nng {
+
+/// A REQ that gives up receiving gives up its request, too. So no receive of it has a timeout: wait() waits at its descriptor, and
+/// a listening one receives until the next request cancels that.
+class Client : public Writing, public Receiver {
+ public:
+  Client(const Trial& trial, const Topic& service)
+      : Writing(trial, service), Receiver(trial, &nng_req0_open, false), server_(service.name + ".nng") {
+    socket_.set(NNG_OPT_REQ_RESENDTIME, trial.options.resend_time);
+    check(nng_socket_get_int(socket_.get(), NNG_OPT_RECVFD, &readable_), "NNG_OPT_RECVFD");
+  }
+
+  [[nodiscard]] Published publish() noexcept {
+    Message message = letter(true);
+    if (!message) return outcome(NNG_ENOMEM);
+    sending_.begin_to_send(socket_, std::move(message), trial_.write_timeout);
+    const int code = sending_.sent();
+    if (code == 0 && listening_) {
+      listening_->wait();  // until the callback has returned, of the last reply or of the one that was given up
+      listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
+    }
+    return outcome(code);
+  }
+
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return kit::wait_readable(readable_, timeout); }
+  void listen(Listener listener) { prepare_to_listen(listener); }
+
+  [[nodiscard]] std::size_t matched() {
+    dialled_ = dialled_ || trial_.dial(socket_, server_);
+    return socket_.pipes();
+  }
+
+ private:
+  const std::string server_;
+  int readable_ = -1;
+  bool dialled_ = false;
+  Operation sending_;
+};
+
+class Server : public Writing, public Receiver {
+ public:
+  Server(const Trial& trial, const Topic& service) : Writing(trial, service), Receiver(trial, &nng_rep0_open) {
+    trial.listen(socket_, service.name + ".nng");
+  }
+
+  /// The reply to the request that was received last, which is being visited.
+  [[nodiscard]] Published publish() noexcept {
+    Message message = letter(true);
+    if (!message) return outcome(NNG_ENOMEM);
+    sending_.begin_to_send(socket_, std::move(message), trial_.write_timeout);
+    return outcome(sending_.sent());
+  }
+
+  [[nodiscard]] std::size_t matched() const { return socket_.pipes(); }
+
+ private:
+  Operation sending_;
+};
+
+}  // namespace middlemark::nng

@@ -1,0 +1,113 @@
+// What the native settings are, and what a trial's settings become in NNG.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <middlemark/kit/native.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::nng {
+
+/// NNG's own limit of its queues.
+inline constexpr int deepest_queue = 8192;
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  bool nodelay = key("nodelay", true, {.help = "`tcp-nodelay`; false: Nagle's algorithm", .transports = {"tcp"}});
+  bool prefer_new =
+      key("prefer_new", true,
+          {.help = "`sub:prefnew`: a subscriber whose queue is full drops its oldest message; false: the one that came",
+           .patterns = {Pattern::ping_pong, Pattern::stream}});
+  std::optional<int> recvbuf = key<int>(
+      "recvbuf",
+      {.help = "`recv-buffer` of `SUB`, messages that wait for a best-effort subscriber, of all publishers together",
+       .least = 1,
+       .most = deepest_queue,
+       .patterns = {Pattern::ping_pong, Pattern::stream},
+       .otherwise = "of a stream the depth for each publisher, else 128 or the depth where that is more"});
+  std::chrono::milliseconds resend_time =
+      key("resend_time", std::chrono::milliseconds(60'000),
+          {.help = "`req:resend-time` in ms: a request without a reply is sent again",
+           .least = 1,
+           .most = 1'000'000'000,
+           .patterns = {Pattern::request_reply}});
+  std::optional<int> sendbuf =
+      key<int>("sendbuf", {.help = "`send-buffer` of `PUB` and `PUSH`, messages that wait for each subscriber",
+                           .least = 1,
+                           .most = deepest_queue,
+                           .patterns = {Pattern::ping_pong, Pattern::stream},
+                           .otherwise = "of a stream the depth; else of `PUSH` the depth, of `PUB` 16 or the depth"});
+};
+
+struct Options : Native {
+  bool streams = false;
+
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("nng", settings)),
+        streams(settings.pattern == Pattern::stream),
+        as_it_is_(settings.comes_as_it_is()) {
+    for (const Topic& topic : settings.endpoints) {
+      if (reliable(topic) || topic.service || recvbuf || topic.capacity().value_or(0) <= deepest_queue) continue;
+      throw AdapterError("nng: " + topic.name + ": a subscriber queues at most " + std::to_string(deepest_queue) +
+                             " messages of all publishers together",
+                         "ask for a depth of " + std::to_string(deepest_queue / topic.publishers));
+    }
+  }
+
+  [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
+
+  /// nullopt: it stays as NNG has it.
+  [[nodiscard]] std::optional<int> send_buffer(const Topic& topic) const {
+    if (sendbuf || left_alone(topic)) return sendbuf;
+    return queue(topic, topic.depth, reliable(topic) ? 1 : 16);
+  }
+  [[nodiscard]] std::optional<int> receive_buffer(const Topic& topic) const {
+    if (recvbuf || left_alone(topic)) return recvbuf;
+    return queue(topic, topic.capacity(), 128);
+  }
+
+  /// Of the queues that are not what was asked for; of several topics each note once.
+  [[nodiscard]] std::vector<std::string> notes(const std::vector<Topic>& topics) const {
+    std::set<std::string> all;
+    for (const Topic& topic : topics) {
+      if (topic.service || left_alone(topic) || sendbuf) continue;
+      if (!topic.depth) {
+        all.insert("keep-all: a queue holds " + std::to_string(fitting(topic)) + " messages, then " +
+                   (reliable(topic) ? "the publisher waits" : "the oldest is dropped") +
+                   "; native sendbuf and recvbuf change it");
+      } else if (*topic.depth > fitting(topic)) {
+        all.insert("a depth of " + std::to_string(*topic.depth) + " became " + std::to_string(fitting(topic)) +
+                   ", which is 1 GiB; native sendbuf and recvbuf change it");
+      }
+    }
+    return {all.begin(), all.end()};
+  }
+
+ private:
+  [[nodiscard]] bool left_alone(const Topic& topic) const { return as_it_is_ && !(streams && topic.depth); }
+
+  /// As many messages as a queue may hold. A reliable publisher waits rather than lose: keep-all needs no deeper one.
+  [[nodiscard]] static std::uint64_t fitting(const Topic& topic) {
+    constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
+    constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;
+    constexpr std::uint64_t overhead_bytes = 256;  // of each queued message
+    const std::uint64_t messages =
+        (topic.depth ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
+    return std::clamp<std::uint64_t>(messages, 4, deepest_queue);
+  }
+  /// `usual`: where a message is answered before the next is sent no history is meant, and NNG's own queue will do.
+  [[nodiscard]] int queue(const Topic& topic, std::optional<std::uint64_t> asked, std::uint64_t usual) const {
+    const std::uint64_t most = fitting(topic);
+    return static_cast<int>(std::min(std::max(asked.value_or(most), streams ? 1 : usual), most));
+  }
+
+  bool as_it_is_;
+};
+
+}  // namespace middlemark::nng

@@ -1,0 +1,92 @@
+// Publisher and subscriber of a topic. Best effort: PUB and SUB. Reliable: PUSH and PULL, a socket for each subscriber, because what is
+// pushed reaches one of those that pull.
+#pragma once
+
+#include <nng/protocol/pipeline0/pull.h>
+#include <nng/protocol/pipeline0/push.h>
+#include <nng/protocol/pubsub0/pub.h>
+#include <nng/protocol/pubsub0/sub.h>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "ends.hpp"
+
+namespace middlemark::nng {
+
+/// Where a publisher listens: for all of the topic's subscribers, or for the one of this index.
+[[nodiscard]] inline std::string outlet_name(const Topic& topic, unsigned publisher, unsigned subscriber) {
+  const std::string name = topic.name + ".nng." + std::to_string(publisher);
+  return Options::reliable(topic) ? name + '.' + std::to_string(subscriber) : name;
+}
+
+class Publisher : public Writing, public End {
+ public:
+  Publisher(const Trial& trial, const Topic& topic, unsigned index) : Writing(trial, topic), End(trial) {
+    const bool pushes = Options::reliable(topic);
+    for (unsigned subscriber = 0; subscriber < (pushes ? topic.subscribers : 1); ++subscriber) {
+      Socket& socket = outlets_.emplace_back(pushes ? &nng_push0_open : &nng_pub0_open).socket;
+      socket.set(NNG_OPT_SENDBUF, trial.options.send_buffer(topic));
+      trial.listen(socket, outlet_name(topic, index, subscriber));
+    }
+  }
+
+  /// All that push wait at the same time.
+  [[nodiscard]] Published publish() noexcept {
+    int kept_by = 0;
+    std::size_t begun = 0;
+    for (; begun < outlets_.size(); ++begun) {
+      Message message = letter(begun + 1 == outlets_.size());
+      if (!message) {
+        kept_by = NNG_ENOMEM;
+        break;
+      }
+      outlets_[begun].sending.begin_to_send(outlets_[begun].socket, std::move(message), trial_.write_timeout);
+    }
+    for (std::size_t each = 0; each < begun; ++each) {
+      if (const int code = outlets_[each].sending.sent(); code != 0) kept_by = code;
+    }
+    return outcome(kept_by);
+  }
+
+  [[nodiscard]] std::size_t matched() {
+    std::size_t subscribers = 0;
+    for (const Outlet& outlet : outlets_) subscribers += outlet.socket.pipes();
+    return subscribers;
+  }
+
+ private:
+  struct Outlet {
+    explicit Outlet(int (*open)(nng_socket*)) : socket(open) {}
+    Socket socket;
+    Operation sending;
+  };
+  std::deque<Outlet> outlets_;
+};
+
+class Subscriber : public Receiver {
+ public:
+  Subscriber(const Trial& trial, const Topic& topic, unsigned index)
+      : Receiver(trial, Options::reliable(topic) ? &nng_pull0_open : &nng_sub0_open) {
+    if (!Options::reliable(topic)) {
+      // Every publisher has a socket of its own and nothing else is sent there: the subscription is to everything.
+      check(nng_socket_set(socket_.get(), NNG_OPT_SUB_SUBSCRIBE, "", 0), "sub:subscribe");
+      socket_.set(NNG_OPT_RECVBUF, trial.options.receive_buffer(topic));
+      socket_.set(NNG_OPT_SUB_PREFNEW, trial.options.prefer_new);
+    }
+    for (unsigned each = 0; each < topic.publishers; ++each) awaited_.push_back(outlet_name(topic, each, index));
+  }
+
+  /// Dials those that listen since.
+  [[nodiscard]] std::size_t publishers_found() {
+    std::erase_if(awaited_, [this](const std::string& name) { return trial_.dial(socket_, name); });
+    return socket_.pipes();
+  }
+
+ private:
+  std::vector<std::string> awaited_;
+};
+
+}  // namespace middlemark::nng
