@@ -1,0 +1,68 @@
+// D-Bus through libdbus, between peers and through dbus-daemon. README.md says how each setting becomes one of theirs.
+#pragma once
+
+#include <dbus/dbus.h>
+
+#include <string>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
+#include <middlemark/kit/machine.hpp>
+
+#include "exchange.hpp"
+#include "topic.hpp"
+
+namespace middlemark {
+
+class DBus {
+ public:
+  explicit DBus(const Settings& settings) : trial_((kit::allow_many_descriptors(), settings)) {}
+
+  [[nodiscard]] static Description describe() {
+    int major = 0;
+    int minor = 0;
+    int micro = 0;
+    dbus_get_version(&major, &minor, &micro);
+    const auto transport = [](const char* name, std::vector<std::string> reliability, bool companions) {
+      return Transport{.name = name,
+                       .carrier = "unix-socket",
+                       .receive = {"poll", "block"},
+                       .reliability = std::move(reliability),
+                       .max_bytes = dbus::largest_array,
+                       .companions = companions,
+                       .varying_sizes = true,
+                       .services = true};
+    };
+    return {.name = "dbus",
+            .title = "D-Bus (libdbus)",
+            .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(micro),
+            .library = kit::loaded_library(reinterpret_cast<const void*>(&dbus_get_version)).path,
+            .licence = "AFL-2.1 OR GPL-2.0-or-later",
+            .transports = {transport("bus", {"reliable", "best-effort"}, true), transport("peer", {"reliable"}, false),
+                           transport(as_it_comes, {"reliable", "best-effort"}, true)},
+            .request_reply = true,
+            .native = kit::native_table<dbus::Native>()};
+  }
+
+  static void check(const Settings& settings) { dbus::Options{settings}; }
+  [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
+    if (settings.transport == "peer") return {};
+    return {dbus::bus(settings)};
+  }
+
+  [[nodiscard]] dbus::Publisher publisher(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
+  [[nodiscard]] dbus::Subscriber subscriber(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
+  [[nodiscard]] dbus::Client client(const Topic& service, unsigned index) { return {trial_, service, index}; }
+  [[nodiscard]] dbus::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
+
+  [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes; }
+
+ private:
+  const dbus::Trial trial_;
+};
+
+static_assert(fulfils_contract<DBus>);
+
+}  // namespace middlemark

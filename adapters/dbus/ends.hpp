@@ -1,0 +1,186 @@
+// What ends have in common: whom they are connected with, how they send, and how messages get from connections to a visitor. Hot file:
+// nothing of ours here allocates, locks, logs or throws once it is opened. libdbus allocates each message.
+#pragma once
+
+#include <dbus/dbus.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+
+#include "bus.hpp"
+#include "handles.hpp"
+#include "options.hpp"
+
+namespace middlemark::dbus {
+
+/// What the ends of this process have in common.
+struct Trial {
+  explicit Trial(const Settings& its_settings)
+      : settings(its_settings),
+        options(settings),
+        peer(settings.transport == "peer"),
+        bus(peer ? "" : address_of_the_bus()),
+        notes(settings) {
+    if (dbus_threads_init_default() == 0) throw AdapterError("dbus: dbus_threads_init_default(): no memory");
+  }
+
+  const Settings settings;
+  const Options options;
+  const bool peer;
+  const std::string bus;
+  const kit::Rendezvous notes;  ///< in the trial's folder
+};
+
+inline constexpr const char* interface_name = "middlemark.Topic";
+inline constexpr const char* member_name = "message";
+
+[[nodiscard]] inline std::string path_of(const Topic& topic) { return '/' + topic.name; }
+/// Where a peer listens: a name in the kernel's own table leaves no file behind, and no folder's name makes it too long.
+[[nodiscard]] inline std::string peer_address(const std::string& name) { return "unix:abstract=" + name + ".dbus"; }
+
+class End : kit::Pinned {
+ public:
+  [[nodiscard]] std::string last_error() const {
+    const char* const failed = failed_.load(std::memory_order_relaxed);
+    return failed == nullptr ? "" : failed;
+  }
+
+ protected:
+  explicit End(const Trial& trial) : trial_(trial) {}
+  ~End() = default;
+
+  /// `name`: what peers look for. On a bus: it connects to that, instead.
+  void serve(const std::string& name) {
+    if (!trial_.peer) return join_bus();
+    server_.emplace(peer_address(name), connections_);
+    trial_.notes.leave(name);
+  }
+  void join_bus() {
+    Connection& connection = connections_.emplace_back(trial_.bus);
+    Error error;
+    if (dbus_bus_register(connection.get(), error.get()) == 0) error.fail("dbus_bus_register() at " + trial_.bus);
+  }
+  /// Connects to a peer that serves by now; false: it does not yet.
+  [[nodiscard]] bool meet(const std::string& name) {
+    if (!trial_.notes.find(name)) return false;
+    connections_.emplace_back(peer_address(name));
+    return true;
+  }
+
+  /// Connections whose both sides know each other.
+  [[nodiscard]] std::size_t established() {
+    if (server_) server_->accept();
+    return static_cast<std::size_t>(std::ranges::count_if(connections_, &Connection::authenticated));
+  }
+
+  void note(const char* failed) noexcept { failed_.store(failed, std::memory_order_relaxed); }
+  [[nodiscard]] Published no_memory() noexcept {
+    note("dbus_connection_send: no memory");
+    return Published::failed;
+  }
+  /// Of what could not be written in time.
+  [[nodiscard]] Published late(const Connection& connection) noexcept {
+    if (connection.connected()) return Published::timed_out;
+    note("the connection is gone");
+    return Published::failed;
+  }
+
+  const Trial& trial_;
+  Connections connections_;  // before the server, which closes first
+  std::optional<PeerServer> server_;
+
+ private:
+  std::atomic<const char*> failed_{nullptr};
+};
+
+/// How an end sends: what it was lent in a message of its own, until it is written. libdbus would queue without a bound.
+class Sender : public kit::OwnBuffer {
+ protected:
+  Sender(const Trial& trial, const Topic& topic)
+      : OwnBuffer(topic.message_bytes), write_timeout_(trial.settings.write_timeout) {}
+  ~Sender() = default;
+
+  /// False: there is no memory.
+  [[nodiscard]] bool fill(DBusMessage* message) noexcept { return message != nullptr && append(message, message_); }
+
+  const std::chrono::nanoseconds write_timeout_;
+};
+
+/// libdbus has no thread: who receives reads the sockets. It reads 2048 bytes at a time.
+class Receiver : public End {
+ public:
+  /// Until a message is whole, or the time is over.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    for (const kit::Deadline deadline(timeout); !holds_message();) {
+      const auto left = deadline.left();
+      if (left.count() == 0) return false;
+      if (!advance(left)) kit::nap(left);  // nobody is there any more
+    }
+    return true;
+  }
+
+ protected:
+  /// `peers`: the most connections that it will have.
+  Receiver(const Trial& trial, unsigned peers) : End(trial) { waited_.reserve(peers); }
+  ~Receiver() = default;
+
+  /// `visit(connection, message)`: true when it was one to be visited.
+  template <class Visit>
+  std::size_t take_with(const Visit& visit) noexcept {
+    std::size_t visits = visit_read(visit);
+    if (visits > 0) return visits;
+    for (Connection& each : connections_) each.advance(std::chrono::nanoseconds(0));
+    return visit_read(visit);
+  }
+
+ private:
+  /// So many messages end a take(), however fast they come.
+  static constexpr std::size_t most_at_once = 256;
+
+  template <class Visit>
+  std::size_t visit_read(const Visit& visit) noexcept {
+    std::size_t visits = 0;
+    for (Connection& each : connections_) {
+      for (std::size_t messages = 0; messages < most_at_once; ++messages) {
+        const Message message = each.pop();
+        if (!message) break;
+        visits += visit(each, message.get()) ? 1 : 0;
+      }
+    }
+    return visits;
+  }
+
+  [[nodiscard]] bool holds_message() const noexcept {
+    return std::ranges::any_of(connections_, &Connection::holds_message);
+  }
+  /// False: no connection is there any more.
+  bool advance(std::chrono::nanoseconds timeout) noexcept {
+    if (connections_.size() == 1) return connections_.front().advance(timeout);
+    waited_.resize(connections_.size());  // within what is reserved
+    for (std::size_t i = 0; i < waited_.size(); ++i) waited_[i] = {connections_[i].descriptor(), POLLIN, 0};
+    const timespec limit = kit::as_timespec(timeout);
+    if (ppoll(waited_.data(), waited_.size(), &limit, nullptr) <= 0) return true;
+    bool there = false;
+    for (std::size_t i = 0; i < waited_.size(); ++i) {
+      if (waited_[i].revents == 0 || connections_[i].advance(std::chrono::nanoseconds(0))) there = true;
+    }
+    return there;
+  }
+
+  std::vector<pollfd> waited_;
+};
+
+}  // namespace middlemark::dbus

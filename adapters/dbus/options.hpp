@@ -1,0 +1,79 @@
+// What the native settings are, and what a trial's settings become as limits of the daemon's, which counts bytes and no messages.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <middlemark/kit/native.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::dbus {
+
+/// The daemon reads its limits as signed numbers of 32 bits.
+inline constexpr std::int64_t most_bytes = 2'147'483'647;
+/// Of D-Bus: an array, and a message with its header.
+inline constexpr std::size_t largest_array = std::size_t{64} << 20;
+inline constexpr std::int64_t largest_message = std::int64_t{128} << 20;
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  const kit::NativeRow limit{.least = 1, .most = most_bytes, .transports = {"bus"}, .type = NativeType::bytes};
+  std::optional<std::int64_t> max_incoming = key<std::int64_t>(
+      "max_incoming", limit.saying("`max_incoming_bytes`: messages of one sender in the daemon, which then reads no "
+                                   "more from it until some have been sent on"));
+  std::optional<std::int64_t> max_outgoing = key<std::int64_t>(
+      "max_outgoing",
+      limit.saying(
+          "`max_outgoing_bytes`: messages in the daemon for one receiver, which then drops what comes for it"));
+};
+
+struct Options : Native {
+  std::int64_t incoming = 0;  ///< the daemon's, of bytes
+  std::int64_t outgoing = 0;
+  std::vector<std::string> notes;
+
+  explicit Options(const Settings& settings) : Native(kit::read_native<Native>("dbus", settings)) {
+    if (settings.transport == "peer") return;
+    if (settings.comes_as_it_is()) {
+      notes.emplace_back("the daemon holds what the limits of session.conf allow, and drops what comes then");
+      return;
+    }
+    std::int64_t held = 0;
+    unsigned publishers = 1;
+    bool reliable = false;
+    for (const Topic& topic : settings.endpoints) {
+      held = std::max(held, bytes(topic));
+      publishers = std::max(publishers, topic.publishers);
+      reliable = reliable || topic.service || topic.reliability == Reliability::reliable;
+    }
+    // What a slow receiver leaves in the daemon counts for its sender, too. So a limit on what comes in makes a sender wait, and
+    // one on what goes out makes the daemon drop: which of the two is met first is whether D-Bus is reliable.
+    const std::int64_t each = most_bytes / 2 / publishers;
+    if (held > each)
+      notes.push_back("the daemon holds " + mib(each) + " of each publisher, which is less than the depth asked for");
+    held = std::min(held, each);
+    incoming = max_incoming.value_or(reliable ? held : most_bytes);
+    outgoing = max_outgoing.value_or(reliable ? most_bytes : held * publishers);
+    if (!settings.depth) {
+      notes.push_back("keep-all: the daemon holds " + mib(held) + " of each publisher, then " +
+                      (reliable ? "the publisher waits" : "drops what comes"));
+    }
+  }
+
+ private:
+  /// Of one publisher's history. Small messages are bounded by their number: a receiver must have them all within the drain.
+  [[nodiscard]] static std::int64_t bytes(const Topic& topic) {
+    constexpr std::int64_t header_bytes = 256;
+    constexpr std::int64_t most_messages = 16'384;
+    constexpr std::int64_t keep_all_bytes = std::int64_t{64} << 20;
+    const auto message = static_cast<std::int64_t>(topic.message_bytes) + header_bytes;
+    if (topic.depth) return message * *topic.depth;
+    return std::max(4 * message, std::min(keep_all_bytes, most_messages * message));
+  }
+  [[nodiscard]] static std::string mib(std::int64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+};
+
+}  // namespace middlemark::dbus

@@ -1,0 +1,93 @@
+// Publisher and subscriber of a topic: signals. A peer's publisher serves, and sends each signal on every subscriber's connection; on a
+// bus subscribers have a match rule, and the daemon does that.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "ends.hpp"
+
+namespace middlemark::dbus {
+
+class Publisher : public Sender, public End {
+ public:
+  Publisher(const Trial& trial, const Topic& topic, unsigned index)
+      : Sender(trial, topic),
+        End(trial),
+        path_(path_of(topic)),
+        waits_(topic.reliability == Reliability::reliable),
+        attendance_(trial.settings, topic) {
+    serve(kit::publisher_note(topic.name, index));
+  }
+
+  [[nodiscard]] Published publish() noexcept {
+    const kit::Deadline deadline(write_timeout_);
+    // What an earlier deadline cut off goes first.
+    for (Connection& each : connections_) {
+      if (!each.written(waits_ ? deadline : kit::Deadline({}))) return late_or_dropped(each);
+    }
+    const Message message(dbus_message_new_signal(path_.c_str(), interface_name, member_name));
+    if (!fill(message.get())) return no_memory();
+    for (Connection& each : connections_) {
+      if (!each.send(message.get())) return no_memory();
+    }
+    for (Connection& each : connections_) {
+      if (!each.written(deadline)) return late_or_dropped(each);
+    }
+    return Published::ok;
+  }
+
+  [[nodiscard]] std::size_t matched() { return trial_.peer ? established() : attendance_.count(); }
+
+ private:
+  [[nodiscard]] Published late_or_dropped(const Connection& connection) noexcept {
+    const Published came_to = late(connection);
+    return came_to == Published::timed_out && !waits_ ? Published::ok : came_to;
+  }
+
+  const std::string path_;
+  const bool waits_;
+  kit::Attendance attendance_;
+};
+
+class Subscriber : public Receiver {
+ public:
+  Subscriber(const Trial& trial, const Topic& topic, unsigned index)
+      : Receiver(trial, topic.publishers), publishers_(topic.publishers) {
+    if (trial.peer) {
+      for (unsigned each = 0; each < topic.publishers; ++each)
+        awaited_.push_back(kit::publisher_note(topic.name, each));
+      return;
+    }
+    join_bus();
+    const std::string rule =
+        "type='signal',interface='" + std::string(interface_name) + "',path='" + path_of(topic) + "'";
+    Error error;
+    dbus_bus_add_match(connections_.front().get(), rule.c_str(), error.get());
+    if (error.happened()) error.fail("dbus_bus_add_match() of " + rule);
+    kit::Attendance(trial.settings, topic).attend(index);
+  }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    return take_with([&visitor](Connection&, DBusMessage* message) noexcept {
+      if (dbus_message_is_signal(message, interface_name, member_name) == 0) return false;
+      visitor(payload_of(message));
+      return true;
+    });
+  }
+
+  /// A bus tells nobody who publishes, and a publisher is on it before it says that it is ready.
+  [[nodiscard]] std::size_t publishers_found() {
+    if (!trial_.peer) return publishers_;
+    std::erase_if(awaited_, [this](const std::string& name) { return meet(name); });
+    return established();
+  }
+
+ private:
+  const std::size_t publishers_;
+  std::vector<std::string> awaited_;
+};
+
+}  // namespace middlemark::dbus
