@@ -1,0 +1,138 @@
+//! A publisher and a subscriber of a topic.
+
+use std::cell::RefCell;
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::time::Duration;
+
+use middlemark_adapter::{Buffer, LastError, Published, Topic, Visitor};
+use rustdds::dds::WriteError;
+use rustdds::mio1::{Events, Interest, Poll, Token};
+use rustdds::{RTPSEntity, WriteOptions, WriteOptionsBuilder};
+
+use crate::octets::{decoder, Reader, Writer, Written};
+use crate::peers::Peers;
+
+pub struct Publisher {
+    writer: Writer,
+    options: WriteOptions,
+    memory: Arc<Buffer>,
+    /// Of the message in hand.
+    length: usize,
+    peers: Arc<Peers>,
+}
+
+impl Publisher {
+    pub fn of(writer: Writer, topic: &Topic, may_block: bool, peers: Arc<Peers>) -> Self {
+        let options = WriteOptionsBuilder::new().best_effort_may_block(may_block).build();
+        let memory = Arc::new(Buffer::of(topic.message_bytes));
+        Self { writer, options, memory, length: topic.message_bytes, peers }
+    }
+}
+
+impl middlemark_adapter::Publisher for Publisher {
+    fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
+        self.length = bytes;
+        // RustDDS has serialized and dropped the message before: nobody else holds the memory.
+        let memory = Arc::get_mut(&mut self.memory)?;
+        let whole = memory.message().len();
+        memory.loan(whole)?.get_mut(..bytes)
+    }
+
+    fn publish(&mut self, error: &mut LastError) -> Published {
+        let message = Written { memory: self.memory.clone(), length: self.length };
+        match self.writer.write_with_options(message, self.options.clone()) {
+            Ok(_) => Published::Ok,
+            Err(WriteError::WouldBlock { .. }) => Published::TimedOut,
+            Err(why) => {
+                error.note(format_args!("write: {why}"));
+                Published::Failed
+            }
+        }
+    }
+
+    fn matched(&mut self) -> usize {
+        self.peers.count(self.writer.guid())
+    }
+}
+
+/// A reader tells of messages over a socket that mio waits for.
+struct Bell {
+    poll: Poll,
+    events: Events,
+}
+
+impl Bell {
+    fn of(reader: &mut Reader) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        poll.registry().register(reader, Token(0), Interest::READABLE)?;
+        Ok(Self { poll, events: Events::with_capacity(4) })
+    }
+}
+
+pub struct Subscriber {
+    reader: Reader,
+    /// Of one that blocks.
+    bell: Option<Bell>,
+    /// Messages may be left that the bell has rung for.
+    more: bool,
+    memory: RefCell<Vec<u8>>,
+    peers: Arc<Peers>,
+}
+
+impl Subscriber {
+    pub fn of(mut reader: Reader, topic: &Topic, blocks: bool, peers: Arc<Peers>) -> io::Result<Self> {
+        let bell = if blocks { Some(Bell::of(&mut reader)?) } else { None };
+        Ok(Self { reader, bell, more: false, memory: RefCell::new(Vec::with_capacity(topic.message_bytes)), peers })
+    }
+}
+
+impl middlemark_adapter::Subscriber for Subscriber {
+    fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
+        /// So many visits at once: a fast publisher must not keep the call from returning.
+        const MOST: usize = 64;
+        if self.bell.is_some() {
+            self.reader.drain_read_notifications();
+        }
+        for visits in 0..MOST {
+            // It is decoded under a lock that RustDDS's own thread takes for each message that arrives, and a visitor may publish, which
+            // waits for that thread: so octets are copied there and visited here.
+            match self.reader.try_take_one_with(decoder(&self.memory)) {
+                Ok(Some(_)) => visitor.visit(&self.memory.borrow()),
+                Ok(None) => {
+                    self.more = false;
+                    return visits;
+                }
+                Err(why) => {
+                    error.note(format_args!("take: {why}"));
+                    self.more = true;
+                    return visits;
+                }
+            }
+        }
+        self.more = true;
+        MOST
+    }
+
+    fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool {
+        let Some(bell) = &mut self.bell else {
+            return true;
+        };
+        if self.more {
+            return true;
+        }
+        match bell.poll.poll(&mut bell.events, Some(timeout)) {
+            Ok(()) => !bell.events.is_empty(),
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => false,
+            Err(why) => {
+                error.note(format_args!("poll: {why}"));
+                false
+            }
+        }
+    }
+
+    fn publishers_found(&mut self) -> Option<usize> {
+        Some(self.peers.count(self.reader.guid()))
+    }
+}

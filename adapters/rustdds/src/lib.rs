@@ -1,0 +1,188 @@
+//! RustDDS behind Middlemark's contract. README.md says how each setting becomes RustDDS's own.
+
+mod ends;
+mod octets;
+mod peers;
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use middlemark_adapter::{
+    Adapter, Description, Error, NativeType, Reception, Result, Settings, Topic, Transport, AS_IT_COMES,
+};
+use rustdds::policy::{Durability, History, Reliability, ResourceLimits};
+use rustdds::{DomainParticipant, DomainParticipantBuilder, QosPolicies, QosPolicyBuilder, TopicKind};
+
+use ends::{Publisher, Subscriber};
+use peers::Peers;
+
+middlemark_adapter::worker!(RustDds);
+
+middlemark_adapter::native_settings! {
+    pub struct Native {
+        /// SO_RCVBUF of each of a participant's four sockets that receive, as far as net.core.rmem_max allows
+        socket_receive_buffer_size: Option<u32> = None => [
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it".into(),
+        ],
+        /// SO_SNDBUF of the sockets that send, as far as net.core.wmem_max allows
+        socket_send_buffer_size: Option<u32> = None => [
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it".into(),
+        ],
+        /// resource_limits of a writer: messages that a reliable one has on their way before it blocks
+        writer_max_samples: Option<u32> = None => [
+            least: Some(2), most: Some(1_000_000), otherwise: "8192, as RustDDS has it, or what fits in 256 MiB".into(),
+        ],
+        /// a best-effort publish waits for a socket that is full, instead of dropping what does not fit
+        best_effort_may_block: bool = false => [],
+    }
+}
+
+struct RustDds {
+    settings: &'static Settings,
+    native: Native,
+    writes: Participant,
+    /// The same, or one of its own.
+    reads: Participant,
+}
+
+#[derive(Clone)]
+struct Participant {
+    dds: DomainParticipant,
+    peers: Arc<Peers>,
+}
+
+/// A participant tells so many of its host of itself over 127.0.0.1.
+const LOCAL_PARTICIPANTS: u32 = 12;
+
+impl Adapter for RustDds {
+    type Publisher = Publisher;
+    type Subscriber = Subscriber;
+
+    fn describe() -> Description {
+        let transport = |name, carrier| Transport {
+            name,
+            carrier,
+            receive: vec!["block", "poll"],
+            keep_all: false, // a reader acknowledges what arrives and throws away what is not taken in time
+            max_bytes: 4 << 20,
+            max_bytes_advice: "what does not fit in a socket's buffer is sent again at 0.8 MB/s: see README".into(),
+            varying_sizes: true,
+            ..Transport::default()
+        };
+        Description {
+            name: "rustdds",
+            title: "RustDDS",
+            version: version_compiled().to_owned(),
+            licence: "Apache-2.0",
+            own_threads: true,
+            native: Native::table(),
+            transports: vec![transport("udp", "udp"), transport(AS_IT_COMES, "any")],
+            ..Description::default()
+        }
+    }
+
+    fn check(settings: &'static Settings) -> Result<()> {
+        let address: Ipv4Addr = settings.ipv4()?.parse()?;
+        if address.is_loopback() && settings.workers > LOCAL_PARTICIPANTS {
+            return Err(too_many(settings));
+        }
+        Ok(())
+    }
+
+    fn open(settings: &'static Settings) -> Result<Self> {
+        let native = Native::of(settings);
+        let address: Ipv4Addr = settings.ipv4()?.parse()?;
+        let writes = Participant::open(settings, &native, address)?;
+        // A participant finds its own readers by its own multicast, which does not come back over loopback.
+        let to_itself = settings.endpoints.iter().any(|each| each.publishers_here > 0 && each.subscribers_here > 0);
+        let apart = address.is_loopback() && to_itself;
+        let reads = if apart { Participant::open(settings, &native, address)? } else { writes.clone() };
+        Ok(Self { settings, native, writes, reads })
+    }
+
+    fn publisher(&mut self, topic: &Topic, _index: u32) -> Result<Publisher> {
+        let qos = self.writer_qos(topic);
+        let Participant { dds, peers } = &self.writes;
+        let writer = dds.create_publisher(&qos)?.create_datawriter_no_key(&self.writes.topic(topic, &qos)?, None)?;
+        Ok(Publisher::of(writer, topic, self.native.best_effort_may_block, peers.clone()))
+    }
+
+    fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
+        // The messages of several publishers would push each other out.
+        let qos = self.qos(topic, topic.capacity()).build();
+        let Participant { dds, peers } = &self.reads;
+        let at = self.reads.topic(topic, &qos)?;
+        let reader = dds.create_subscriber(&qos)?.create_simple_datareader_no_key(&at, None)?;
+        let blocks = self.settings.reception == Reception::Block;
+        Ok(Subscriber::of(reader, topic, blocks, peers.clone())?)
+    }
+}
+
+impl Participant {
+    fn open(settings: &Settings, native: &Native, address: Ipv4Addr) -> Result<Self> {
+        let mut builder = DomainParticipantBuilder::new(u16::try_from(settings.domain)?)
+            .with_only_networks([address])
+            .same_host_loopback(address.is_loopback());
+        if let Some(bytes) = native.socket_receive_buffer_size {
+            builder = builder.socket_receive_buffer_size(bytes as usize);
+        }
+        if let Some(bytes) = native.socket_send_buffer_size {
+            builder = builder.socket_send_buffer_size(bytes as usize);
+        }
+        let dds = builder.build()?;
+        if address.is_loopback() && u32::from(dds.participant_id()) >= LOCAL_PARTICIPANTS {
+            return Err(too_many(settings));
+        }
+        let peers = Arc::new(Peers::of(dds.status_listener()));
+        Ok(Self { dds, peers })
+    }
+
+    fn topic(&self, topic: &Topic, qos: &QosPolicies) -> Result<rustdds::Topic> {
+        let (name, type_name) = (topic.name.to_string(), octets::TYPE_NAME.to_owned());
+        Ok(self.dds.create_topic(name, type_name, qos, TopicKind::NoKey)?)
+    }
+}
+
+fn too_many(settings: &Settings) -> Error {
+    let text = format!(
+        "rustdds: on loopback {LOCAL_PARTICIPANTS} participants find each other; the trial has {} processes",
+        settings.workers
+    );
+    Error::new(text, "take fewer, or an interface with multicast")
+}
+
+impl RustDds {
+    fn qos(&self, topic: &Topic, depth: Option<usize>) -> QosPolicyBuilder {
+        let reliability = match topic.reliable() {
+            true => Reliability::Reliable { max_blocking_time: self.settings.write_timeout().into() },
+            false => Reliability::BestEffort,
+        };
+        let depth = depth.map_or(i32::MAX, |depth| i32::try_from(depth).unwrap_or(i32::MAX));
+        QosPolicyBuilder::new()
+            .reliability(reliability)
+            .durability(Durability::Volatile)
+            .history(History::KeepLast { depth })
+    }
+
+    /// A writer's limit is how many messages can be on their way: RustDDS's own is a number, whatever their size.
+    fn writer_qos(&self, topic: &Topic) -> QosPolicies {
+        const USUAL: usize = 8192;
+        const MOST_BYTES: usize = 256 << 20;
+        let qos = self.qos(topic, topic.depth().map(|depth| depth as usize));
+        let fits = (MOST_BYTES / topic.message_bytes).max(4);
+        match self.native.writer_max_samples.or((fits < USUAL).then_some(fits as u32)) {
+            None => qos.build(),
+            Some(most) => {
+                let most = most as i32;
+                let limits = ResourceLimits { max_samples: most, max_instances: 1, max_samples_per_instance: most };
+                qos.resource_limits(limits).build()
+            }
+        }
+    }
+}
+
+/// Of the crate: it has no constant of its own for that.
+fn version_compiled() -> &'static str {
+    let lock = include_str!("../Cargo.lock").split_once("name = \"rustdds\"\nversion = \"");
+    lock.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("0.15")
+}
