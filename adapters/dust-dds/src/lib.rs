@@ -1,0 +1,228 @@
+//! Dust DDS behind Middlemark's contract. README.md says how each setting becomes Dust DDS's own.
+
+mod ends;
+mod transport;
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use dust_dds::configuration::DustDdsConfigurationBuilder;
+use dust_dds::dds_async::domain_participant_factory::DomainParticipantFactoryAsync;
+use dust_dds::domain::domain_participant::DomainParticipant;
+use dust_dds::domain::domain_participant_factory::DomainParticipantFactory;
+use dust_dds::infrastructure::error::DdsError;
+use dust_dds::infrastructure::listener::NO_LISTENER;
+use dust_dds::infrastructure::qos::{DataReaderQos, DataWriterQos, QosKind};
+use dust_dds::infrastructure::qos_policy::{
+    HistoryQosPolicy, HistoryQosPolicyKind, ReliabilityQosPolicy, ReliabilityQosPolicyKind,
+};
+use dust_dds::infrastructure::status::NO_STATUS;
+use dust_dds::infrastructure::time::{Duration as DdsDuration, DurationKind};
+use dust_dds::rtps_udp_transport::udp_transport::RtpsUdpTransportParticipantFactory;
+use dust_dds::std_runtime::StdRuntime;
+use dust_dds::topic_definition::topic::Topic as DdsTopic;
+use middlemark_adapter::{Adapter, Description, Error, NativeType, Result, Settings, Topic, Transport, AS_IT_COMES};
+
+use ends::{Octets, Publisher, Subscriber};
+use transport::OneInterface;
+
+middlemark_adapter::worker!(DustDds);
+
+middlemark_adapter::native_settings! {
+    pub struct Native {
+        /// payload of the largest datagram; a larger message goes in fragments
+        fragment_size: Option<u32> = None => [
+            kind: NativeType::Bytes, least: Some(256), most: Some(65_000),
+            otherwise: "65000 on loopback under udp, else 1344, as Dust DDS has it".into(),
+        ],
+        /// SO_RCVBUF of the socket for messages, as far as net.core.rmem_max allows
+        udp_receive_buffer_size: Option<u32> = None => [
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30),
+            otherwise: "16 MiB under udp, else the system's, as Dust DDS has it".into(),
+        ],
+        /// how often a participant tells of itself
+        participant_announcement_interval: Duration = Duration::from_secs(5) => [least: Some(1_000_000),],
+    }
+}
+
+/// Dust DDS's own, for Ethernet, and what is one datagram on loopback.
+const USUAL: u32 = 1344;
+const ON_LOOPBACK: u32 = 65_000;
+/// A reader tells the fragments it lacks in a set of so many, and panics where they lie further apart.
+const MOST_FRAGMENTS: u32 = 256;
+
+const fn largest(fragment_size: u32) -> usize {
+    const HEADER: usize = 64; // of CDR, rounded up
+    (MOST_FRAGMENTS * fragment_size) as usize - HEADER
+}
+
+fn fragment_size(settings: &Settings, native: &Native) -> Result<u32> {
+    let on_loopback = settings.ipv4()?.parse::<Ipv4Addr>()?.is_loopback();
+    let usual = if on_loopback && !settings.comes_as_it_is() { ON_LOOPBACK } else { USUAL };
+    Ok(native.fragment_size.unwrap_or(usual))
+}
+
+struct DustDds {
+    settings: &'static Settings,
+    factory: DomainParticipantFactory<OneInterface>,
+    participant: DomainParticipant,
+    topics: BTreeMap<String, DdsTopic>,
+}
+
+impl Adapter for DustDds {
+    type Publisher = Publisher;
+    type Subscriber = Subscriber;
+
+    fn describe() -> Description {
+        let transport = |name, carrier| Transport {
+            name,
+            carrier,
+            receive: vec!["block"],
+            keep_all: false,
+            varying_sizes: true,
+            ..Transport::default()
+        };
+        Description {
+            name: "dust-dds",
+            title: "Dust DDS",
+            version: version_compiled().to_owned(),
+            licence: "Apache-2.0",
+            own_threads: true,
+            native: Native::table(),
+            transports: vec![
+                Transport { max_bytes: largest(ON_LOOPBACK), ..transport("udp", "udp") },
+                Transport {
+                    max_bytes: largest(USUAL),
+                    max_bytes_advice: "take the transport udp, or a larger native.fragment_size".into(),
+                    ..transport(AS_IT_COMES, "any")
+                },
+            ],
+            ..Description::default()
+        }
+    }
+
+    fn check(settings: &'static Settings) -> Result<()> {
+        let fragment = fragment_size(settings, &Native::of(settings))?;
+        if settings.message_bytes <= largest(fragment) {
+            return Ok(());
+        }
+        let text = format!(
+            "dust-dds: {} bytes are more than {MOST_FRAGMENTS} fragments of {fragment}, and a reader that misses one of more panics",
+            settings.message_bytes
+        );
+        Err(Error::new(text, "a larger native.fragment_size (up to 65000), or smaller messages"))
+    }
+
+    fn open(settings: &'static Settings) -> Result<Self> {
+        let native = Native::of(settings);
+        let address: Ipv4Addr = settings.ipv4()?.parse()?;
+        let tuned = !settings.comes_as_it_is();
+        let mut udp = RtpsUdpTransportParticipantFactory::default();
+        udp.set_interface_name(Some(settings.interface.to_string()));
+        let buffer = native.udp_receive_buffer_size.or(tuned.then_some(16 << 20));
+        udp.set_udp_receive_buffer_size(buffer.map(|bytes| bytes as usize));
+        udp.set_fragment_size(fragment_size(settings, &native)? as usize).map_err(said("fragment_size"))?;
+        let configuration = DustDdsConfigurationBuilder::new()
+            .participant_announcement_interval(native.participant_announcement_interval)
+            .build()
+            .map_err(said("configuration"))?;
+        let transport = OneInterface { udp, multicast: transport::multicast_over(address)? };
+        // As get_instance() of the crate makes it, with our transport.
+        let made = DomainParticipantFactoryAsync::new(
+            StdRuntime::default(),
+            std::process::id().to_ne_bytes(),
+            address.octets(),
+            transport,
+            configuration,
+        );
+        let factory = DomainParticipantFactory::new(Box::leak(Box::new(made)));
+        let participant = factory
+            .create_participant(settings.domain, QosKind::Default, NO_LISTENER, NO_STATUS)
+            .map_err(said("create_participant"))?;
+        Ok(Self { settings, factory, participant, topics: BTreeMap::new() })
+    }
+
+    fn publisher(&mut self, topic: &Topic, _index: u32) -> Result<Publisher> {
+        let qos = DataWriterQos {
+            reliability: self.reliability(topic),
+            history: history(topic.depth().map(|depth| depth as usize)),
+            ..Default::default()
+        };
+        let publisher = self
+            .participant
+            .create_publisher(QosKind::Default, NO_LISTENER, NO_STATUS)
+            .map_err(said("create_publisher"))?;
+        let writer = publisher
+            .create_datawriter(&self.topic(topic)?, QosKind::Specific(qos), NO_LISTENER, NO_STATUS)
+            .map_err(said("create_datawriter"))?;
+        Ok(Publisher::of(writer, topic))
+    }
+
+    fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
+        let qos = DataReaderQos {
+            reliability: self.reliability(topic),
+            // The messages of several publishers would push each other out.
+            history: history(topic.capacity()),
+            ..Default::default()
+        };
+        let subscriber = self
+            .participant
+            .create_subscriber(QosKind::Default, NO_LISTENER, NO_STATUS)
+            .map_err(said("create_subscriber"))?;
+        let reader = subscriber
+            .create_datareader(&self.topic(topic)?, QosKind::Specific(qos), NO_LISTENER, NO_STATUS)
+            .map_err(said("create_datareader"))?;
+        Subscriber::of(reader).map_err(said("attach_condition"))
+    }
+}
+
+impl DustDds {
+    /// A participant makes each topic once.
+    fn topic(&mut self, topic: &Topic) -> Result<DdsTopic> {
+        let name = topic.name.get();
+        if let Some(known) = self.topics.get(name) {
+            return Ok(known.clone());
+        }
+        let made = self
+            .participant
+            .create_topic::<Octets>(name, "Octets", QosKind::Default, NO_LISTENER, NO_STATUS)
+            .map_err(said("create_topic"))?;
+        self.topics.insert(name.to_owned(), made.clone());
+        Ok(made)
+    }
+
+    fn reliability(&self, topic: &Topic) -> ReliabilityQosPolicy {
+        let longest = self.settings.write_timeout();
+        let longest = DdsDuration::new(longest.as_secs() as i32, longest.subsec_nanos());
+        ReliabilityQosPolicy {
+            kind: match topic.reliable() {
+                true => ReliabilityQosPolicyKind::Reliable,
+                false => ReliabilityQosPolicyKind::BestEffort,
+            },
+            max_blocking_time: DurationKind::Finite(longest),
+        }
+    }
+}
+
+impl Drop for DustDds {
+    fn drop(&mut self) {
+        let _ = self.participant.delete_contained_entities();
+        let _ = self.factory.delete_participant(&self.participant);
+    }
+}
+
+fn history(depth: Option<usize>) -> HistoryQosPolicy {
+    let depth = depth.map_or(u32::MAX, |depth| u32::try_from(depth).unwrap_or(u32::MAX));
+    HistoryQosPolicy { kind: HistoryQosPolicyKind::KeepLast(depth) }
+}
+
+fn said(what: &'static str) -> impl Fn(DdsError) -> Error {
+    move |why| Error::from(format!("dust-dds: {what}: {why:?}"))
+}
+
+/// Of the crate: it has no constant of its own for that.
+fn version_compiled() -> &'static str {
+    let lock = include_str!("../Cargo.lock").split_once("name = \"dust_dds\"\nversion = \"");
+    lock.and_then(|(_, rest)| rest.split('"').next()).unwrap_or("0.16")
+}
