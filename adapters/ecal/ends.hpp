@@ -1,0 +1,130 @@
+// Publishers and subscribers. Hot file: nothing of ours here allocates, locks, logs or throws once the roles run.
+//
+// That an end is registered does not say that its memory file or its connection is open: what is sent at once may be lost. So a
+// publisher sends its index, which is shorter than any message, until each subscriber has left a note that it has heard it.
+#pragma once
+
+#include <ecal/ecal.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+
+#include "options.hpp"
+
+namespace middlemark::ecal {
+
+[[nodiscard]] inline std::string heard(const Topic& topic, unsigned publisher, unsigned subscriber) {
+  return topic.name + ".heard." + std::to_string(publisher) + '.' + std::to_string(subscriber);
+}
+
+class Publisher : public kit::OwnBuffer {
+ public:
+  Publisher(const Options& options, const Settings& settings, const Topic& topic, unsigned index)
+      : OwnBuffer(topic.message_bytes),
+        notes_(settings),
+        topic_(topic),
+        index_(index),
+        waits_(settings.transport == shm && Options::reliable(topic)),
+        timeout_(settings.write_timeout),
+        publisher_(topic.name, {}, options.of_publisher(topic)) {}
+
+  /// With a handshake it comes back when every subscriber's callback has returned. That one has not in time Send() does not say.
+  [[nodiscard]] Published publish() noexcept {
+    const kit::Deadline deadline(timeout_);
+    if (!publisher_.Send(message_.data(), message_.size())) [[unlikely]] {
+      failed_ = true;
+      return Published::failed;
+    }
+    return waits_ && deadline.passed() ? Published::timed_out : Published::ok;
+  }
+  [[nodiscard]] std::size_t matched() {
+    while (found_ < topic_.subscribers && notes_.find(heard(topic_, index_, found_))) ++found_;
+    if (found_ < topic_.subscribers) publisher_.Send(&index_, sizeof index_);
+    return found_;
+  }
+  [[nodiscard]] std::string last_error() const { return failed_ ? "eCAL::CPublisher::Send: false" : ""; }
+
+ private:
+  const kit::Rendezvous notes_;
+  const Topic topic_;
+  const unsigned index_;
+  unsigned found_ = 0;
+  const bool waits_;
+  const std::chrono::nanoseconds timeout_;
+  bool failed_ = false;
+  eCAL::CPublisher publisher_;
+};
+
+/// eCAL calls back, for one message at a time, and has no other way to receive.
+class Subscriber : kit::Pinned {
+ public:
+  Subscriber(const Options& options, const Settings& settings, const Topic& topic, unsigned index)
+      : notes_(settings),
+        topic_(topic),
+        index_(index),
+        heard_(topic.publishers),
+        subscriber_(topic.name, {}, options.of_subscriber()) {
+    subscriber_.SetReceiveCallback([this](const eCAL::STopicId& /*publisher*/,
+                                          const eCAL::SDataTypeInformation& /*type*/,
+                                          const eCAL::SReceiveCallbackData& message) { hear(message); });
+  }
+  ~Subscriber() { silence(); }
+
+  template <class Visitor>
+  std::size_t take(Visitor& /*visitor*/) noexcept {
+    return 0;
+  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    kit::nap(timeout);
+    return false;
+  }
+  void listen(Listener listener) {
+    listener_ = listener;
+    begun_.store(true);
+  }
+  /// Waits for a call that is under way.
+  void silence() { subscriber_.RemoveReceiveCallback(); }
+
+  [[nodiscard]] std::size_t publishers_found() {
+    std::size_t found = 0;
+    for (unsigned i = 0; i < heard_.size(); ++i) {
+      if (!heard_[i].load()) continue;
+      ++found;
+      if (!notes_.find(heard(topic_, i, index_))) notes_.leave(heard(topic_, i, index_));
+    }
+    return found;
+  }
+
+ private:
+  void hear(const eCAL::SReceiveCallbackData& message) noexcept {
+    if (unsigned publisher = 0; message.buffer_size == sizeof publisher) [[unlikely]] {
+      std::memcpy(&publisher, message.buffer, sizeof publisher);
+      if (publisher < heard_.size()) heard_[publisher].store(true);
+      return;
+    }
+    // The listener comes a moment after the start.
+    if (!begun_.load() && !kit::wait_until([this] { return begun_.load(); }, std::chrono::seconds(1))) return;
+    listener_({static_cast<const std::byte*>(message.buffer), message.buffer_size});
+  }
+
+  const kit::Rendezvous notes_;
+  const Topic topic_;
+  const unsigned index_;
+  std::vector<std::atomic<bool>> heard_;  ///< by publisher
+  Listener listener_;
+  std::atomic<bool> begun_{false};
+  eCAL::CSubscriber subscriber_;
+};
+
+}  // namespace middlemark::ecal

@@ -1,0 +1,106 @@
+// What the native settings are, and what a trial's settings become in eCAL's configuration.
+#pragma once
+
+#include <ecal/ecal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include <middlemark/kit/native.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::ecal {
+
+inline constexpr const char* shm = "shm";
+inline constexpr const char* udp = "udp";
+inline constexpr const char* tcp = "tcp";
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  unsigned buffers =
+      key("buffers", 1U,
+          {.help = "`memfile_buffer_count`: memory files of a publisher", .least = 1, .most = 64, .transports = {shm}});
+  unsigned refresh_ms = key("refresh_ms", 1000U,
+                            {.help = "`registration_refresh`: how often each end says in ms that it is there",
+                             .least = 10,
+                             .most = 5000,
+                             .transports = {shm, udp, tcp}});
+  unsigned tcp_threads =
+      key("tcp_threads", 4U,
+          {.help = "`number_executor_reader` and `_writer`", .least = 1, .most = 64, .transports = {tcp}});
+  bool zero_copy =
+      key("zero_copy", false,
+          {.help = "`zero_copy_mode`: a subscriber is called with the memory file itself, which is locked meanwhile",
+           .transports = {shm}});
+};
+
+struct Options : Native {
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("ecal", settings)),
+        transport_(settings.transport),
+        as_it_is_(settings.comes_as_it_is()),
+        write_timeout_ms_(static_cast<unsigned>(std::clamp<std::int64_t>(
+            std::chrono::ceil<std::chrono::milliseconds>(settings.write_timeout).count(), 1, 1'000'000'000))),
+        port_(port_of(settings.scope)) {
+    if (settings.interface != "lo") {
+      throw AdapterError("ecal: interface " + settings.interface + ": eCAL has no setting for the network interface",
+                         "within the host it is lo");
+    }
+  }
+
+  /// Without any file of the user's.
+  [[nodiscard]] eCAL::Configuration configuration() const {
+    eCAL::Configuration all;
+    all.communication_mode = eCAL::eCommunicationMode::local;
+    all.registration.local.transport_type = eCAL::Registration::Local::eTransportType::udp;
+    all.registration.local.udp.port = port_;
+    all.transport_layer.udp.port = port_ + 1;
+    all.logging.provider.udp.enable = false;
+    all.logging.provider.console.log_level = eCAL::Logging::log_level_fatal;
+    all.timesync.timesync_module_rt.clear();
+    if (as_it_is_) return all;
+    all.registration.registration_refresh = refresh_ms;
+    all.transport_layer.tcp.number_executor_reader = tcp_threads;
+    all.transport_layer.tcp.number_executor_writer = tcp_threads;
+    return all;
+  }
+  [[nodiscard]] eCAL::Publisher::Configuration of_publisher(const Topic& topic) const {
+    eCAL::Publisher::Configuration its;
+    if (as_it_is_) return its;
+    its.layer.shm.enable = transport_ == shm;
+    its.layer.udp.enable = transport_ == udp;
+    its.layer.tcp.enable = transport_ == tcp;
+    its.layer.shm.zero_copy_mode = zero_copy;
+    its.layer.shm.memfile_buffer_count = buffers;
+    // A file that is too small for a message is made anew, for which publish() sleeps and its message may be missed.
+    its.layer.shm.memfile_min_size_bytes = static_cast<unsigned>(topic.message_bytes + 4096);
+    its.layer.shm.acknowledge_timeout_ms = reliable(topic) ? write_timeout_ms_ : 0;
+    return its;
+  }
+  [[nodiscard]] eCAL::Subscriber::Configuration of_subscriber() const {
+    eCAL::Subscriber::Configuration its;
+    if (as_it_is_) return its;
+    its.layer.shm.enable = transport_ == shm;
+    its.layer.udp.enable = transport_ == udp;
+    its.layer.tcp.enable = transport_ == tcp;
+    return its;
+  }
+  [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
+
+ private:
+  /// Of the trial's own, so that no other program of eCAL's on this host takes part; not one of outgoing connections.
+  [[nodiscard]] static unsigned port_of(const std::string& scope) {
+    std::uint32_t hash = 2'166'136'261U;
+    for (const char letter : scope) hash = (hash ^ static_cast<unsigned char>(letter)) * 16'777'619U;
+    return 15'000 + hash % 8'000 * 2;
+  }
+
+  std::string transport_;
+  bool as_it_is_;
+  unsigned write_timeout_ms_;
+  unsigned port_;
+};
+
+}  // namespace middlemark::ecal
