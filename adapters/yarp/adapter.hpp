@@ -1,0 +1,83 @@
+// YARP's ports and carriers behind the contract of core/adapter.hpp. README.md says how each setting maps to YARP's own.
+#pragma once
+
+#include <yarp/conf/version.h>
+#include <yarp/os/Network.h>
+
+#include <string>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
+
+#include "network.hpp"
+#include "options.hpp"
+#include "publisher.hpp"
+#include "service.hpp"
+#include "subscriber.hpp"
+
+namespace middlemark {
+
+class Yarp {
+ public:
+  [[nodiscard]] static Description describe() {
+    const auto over = [](const char* name, const char* carrier) {
+      return Transport{.name = name,
+                       .carrier = carrier,
+                       .companions = true,
+                       .own_network = true,
+                       .varying_sizes = true,
+                       .services = carrier == std::string(yarp::tcp)};
+    };
+    Transport datagrams = over(yarp::udp, "udp");
+    datagrams.reliability = {"best-effort"};
+    datagrams.max_bytes = 65'000;  // one datagram: of several, those of two messages come to be mixed when one is lost
+    Transport shared = over(yarp::shmem, "shared-memory");
+    shared.segments = {"SYSV*"};
+    Transport within = over(yarp::local, "process-memory");
+    within.processes = {1};
+    Transport own = over(as_it_comes, "tcp");
+    own.reliability = {"reliable"};
+    return {.name = "yarp",
+            .title = "YARP",
+            .version = YARP_VERSION,
+            .library = kit::loaded_library(reinterpret_cast<const void*>(&::yarp::os::NetworkBase::initialized)).path,
+            .licence = "BSD-3-Clause",
+            .transports = {over(yarp::tcp, "tcp"), over(yarp::fast_tcp, "tcp"), datagrams, shared,
+                           over(yarp::unix_stream, "unix-socket"), within, own},
+            .request_reply = true,
+            .own_threads = true,
+            .residue = {"sysv:*"},
+            .native = kit::native_table<yarp::Native>()};
+  }
+
+  static void check(const Settings& settings) { yarp::Options{settings}; }
+  [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
+    return {yarp::name_server(settings)};
+  }
+
+  explicit Yarp(const Settings& settings) : settings_(settings), options_(settings), network_(options_) {}
+
+  [[nodiscard]] yarp::Publisher publisher(const Topic& topic, unsigned index) {
+    return {settings_, options_, topic, index};
+  }
+  [[nodiscard]] yarp::Subscriber subscriber(const Topic& topic, unsigned index) {
+    return {settings_, options_, topic, index};
+  }
+  [[nodiscard]] yarp::Client client(const Topic& service, unsigned index) {
+    return {settings_, options_, service, index};
+  }
+  [[nodiscard]] yarp::Server server(const Topic& service, unsigned /*index*/) { return {settings_, service}; }
+
+  [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
+
+ private:
+  const Settings settings_;
+  const yarp::Options options_;
+  const yarp::Network network_;
+};
+
+static_assert(fulfils_contract<Yarp>);
+
+}  // namespace middlemark

@@ -1,0 +1,7 @@
+# The ACE that YARP's wheel brings: its own, not the system's, which may be another version.
+file(GLOB ACE_LIBRARY ${MIDDLEMARK_YARP_WHEEL}/yarp_middleware.libs/libACE*.so)
+if(ACE_LIBRARY AND NOT TARGET ACE::ACE)
+  add_library(ACE::ACE SHARED IMPORTED)
+  set_target_properties(ACE::ACE PROPERTIES IMPORTED_LOCATION ${ACE_LIBRARY})
+  set(ACE_FOUND TRUE)
+endif()

@@ -1,0 +1,14 @@
+#include <unistd.h>
+
+#include <cstdio>
+
+#include <middlemark/kit/cdr.hpp>
+#include <middlemark/worker.hpp>
+
+#include "adapter.hpp"
+
+int main(int argc, char** argv) {
+  const int code = middlemark::run_worker<middlemark::kit::BytesAndCdr<middlemark::Yarp>>(argc, argv);
+  std::fflush(nullptr);
+  _exit(code);  // without destructors under the hands of threads whose connections stay open (Options::stays_open())
+}

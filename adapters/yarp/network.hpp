@@ -1,0 +1,124 @@
+// The name server of a trial, which its ports find each other by, and this process as a part of YARP's network.
+#pragma once
+
+#include <yarp/os/Carriers.h>
+#include <yarp/os/Network.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/library.hpp>
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/socket.hpp>
+#include <middlemark/settings.hpp>
+
+#include "connect.hpp"
+#include "options.hpp"
+
+#ifdef MIDDLEMARK_YARP_WHEEL  // its carriers are linked; an installed YARP loads them
+void add_owned_shmem(const char* owner);
+void add_owned_unix_stream(const char* owner);
+#endif
+
+namespace middlemark::yarp {
+
+/// Throws AdapterError where it is not there. Of an installation comes the one that belongs to the library.
+[[nodiscard]] inline std::string name_server_program() {
+#ifdef MIDDLEMARK_YARP_WHEEL
+  return MIDDLEMARK_YARP_WHEEL "/yarpserver";
+#else
+  return kit::find_program(
+      "yarpserver", "it comes with YARP",
+      kit::loaded_library(reinterpret_cast<const void*>(&::yarp::os::NetworkBase::initialized)).path);
+#endif
+}
+
+/// A name server that has everything in memory and its address in the trial's folder, where ports look for it.
+[[nodiscard]] inline Companion name_server(const Settings& settings) {
+  const std::string address = kit::ipv4_text(settings.interface);
+  const std::string port = std::to_string(kit::free_port(settings.interface, SOCK_STREAM));
+  return {.name = "yarpserver",
+          .argv = {kit::find_program("stdbuf", "install coreutils"),
+                   "-oL",  // by itself it would not say in time that it is ready
+                   name_server_program(), "--write", "--ip", address, "--socket", port, "--portdb",
+                   ":memory:", "--subdb", ":memory:"},
+          .environment = {{"YARP_CONFIG_HOME", settings.scratch},
+                          {"YARP_NAMESPACE", "/" + settings.scope},
+                          {"YARP_IP", address},
+                          {"YARP_RUNTIME_DIR", settings.scratch},  // of unix_stream's sockets
+                          {"TMPDIR", settings.scratch},            // of shmem's mutexes
+                          {"YARP_PORT_PREFIX", ""},
+                          {"YARP_FORWARD_LOG_ENABLE", "0"},
+                          {"YARP_CLOCK", ""},
+                          {"YARP_QUIET", "1"}},
+          .ready_pattern = "Ok. Ready!"};
+}
+
+/// YARP in this process, once.
+class Network : kit::Pinned {
+ public:
+  explicit Network(const Options& options) : stays_open_(options.stays_open()) {
+    ::yarp::os::NetworkBase::initMinimum(::yarp::os::YARP_CLOCK_SYSTEM);
+#ifdef MIDDLEMARK_YARP_WHEEL
+    add_owned_shmem("middlemark");
+    add_owned_unix_stream("middlemark");
+#endif
+    if (!::yarp::os::NetworkBase::checkNetwork(5.0)) {
+      ::yarp::os::NetworkBase::finiMinimum();
+      throw AdapterError("yarp: no name server answers",
+                         "start the yarpserver that 'middlemark-worker-yarp --companions' names, with its environment");
+    }
+    // A connection of shmem goes to a port that the kernel chose; YARP's own ports and the name server's are below.
+    if (options.carrier == shmem) bind_connections(kit::kernel_limit("net/ipv4/ip_local_port_range", 32'768));
+  }
+  ~Network() {
+    if (!stays_open_) ::yarp::os::NetworkBase::finiMinimum();
+  }
+
+ private:
+  const bool stays_open_;
+};
+
+/// What YARP's threads use as long as a connection is open. It is never freed where those stay open (see Options::stays_open()).
+template <class Used>
+class Lasting : kit::Pinned {
+ public:
+  template <class... Arguments>
+  explicit Lasting(bool forever, const Arguments&... arguments)
+      : forever_(forever), used_(std::make_unique<Used>(arguments...)) {}
+  ~Lasting() {
+    if (forever_) static_cast<void>(used_.release());
+  }
+
+  [[nodiscard]] Used& operator*() const noexcept { return *used_; }
+  [[nodiscard]] Used* operator->() const noexcept { return used_.get(); }
+
+ private:
+  const bool forever_;
+  std::unique_ptr<Used> used_;
+};
+
+/// What ports are called.
+[[nodiscard]] inline std::string publisher_port(const std::string& topic, unsigned index) {
+  return "/" + topic + "/p" + std::to_string(index);
+}
+[[nodiscard]] inline std::string subscriber_port(const std::string& topic, unsigned index) {
+  return "/" + topic + "/s" + std::to_string(index);
+}
+
+/// Opens a port. The name server lets five connections wait and resets those that come then, as where many processes start at once; YARP
+/// does not try again.
+template <class Port>
+void open(Port& port, const std::string& name) {
+  if (!kit::wait_until([&] { return port.open(name); }, std::chrono::seconds(5), std::chrono::milliseconds(20))) {
+    throw AdapterError("yarp: the port " + name + " cannot be opened; stderr has YARP's words");
+  }
+}
+
+}  // namespace middlemark::yarp

@@ -1,0 +1,89 @@
+// What the native settings are, and what a trial's settings become in YARP: carriers and the lengths of queues.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/native.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::yarp {
+
+inline constexpr const char* tcp = "tcp";
+inline constexpr const char* fast_tcp = "fast_tcp";
+inline constexpr const char* udp = "udp";
+inline constexpr const char* shmem = "shmem";
+inline constexpr const char* unix_stream = "unix_stream";
+inline constexpr const char* local = "local";
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  bool unbuffered = key("unbuffered", false,
+                        {.help = "true: a publisher writes on its own thread, as a Port does; false: on a thread of "
+                                 "YARP's for each connection, as a BufferedPort does",
+                         .transports = {tcp, fast_tcp},
+                         .patterns = {Pattern::ping_pong, Pattern::stream}});
+};
+
+struct Options : Native {
+  std::string carrier;
+  std::vector<std::string> notes;
+
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("yarp", settings)),
+        carrier(settings.comes_as_it_is() ? tcp : settings.transport) {
+    if (settings.calls_service() && carrier != tcp && carrier != fast_tcp) {
+      throw AdapterError("yarp: " + carrier + " carries no calls, of octets or of a type: none could be given up",
+                         "choose the transport tcp or fast_tcp for request and reply");
+    }
+    std::size_t bytes = 1;  // of a message in every subscriber's queue
+    for (const Topic& topic : settings.endpoints) {
+      bytes += topic.service ? 0 : topic.message_bytes * topic.subscribers;
+      if (unbuffered && topic.reliability == Reliability::best_effort) {
+        throw AdapterError("yarp: native.unbuffered = true: such a publisher waits for its reader, and drops nothing",
+                           "leave it out, or take reliability reliable");
+      }
+    }
+    affordable_ = std::max<std::uint64_t>(kit::physical_memory() / 4 / bytes, least_messages);
+    for (const Topic& topic : settings.endpoints) note_queue(topic);
+  }
+
+  /// Closing a connection of `local` frees what the other end still uses, of `shmem` what its own thread does, so that these are left to
+  /// the end of the process.
+  [[nodiscard]] bool stays_open() const { return carrier == local || carrier == shmem; }
+
+  /// Messages that can wait for a subscriber; nullopt: the last one alone, which the next one replaces.
+  [[nodiscard]] std::optional<std::uint32_t> queue(const Topic& topic) const {
+    if (topic.capacity() == 1 && topic.reliability == Reliability::best_effort) return std::nullopt;
+    const std::uint64_t wanted = topic.capacity().value_or(
+        std::clamp<std::uint64_t>(keep_all_bytes / topic.message_bytes, least_messages, most_messages));
+    return static_cast<std::uint32_t>(std::min({wanted, affordable_, std::uint64_t{1} << 30}));
+  }
+
+ private:
+  static constexpr std::uint64_t keep_all_bytes = std::uint64_t{128} << 20;
+  static constexpr std::uint64_t least_messages = 4;
+  static constexpr std::uint64_t most_messages = 65'536;
+
+  void note_queue(const Topic& topic) {
+    if (topic.service) return;
+    const std::uint64_t kept = queue(topic).value_or(1);
+    std::string note;
+    if (!topic.depth) {
+      note = "keep-all: a subscriber's queue takes " + std::to_string(kept) + " messages, then the publisher waits";
+    } else if (topic.capacity() > kept) {
+      note = "depth " + std::to_string(*topic.depth) + ": a queue was cut to " + std::to_string(kept) +
+             " messages, so that all together take a quarter of the memory";
+    }
+    if (!note.empty() && std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+
+  std::uint64_t affordable_ = 0;
+};
+
+}  // namespace middlemark::yarp

@@ -1,0 +1,173 @@
+// Subscribers of topics: input ports with the queue that a BufferedPort has.
+#pragma once
+
+#include <yarp/os/Port.h>
+#include <yarp/os/PortReaderBuffer.h>
+#include <yarp/os/Semaphore.h>
+#include <yarp/os/TypedReaderCallback.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+
+#include "network.hpp"
+#include "octets.hpp"
+#include "options.hpp"
+
+namespace middlemark::yarp {
+
+/// YARP's queue, which makes messages as it needs them and uses them again.
+class Queue : public ::yarp::os::PortReaderBuffer<Octets> {
+ public:
+  explicit Queue(std::size_t message_bytes) : message_bytes_(message_bytes) {}
+
+  ::yarp::os::PortReader* create() const override { return new Octets(message_bytes_); }
+
+  /// What `local` hands over is queued as a copy.
+  bool take_in(const Octets& message) {
+    Copy* copy = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (free_.empty()) {
+        copies_.push_back(std::make_unique<Copy>(*this, message_bytes_));
+        free_.reserve(copies_.size());
+        free_.push_back(copies_.back().get());
+      }
+      copy = free_.back();
+      free_.pop_back();
+    }
+    copy->copy(message);
+    return acceptObject(copy, copy);
+  }
+
+ private:
+  struct Copy final : Octets {
+    Copy(Queue& queue, std::size_t bytes) : Octets(bytes), owner(queue) {}
+
+    /// The queue has another one in its place.
+    void onCompletion() const override {
+      const std::lock_guard lock(owner.mutex_);
+      owner.free_.push_back(const_cast<Copy*>(this));
+    }
+
+    Queue& owner;
+  };
+
+  const std::size_t message_bytes_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Copy>> copies_;
+  std::vector<Copy*> free_;
+};
+
+class Subscriber {
+ public:
+  Subscriber(const Settings& settings, const Options& options, const Topic& topic, unsigned index)
+      : publishers_(topic.publishers), input_(options.stays_open(), settings, options, topic) {
+    const std::string name = subscriber_port(topic.name, index);
+    open(input_->port, name);
+    kit::Attendance(settings, topic).attend(index);
+  }
+  /// Nobody takes anything any more: whoever waits for room goes on, and its publisher with it.
+  ~Subscriber() {
+    input_->closed.store(true);
+    for (unsigned each = 0; each < publishers_; ++each) input_->room.post();
+    input_->queue.disableCallback();
+  }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    Input& input = *input_;
+    std::size_t visits = 0;
+    while (visits < most_at_once) {
+      const Octets* const message = input.queue.read(false);
+      if (message == nullptr) break;
+      ++visits;
+      if (input.bounded) input.room.post();
+      visitor(std::span<const std::byte>(message->span()));
+    }
+    return visits;
+  }
+
+  /// A queue of YARP's can be waited for only without an end, so that each message is announced beside it, when it is in there.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    while (input_->announced.check()) {
+    }
+    return input_->queue.check() || input_->announced.waitWithTimeout(std::chrono::duration<double>(timeout).count());
+  }
+
+  void listen(Listener listener) {
+    input_->listener = listener;
+    input_->queue.useCallback(*input_);
+  }
+  void silence() { input_->queue.disableCallback(); }
+
+  [[nodiscard]] std::size_t publishers_found() {
+    return std::min<std::size_t>(static_cast<std::size_t>(std::max(input_->port.getInputCount(), 0)), publishers_);
+  }
+
+ private:
+  static constexpr std::size_t most_at_once = 256;
+
+  struct Input final : kit::Pinned, ::yarp::os::PortReader, ::yarp::os::TypedReaderCallback<Octets> {
+    Input(const Settings& settings, const Options& options, const Topic& topic)
+        : blocks(settings.reception == Reception::block),
+          strict(topic.reliability == Reliability::reliable),
+          bounded(options.queue(topic).has_value()),
+          room(options.queue(topic).value_or(0)),
+          queue(topic.message_bytes) {
+      queue.setStrict(bounded);
+      queue.attach(port);
+      port.setReader(*this);  // which hands on to the queue
+      port.setOutputMode(false);
+    }
+    ~Input() override { port.close(); }
+
+    /// On YARP's thread of one connection. While it waits here for room, nothing more is read from that connection; best effort drops.
+    bool read(::yarp::os::ConnectionReader& connection) override {
+      if (!connection.isValid()) return queue.read(connection);  // the port is closing
+      const auto* const reference = dynamic_cast<const Octets*>(connection.getReference());
+      if (bounded && !closed.load()) {
+        if (strict) {
+          room.wait();
+        } else if (!room.check()) {
+          return reference != nullptr || Octets::skip(connection);
+        }
+      }
+      const bool ok = reference != nullptr ? queue.take_in(*reference) : queue.read(connection);
+      if (!ok && bounded) room.post();
+      if (blocks) announced.post();
+      return ok;
+    }
+
+    /// On the thread that YARP starts for callbacks of a queue.
+    void onRead(Octets& message) override {
+      if (bounded) room.post();  // first, for the answer to it may be here before this thread goes on
+      listener(message.span());
+    }
+
+    const bool blocks;
+    const bool strict;
+    const bool bounded;
+    std::atomic<bool> closed{false};
+    ::yarp::os::Semaphore room;  ///< messages that the queue still takes
+    ::yarp::os::Semaphore announced{0};
+    Listener listener;
+    ::yarp::os::Port port;
+    Queue queue;  // goes first: it would close a port that is gone
+  };
+
+  const unsigned publishers_;
+  Lasting<Input> input_;
+};
+
+}  // namespace middlemark::yarp
