@@ -1,0 +1,66 @@
+// MOOSDB, through which every message goes: the trial's own, at a port of the trial's own.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <string>
+
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/socket.hpp>
+#include <middlemark/settings.hpp>
+
+#include "options.hpp"
+
+namespace middlemark::moos {
+
+/// Set for the workers: "127.0.0.1:40123".
+inline constexpr const char* database_variable = "MIDDLEMARK_MOOSDB_AT";
+
+struct Database {
+  std::string host;
+  int port = 0;
+
+  [[nodiscard]] std::string text() const { return host + ":" + std::to_string(port); }
+
+  [[nodiscard]] static Database of_the_trial() {
+    const char* const told = std::getenv(database_variable);
+    const std::string text = told != nullptr ? told : "";
+    const std::size_t colon = std::min(text.rfind(':'), text.size());
+    Database database{text.substr(0, colon), colon < text.size() ? std::atoi(text.c_str() + colon + 1) : 0};
+    if (database.port > 0) return database;
+    throw AdapterError(std::string("moos: ") + database_variable + " = '" + text + "' is no address",
+                       "start the MOOSDB that 'middlemark-worker-moos --companions' names, with its environment");
+  }
+};
+
+[[nodiscard]] inline std::string database_program() {
+#ifdef MIDDLEMARK_MOOSDB  // of the installation that is linked
+  return MIDDLEMARK_MOOSDB;
+#else
+  return kit::find_program("MOOSDB", "it comes with MOOS; its folder belongs on the PATH");
+#endif
+}
+
+[[nodiscard]] inline Companion database(const Settings& settings) {
+  const Options options(settings);
+  const Database at{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)};
+  Companion companion{.name = "MOOSDB at " + at.text(),
+                      .argv = {kit::find_program("prlimit", "install util-linux"),
+                               "--data=" + std::to_string(kit::physical_memory() / 2),  // it queues without a bound
+                               kit::find_program("stdbuf", "install coreutils"),
+                               "-oL",  // by itself it would not say in time that it is ready
+                               database_program(),
+                               settings.scratch + "/none.moos",  // else it reads Mission.moos of the folder it is in
+                               "--moos_port=" + std::to_string(at.port), "--moos_community=" + settings.scope,
+                               "--moos_suicide_disable",  // it would join a multicast group
+                               "--moos_no_colour"},
+                      .environment = {{database_variable, at.text()}},
+                      .ready_pattern = "Connect to this server on port"};
+  if (options.response_ms > 0) companion.argv.push_back("--response=*:" + std::to_string(options.response_ms));
+  // A line for each packet that is late: in a flood all are.
+  if (!options.as_it_is) companion.argv.push_back("--warning_latency=1000000000");
+  return companion;
+}
+
+}  // namespace middlemark::moos
