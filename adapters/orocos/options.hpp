@@ -1,0 +1,113 @@
+// What the native settings are, and what a trial's settings become in a connection policy.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/native.hpp>
+#include <middlemark/settings.hpp>
+
+#include "rtt.hpp"
+
+namespace middlemark::orocos {
+
+inline constexpr const char* intraprocess = "intraprocess";
+inline constexpr const char* corba = "corba";
+inline constexpr const char* mqueue = "mqueue";
+
+/// RTT counts what a lock-free buffer holds in 16 bits, and some for the threads that use it.
+inline constexpr std::uint32_t deepest_buffer = 65'000;
+
+enum class Connection : std::uint8_t { buffer, data };
+enum class Locking : std::uint8_t { lock_free, locked };
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  Connection connection = key("connection", Connection::buffer,
+                              {.help = "`ConnPolicy::type`: `data` has the newest message alone, of best effort",
+                               .choices = {"buffer", "data"},
+                               .transports = {intraprocess, corba, mqueue}});
+  bool keep_last = key("keep_last", false,
+                       {.help = "`keepLastWrittenValue`: an output port copies each message for itself, too",
+                        .transports = {intraprocess, corba, mqueue}});
+  Locking locking = key("locking", Locking::lock_free,
+                        {.help = "`ConnPolicy::lock_policy`",
+                         .choices = {"lock_free", "locked"},
+                         .transports = {intraprocess, corba, mqueue}});
+  std::optional<bool> pull =
+      key<bool>("pull", {.help = "`ConnPolicy::pull`: messages wait with their publisher until they are read",
+                         .transports = {corba},
+                         .otherwise = "true where it is to be reliable"});
+};
+
+struct Options : Native {
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("orocos", settings)),
+        over_queue_(settings.transport == mqueue),
+        over_corba_(settings.transport == corba),
+        as_it_is_(settings.comes_as_it_is()) {
+    for (const Topic& topic : settings.endpoints) {
+      if (!reliable(topic)) continue;
+      if (connection == Connection::data)
+        throw AdapterError("orocos: connection=data: a message that was not read in time is overwritten",
+                           "ask for best-effort");
+      if (over_corba_ && !pull.value_or(true))
+        throw AdapterError("orocos: pull=false: what a full buffer behind CORBA drops nobody is told",
+                           "ask for best-effort");
+    }
+    if (over_queue_) refuse_too_large_queues(settings);
+  }
+
+  [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
+  [[nodiscard]] bool keeps_last() const { return as_it_is_ || keep_last; }
+
+  /// Of each connection between a publisher and a subscriber.
+  [[nodiscard]] RTT::ConnPolicy policy(const Topic& topic) const {
+    RTT::ConnPolicy policy;
+    if (as_it_is_) return policy;
+    policy.type = connection == Connection::data ? RTT::ConnPolicy::DATA
+                  : reliable(topic)              ? RTT::ConnPolicy::BUFFER
+                                                 : RTT::ConnPolicy::CIRCULAR_BUFFER;
+    policy.size = static_cast<int>(topic.depth.value_or(kept(topic)));
+    policy.lock_policy = locking == Locking::locked ? RTT::ConnPolicy::LOCKED : RTT::ConnPolicy::LOCK_FREE;
+    policy.init = false;
+    policy.pull = over_corba_ && pull.value_or(reliable(topic));
+    policy.buffer_policy = RTT::PerConnection;
+    policy.mandatory = true;
+    policy.transport = over_queue_ ? ORO_MQUEUE_PROTOCOL_ID : 0;
+    policy.data_size = over_queue_ ? static_cast<int>(topic.message_bytes) : 0;
+    return policy;
+  }
+
+  /// Messages of each publisher under keep-all, which needs a bound: 64 MiB of them, at least 4.
+  [[nodiscard]] static std::uint32_t kept(const Topic& topic) {
+    constexpr std::size_t keep_all_bytes = std::size_t{64} << 20;
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(keep_all_bytes / topic.message_bytes, 4, deepest_buffer));
+  }
+
+ private:
+  /// A user's message queues may take so many bytes together; the kernel also counts a record for each message.
+  static void refuse_too_large_queues(const Settings& settings) {
+    constexpr std::uint64_t record_bytes = 64;
+    std::uint64_t together = 0;
+    for (const Topic& topic : settings.endpoints)
+      together += std::uint64_t{topic.publishers} * topic.subscribers * topic.depth.value_or(1) *
+                  (topic.message_bytes + record_bytes);
+    rlimit limit{};
+    if (getrlimit(RLIMIT_MSGQUEUE, &limit) != 0 || together <= limit.rlim_cur) return;
+    throw AdapterError("orocos: message queues of " + std::to_string(together) +
+                           " bytes, of which this user may have " + std::to_string(limit.rlim_cur),
+                       "raise ulimit -q, or ask for a smaller depth, smaller messages or fewer ends");
+  }
+
+  bool over_queue_;
+  bool over_corba_;
+  bool as_it_is_;
+};
+
+}  // namespace middlemark::orocos

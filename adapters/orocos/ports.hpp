@@ -1,0 +1,257 @@
+// Publishers and subscribers: a component with ports each. Hot file: nothing of ours here allocates, locks, logs or throws once the roles
+// run.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/socket.hpp>
+
+#include "octets.hpp"
+#include "options.hpp"
+
+namespace middlemark::orocos {
+
+class Subscriber;
+
+/// A subscriber's component, whose thread calls when its event port has a message.
+struct Input : RTT::TaskContext, kit::Pinned {
+  Input(const std::string& name, Subscriber& its_subscriber) : TaskContext(name), subscriber(its_subscriber) {
+    ports()->addEventPort(port);
+  }
+  void updateHook() override;
+  Subscriber& subscriber;  ///< while it runs
+  RTT::InputPort<Octets> port{"in"};
+};
+
+/// Held by who connects or disconnects: a process does not stand two others that do so to its ports at a time.
+class Turn : kit::Pinned {
+ public:
+  explicit Turn(const Settings& settings)
+      : file_(open((settings.scratch + "/turn").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    flock(file_.get(), LOCK_EX);
+  }
+
+ private:
+  const kit::Descriptor file_;
+};
+
+/// What the ends of this process have in common.
+struct Trial {
+  explicit Trial(const Settings& its_settings)
+      : settings(its_settings), options(settings), notes(settings), remote(!settings.one_process) {}
+
+  /// Publishers disconnect, so that no two processes do it to each other at a time, which RTT does not come out of. One that was killed
+  /// is not waited for longer.
+  void close() {
+    for (const auto& [note, input] : inputs)
+      if (remote && !kit::wait_until([&] { return !input->port.connected(); }, std::chrono::seconds(1)))
+        input->port.disconnect();
+    const Turn turn(settings);  // the call that disconnected the last has returned
+    for (const auto& [note, input] : inputs)
+      if (remote) RTT::corba::TaskContextServer::CleanupServer(input.get());
+    inputs.clear();
+  }
+
+  const Settings settings;
+  const Options options;
+  const kit::Rendezvous notes;                             ///< in the trial's folder
+  const bool remote;                                       ///< other processes connect by CORBA
+  std::map<std::string, std::unique_ptr<Input>> inputs{};  ///< of this process, by their notes' names
+};
+
+class Publisher : public kit::OwnBuffer {
+ public:
+  /// One port for all subscribers. What a port could not write to one of them it would write to the others again, so a reliable
+  /// publisher has a port for each.
+  Publisher(Trial& trial, const Topic& topic, unsigned index)
+      : OwnBuffer(topic.message_bytes),
+        trial_(trial),
+        topic_(topic),
+        name_(topic.name + ".from." + std::to_string(index)),
+        reliable_(Options::reliable(topic)),
+        component_(name_),
+        written_(reliable_ ? topic.subscribers : 0) {
+    sample_.bytes.resize(topic.message_bytes);
+    for (unsigned i = 0; i < (reliable_ ? topic.subscribers : 1); ++i) {
+      ports_.push_back(
+          std::make_unique<RTT::OutputPort<Octets>>("out" + std::to_string(i), trial.options.keeps_last()));
+      component_.ports()->addPort(*ports_.back());
+      ports_.back()->setDataSample(sample_);  // of what size memory is set aside
+    }
+  }
+
+  ~Publisher() {
+    const Turn turn(trial_.settings);
+    for (const auto& port : ports_) port->disconnect();
+  }
+
+  [[nodiscard]] Published publish() noexcept {
+    try {
+      sample_.assign(message_);
+      if (!reliable_) return said(ports_.front()->write(sample_));
+      return publish_to_each();
+    } catch (const std::exception&) {
+      failed_ = "OutputPort::write() threw";
+    } catch (...) {  // CORBA's exceptions are no others'
+      failed_ = "OutputPort::write(): a CORBA exception";
+    }
+    return Published::failed;
+  }
+
+  [[nodiscard]] std::size_t matched() {
+    while (found_ < topic_.subscribers && connect()) ++found_;
+    return found_;
+  }
+  [[nodiscard]] std::string last_error() const { return failed_; }
+
+ private:
+  /// A buffer that is full refuses.
+  [[nodiscard]] Published publish_to_each() noexcept {
+    std::fill(written_.begin(), written_.end(), false);
+    bool gone = false;
+    const bool done = kit::wait_until([&] { return write_to_each(gone); }, trial_.settings.write_timeout);
+    if (gone) return said(RTT::NotConnected);
+    return done ? Published::ok : Published::timed_out;
+  }
+  /// True when there is nothing to be tried again.
+  [[nodiscard]] bool write_to_each(bool& gone) {
+    bool all = true;
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      if (written_[i]) continue;
+      const RTT::WriteStatus status = ports_[i]->write(sample_);
+      written_[i] = status == RTT::WriteSuccess;
+      gone = gone || status == RTT::NotConnected;
+      all = all && written_[i];
+    }
+    return all || gone;
+  }
+  /// Of best effort: what does not fit is dropped.
+  [[nodiscard]] Published said(RTT::WriteStatus status) noexcept {
+    if (status != RTT::NotConnected) return Published::ok;
+    failed_ = "OutputPort::write(): NotConnected";
+    return Published::failed;
+  }
+
+  /// To the next subscriber; false: it is not there yet.
+  [[nodiscard]] bool connect() {
+    const std::string note = kit::subscriber_note(topic_.name, found_);
+    RTT::ConnPolicy policy = trial_.options.policy(topic_);
+    if (policy.transport != 0) policy.name_id = '/' + name_ + ".to." + std::to_string(found_);
+    RTT::OutputPort<Octets>& output = *ports_[reliable_ ? found_ : 0];
+    const Turn turn(trial_.settings);
+    RTT::base::PortInterface* input = nullptr;
+    if (const auto here = trial_.inputs.find(note); here != trial_.inputs.end()) {
+      input = &here->second->port;
+    } else {
+      const auto reference = trial_.notes.find(note);
+      if (!reference) return false;
+      proxies_.emplace_back(RTT::corba::TaskContextProxy::Create(*reference, true));
+      if (proxies_.back()) input = proxies_.back()->ports()->getPort("in");
+    }
+    if (input == nullptr || !output.connectTo(input, policy))
+      throw AdapterError("orocos: " + name_ + ": the connection to subscriber " + std::to_string(found_) + " failed");
+    if (policy.transport != 0) mq_unlink(policy.name_id.c_str());  // both have it open: nothing is left behind
+    trial_.notes.leave(note + ".knows." + name_);
+    return true;
+  }
+
+  Trial& trial_;
+  const Topic topic_;
+  const std::string name_;
+  const bool reliable_;
+  unsigned found_ = 0;
+  const char* failed_ = "";
+  Octets sample_;
+  RTT::TaskContext component_;
+  std::vector<std::unique_ptr<RTT::corba::TaskContextProxy>> proxies_;  // after the ports, before the component
+  std::vector<bool> written_;
+  std::vector<std::unique_ptr<RTT::OutputPort<Octets>>> ports_;
+};
+
+/// RTT has no call that waits for a message.
+class Subscriber : kit::Pinned {
+ public:
+  Subscriber(Trial& trial, const Topic& topic, unsigned index)
+      : trial_(trial),
+        topic_(topic),
+        note_(kit::subscriber_note(topic.name, index)),
+        input_(*(trial.inputs[note_] = std::make_unique<Input>(note_, *this))) {
+    sample_.bytes.reserve(topic.message_bytes);
+    if (!trial.remote) return;
+    // It writes its reference to a file of that name, too.
+    if (RTT::corba::TaskContextServer::Create(&input_, trial.settings.scratch + '/' + note_, false) == nullptr)
+      throw AdapterError("orocos: TaskContextServer::Create() failed");
+    trial.notes.leave(note_, RTT::corba::TaskContextServer::getIOR(&input_));
+  }
+  ~Subscriber() { silence(); }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    std::size_t visits = 0;
+    while (visits < most_at_once && read()) {
+      visitor(sample_.span());
+      ++visits;
+    }
+    return visits;
+  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    kit::nap(timeout);
+    return false;
+  }
+  void listen(Listener listener) {
+    listener_ = listener;
+    input_.start();  // calls once, whatever there is
+  }
+  void silence() { input_.stop(); }
+
+  /// On the component's thread, which can be stopped between two calls.
+  void hear() noexcept {
+    if (take(listener_) == most_at_once) input_.trigger();
+  }
+
+  [[nodiscard]] std::size_t publishers_found() {
+    while (found_ < topic_.publishers &&
+           trial_.notes.find(note_ + ".knows." + topic_.name + ".from." + std::to_string(found_)))
+      ++found_;
+    return found_;
+  }
+
+ private:
+  static constexpr std::size_t most_at_once = 64;
+
+  [[nodiscard]] bool read() noexcept {
+    try {
+      return input_.port.read(sample_, false) == RTT::NewData;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  Trial& trial_;
+  const Topic topic_;
+  const std::string note_;
+  unsigned found_ = 0;
+  Octets sample_;
+  Listener listener_;
+  Input& input_;
+};
+
+inline void Input::updateHook() { subscriber.hear(); }
+
+}  // namespace middlemark::orocos

@@ -1,0 +1,47 @@
+// RTT's headers. Some of its functions are called requires(), which is a keyword by now: they have another name here. None is called, and
+// none is virtual. The standard's headers, which do mean the keyword, come before.
+#pragma once
+
+#include <mqueue.h>
+#include <sys/select.h>
+
+#include <algorithm>
+#include <cassert>
+#include <deque>
+#include <fstream>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <ranges>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <typeinfo>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#define requires requires_
+#include <rtt/ConnPolicy.hpp>
+#include <rtt/InputPort.hpp>
+#include <rtt/OutputPort.hpp>
+#include <rtt/TaskContext.hpp>
+#include <rtt/os/startstop.h>
+#include <rtt/transports/corba/CorbaLib.hpp>
+#include <rtt/transports/corba/CorbaTemplateProtocol.hpp>
+#include <rtt/transports/corba/TaskContextProxy.hpp>
+#include <rtt/transports/corba/TaskContextServer.hpp>
+#include <rtt/transports/mqueue/MQLib.hpp>
+#include <rtt/transports/mqueue/MQTemplateProtocolBase.hpp>
+#include <rtt/types/TemplateTypeInfo.hpp>
+#include <rtt/types/TypeInfoRepository.hpp>
+#undef requires
