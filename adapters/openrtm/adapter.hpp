@@ -1,0 +1,69 @@
+// OpenRTM-aist: data ports. README.md says how each setting becomes one of OpenRTM's own.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/contract.hpp>
+#include <middlemark/kit/library.hpp>
+#include <middlemark/kit/pinned.hpp>
+
+#include "options.hpp"
+#include "ports.hpp"
+#include "runtime.hpp"
+
+namespace middlemark {
+
+class OpenRtm : kit::Pinned {
+ public:
+  explicit OpenRtm(const Settings& settings) : runtime_(settings), trial_(settings) {}
+
+  [[nodiscard]] static Description describe() {
+    const auto transport = [](const char* name, const char* carrier, std::vector<int> processes) {
+      return Transport{.name = name,
+                       .carrier = carrier,
+                       .processes = std::move(processes),
+                       .receive = {"block", "listen", "poll"},
+                       .max_depth = openrtm::deepest_buffer,
+                       .varying_sizes = true};
+    };
+    Transport segment = transport(openrtm::shm, "shared-memory", {2});
+    segment.segments = {"*.openrtm.*"};
+    Transport direct = transport(openrtm::direct, "process-memory", {1});
+    direct.receive = {"listen"};
+    Transport as_it_is = transport(as_it_comes, "any", {1, 2});
+    as_it_is.receive = {"listen", "poll"};
+    as_it_is.reliability = {"best-effort"};
+    as_it_is.max_bytes = 2'000'000;
+    as_it_is.max_bytes_advice = "omniORB's giopMaxMsgSize is 2 MiB: another transport sets it";
+    as_it_is.max_depth = 1;  // its buffer has 8 messages of all publishers together
+    as_it_is.keep_all = false;
+    as_it_is.own_network = true;
+    const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&RTC::Manager::terminate));
+    return {.name = "openrtm",
+            .title = "OpenRTM-aist",
+            .version = library.version,
+            .library = library.path,
+            .licence = "LGPL-2.1-or-later",
+            .transports = {transport(openrtm::tcp, "tcp", {2}), transport(openrtm::uds, "unix-socket", {2}), segment,
+                           transport(openrtm::intraprocess, "process-memory", {1}), direct, as_it_is},
+            .own_threads = true,
+            .residue = {"/dev/shm/{scope}.openrtm.*"},
+            .native = kit::native_table<openrtm::Native>()};
+  }
+
+  static void check(const Settings& settings) { openrtm::Options{settings}; }
+
+  [[nodiscard]] openrtm::Publisher publisher(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
+  [[nodiscard]] openrtm::Subscriber subscriber(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
+
+ private:
+  const openrtm::Runtime runtime_;
+  openrtm::Trial trial_;
+};
+
+static_assert(fulfils_contract<OpenRtm>);
+
+}  // namespace middlemark

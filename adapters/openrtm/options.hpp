@@ -1,0 +1,102 @@
+// What the native settings are, and what a trial's settings become as properties of a connector.
+#pragma once
+
+#include <coil/Properties.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <middlemark/kit/native.hpp>
+#include <middlemark/kit/segment.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::openrtm {
+
+inline constexpr const char* tcp = "tcp";
+inline constexpr const char* uds = "uds";
+inline constexpr const char* shm = "shm";
+inline constexpr const char* intraprocess = "intraprocess";
+inline constexpr const char* direct = "direct";
+
+inline constexpr std::uint32_t deepest_buffer = 1'000'000;
+
+/// A message is longer than its octets: a time stamp, their number, and what GIOP and a connector's setting up add.
+inline constexpr std::size_t room_bytes = std::size_t{64} << 10;
+
+struct Native : kit::NativeKeys {
+  using NativeKeys::NativeKeys;
+  std::string interface_type =
+      key("interface_type", std::string("corba_cdr"),
+          {.help = "`interface_type`: `data_service` is the interface of OMG's RTC specification",
+           .choices = {"corba_cdr", "data_service"},
+           .transports = {tcp, uds, intraprocess}});
+  std::string subscription_type =
+      key("subscription_type", std::string("flush"),
+          {.help = "`subscription_type`: `flush` calls the subscriber within `write()`, `new` on a thread of the "
+                   "connector's, which is best effort",
+           .choices = {"flush", "new"},
+           .transports = {tcp, uds, shm, intraprocess}});
+  std::string push_policy = key("push_policy", std::string("all"),
+                                {.help = "`publisher.push_policy` of `new`, which skips all messages but the newest",
+                                 .choices = {"all", "new"},
+                                 .transports = {tcp, uds, shm, intraprocess}});
+};
+
+struct Options : Native {
+  explicit Options(const Settings& settings)
+      : Native(kit::read_native<Native>("openrtm", settings)),
+        transport_(settings.transport),
+        blocks_(settings.reception == Reception::block),
+        as_it_is_(settings.comes_as_it_is()) {
+    std::size_t segments = 0;
+    for (const Topic& topic : settings.endpoints) {
+      if (subscription_type != "flush" && reliable(topic))
+        throw AdapterError("openrtm: subscription_type=new: what was written may not be sent before the next message",
+                           "ask for best-effort");
+      segments += std::size_t{topic.publishers} * topic.subscribers * segment_kib(topic) << 10;
+    }
+    if (transport_ == shm) kit::require_shared_memory(segments, "openrtm: the connectors");
+  }
+
+  [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
+
+  /// Of each connector between a publisher and a subscriber.
+  [[nodiscard]] coil::Properties connector(const Topic& topic) const {
+    coil::Properties all;
+    if (as_it_is_) return all;
+    coil::Properties& here = all.getNode("dataport");
+    here["dataflow_type"] = "push";
+    here["interface_type"] = transport_ == shm ? "shared_memory" : transport_ == direct ? direct : interface_type;
+    here["subscription_type"] = subscription_type;
+    here["publisher.push_policy"] = push_policy;
+    here["shem_default_size"] = std::to_string(segment_kib(topic)) + 'k';
+    // A publisher's connector has a buffer that `new` alone uses, where the message that is being sent keeps its place; all connectors of a
+    // subscriber have one together.
+    here["outport.buffer.length"] = std::to_string(topic.depth.value_or(kept(topic)) + 1);
+    here["outport.buffer.write.full_policy"] = "do_nothing";
+    here["inport.buffer.length"] = std::to_string(topic.capacity().value_or(kept(topic)));
+    here["inport.buffer.write.full_policy"] = "do_nothing";
+    here["inport.buffer.read.empty_policy"] = blocks_ ? "block" : "do_nothing";
+    here["inport.buffer.read.timeout"] = "0.02";
+    return all;
+  }
+
+  /// Messages of all publishers under keep-all, which needs a bound: 64 MiB of them, at least 4.
+  [[nodiscard]] static std::uint64_t kept(const Topic& topic) {
+    constexpr std::size_t keep_all_bytes = std::size_t{64} << 20;
+    return std::clamp<std::size_t>(keep_all_bytes / topic.message_bytes, 4, 65'536);
+  }
+
+ private:
+  [[nodiscard]] static std::size_t segment_kib(const Topic& topic) {
+    return (topic.message_bytes + room_bytes) / 1024 + 1;
+  }
+
+  std::string transport_;
+  bool blocks_;
+  bool as_it_is_;
+};
+
+}  // namespace middlemark::openrtm

@@ -1,0 +1,250 @@
+// Publishers and subscribers: an OutPort and an InPort each. Hot file: nothing of ours here allocates, locks, logs or throws once the roles
+// run.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+
+#include "options.hpp"
+#include "rtm.hpp"
+#include "runtime.hpp"
+
+namespace middlemark::openrtm {
+
+using Message = RTC::TimedOctetSeq;
+
+[[nodiscard]] inline std::span<std::byte> octets_of(Message& message) noexcept {
+  return std::as_writable_bytes(std::span(message.data.get_buffer(), message.data.length()));
+}
+
+/// A port and the variable that it is bound to.
+template <template <class> class Port>
+struct Bound : kit::Pinned {
+  explicit Bound(const Topic& topic) : port(topic.name.c_str(), message) {
+    message.data.length(static_cast<CORBA::ULong>(topic.message_bytes));
+    coil::Properties none;
+    port.init(none);
+  }
+  Message message{};
+  Port<Message> port;
+};
+using Output = Bound<RTC::OutPort>;
+using Input = Bound<RTC::InPort>;
+
+/// What the ends of this process have in common.
+struct Trial : kit::Pinned {
+  explicit Trial(const Settings& its_settings) : settings(its_settings), options(settings), notes(settings) {}
+
+  const Settings settings;
+  const Options options;
+  const kit::Rendezvous notes;  ///< in the trial's folder
+  std::list<Output> outputs{};
+  /// Never destroyed, which is not safe while another process may call: the process ends next.
+  std::list<Input>& inputs = *new std::list<Input>;
+};
+
+[[nodiscard]] inline std::string connected_note(const std::string& subscriber, unsigned publisher) {
+  return subscriber + ".hears." + std::to_string(publisher);
+}
+
+class Publisher : kit::Pinned {
+ public:
+  Publisher(Trial& trial, const Topic& topic, unsigned index)
+      : trial_(trial),
+        topic_(topic),
+        index_(index),
+        output_(trial.outputs.emplace_back(topic)),
+        unwritten_(topic.subscribers) {}
+
+  /// The memory is the content of the variable, of which write() makes a copy.
+  [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
+    output_.message.data.length(static_cast<CORBA::ULong>(bytes));  // at most what it began with: allocates nothing
+    return octets_of(output_.message);
+  }
+
+  [[nodiscard]] Published publish() noexcept {
+    try {
+      return output_.port.write() ? Published::ok : write_again();
+    } catch (...) {
+      failure_.note("OutPort::write() threw", RTC::DataPortStatus::UNKNOWN_ERROR);
+      return Published::failed;
+    }
+  }
+
+  [[nodiscard]] std::size_t matched() {
+    while (found_ < topic_.subscribers && connect()) ++found_;
+    if (found_ == topic_.subscribers && !trial_.settings.comes_as_it_is()) Runtime::bound_calls(trial_.settings);
+    return found_;
+  }
+  [[nodiscard]] std::string last_error() const { return failure_.text(); }
+
+ private:
+  /// write() has written to some connectors and not to others.
+  [[nodiscard]] Published write_again() {
+    if (output_.port.connectors().size() != unwritten_.size()) return failed(RTC::DataPortStatus::CONNECTION_LOST);
+    for (std::size_t i = 0; i < unwritten_.size(); ++i) {
+      const RTC::DataPortStatus status = output_.port.getStatus(static_cast<int>(i));
+      unwritten_[i] = full(status);
+      if (!full(status) && status != RTC::DataPortStatus::PORT_OK) return failed(status);
+    }
+    if (!Options::reliable(topic_)) return Published::ok;
+    RTC::DataPortStatus wrong = RTC::DataPortStatus::PORT_OK;
+    const bool done = kit::wait_until([&] { return write_to_the_rest(wrong); }, trial_.settings.write_timeout);
+    if (wrong != RTC::DataPortStatus::PORT_OK) return failed(wrong);
+    return done ? Published::ok : Published::timed_out;
+  }
+  /// True when there is nothing to be tried again.
+  [[nodiscard]] bool write_to_the_rest(RTC::DataPortStatus& wrong) {
+    bool all = true;
+    for (std::size_t i = 0; i < unwritten_.size(); ++i) {
+      if (!unwritten_[i]) continue;
+      const RTC::DataPortStatus status = output_.port.connectors()[i]->write(output_.message);
+      unwritten_[i] = full(status);
+      all = all && !unwritten_[i];
+      if (full(status) || status == RTC::DataPortStatus::PORT_OK) continue;
+      wrong = status;
+      return true;
+    }
+    return all;
+  }
+  [[nodiscard]] static bool full(RTC::DataPortStatus status) noexcept {
+    using enum RTC::DataPortStatus;  // a connector's own buffer, of `new`, says that it waited for no time at all
+    return status == SEND_FULL || status == BUFFER_FULL || status == BUFFER_TIMEOUT;
+  }
+  [[nodiscard]] Published failed(RTC::DataPortStatus status) noexcept {
+    failure_.note("OutPort::write()", status);
+    return Published::failed;
+  }
+
+  /// To the next subscriber; false: it is not there yet.
+  [[nodiscard]] bool connect() {
+    const std::string subscriber = kit::subscriber_note(topic_.name, found_);
+    const auto reference = trial_.notes.find(subscriber);
+    if (!reference) return false;
+    const std::string name = connected_note(subscriber, index_);
+    try {
+      const CORBA::Object_var object = RTC::Manager::instance().getORB()->string_to_object(reference->c_str());
+      const RTC::PortService_var input = RTC::PortService::_narrow(object);
+      const RTC::PortService_var output = output_.port.getPortRef();
+      const auto code = CORBA_RTCUtil::connect(name, trial_.options.connector(topic_), output, input);
+      if (code != RTC::RTC_OK) throw AdapterError("openrtm: connector " + name + ": " + std::to_string(code));
+    } catch (const CORBA::Exception& error) {
+      throw AdapterError("openrtm: connector " + name + ": " + error._name());
+    }
+    trial_.notes.leave(name);
+    return true;
+  }
+
+  Trial& trial_;
+  const Topic topic_;
+  const unsigned index_;
+  Output& output_;
+  std::vector<bool> unwritten_;
+  unsigned found_ = 0;
+  kit::LastFailure<static_cast<const char* (*)(RTC::DataPortStatus)>(&RTC::toString)> failure_;
+};
+
+/// What OpenRTM calls when a message has come, one connector after the other: on the thread that received it, within one process the
+/// publisher's.
+class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
+ public:
+  Subscriber(Trial& trial, const Topic& topic, unsigned index)
+      : trial_(trial),
+        topic_(topic),
+        note_(kit::subscriber_note(topic.name, index)),
+        input_(trial.inputs.emplace_back(topic)) {
+    if (trial.settings.reception == Reception::listen) input_.port.addConnectorDataListener(has_come, this, false);
+    const RTC::PortService_var port = input_.port.getPortRef();
+    const CORBA::String_var reference = RTC::Manager::instance().getORB()->object_to_string(port);
+    trial.notes.leave(note_, std::string(reference.in()));
+  }
+  ~Subscriber() override { silence(); }
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    std::size_t visits = 0;
+    while (visits < most_at_once && (read_ || (input_.port.isNew() && read()))) {
+      visitor(std::span<const std::byte>(octets_of(input_.message)));
+      read_ = false;
+      ++visits;
+    }
+    return visits;
+  }
+  /// read() waits for the time that its buffer was told when it was connected.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
+    const kit::Deadline deadline(timeout);
+    while (!read_ && !read() && !deadline.passed()) {
+    }
+    return read_;
+  }
+
+  /// What has come before is in the buffer; what comes meanwhile is held up.
+  void listen(Listener listener) {
+    listener_ = listener;
+    hearing_ = Hearing::what_is_there;
+    take_all();
+    hearing_ = Hearing::everything;
+    hearing_.notify_all();
+  }
+  void silence() { input_.port.removeConnectorDataListener(has_come, this); }
+
+  [[nodiscard]] std::size_t publishers_found() {
+    while (found_ < topic_.publishers && trial_.notes.find(connected_note(note_, found_))) ++found_;
+    return found_;
+  }
+
+ private:
+  enum class Hearing : std::uint8_t { nothing, what_is_there, everything };
+  static constexpr std::size_t most_at_once = 64;
+  static constexpr auto has_come = RTC::ConnectorDataListenerType::ON_BUFFER_WRITE;
+
+  /// A message is in the buffer.
+  ReturnCode operator()(RTC::ConnectorInfo& /*connector*/, RTC::ByteData& /*message*/,
+                        const std::string& /*marshaling*/) override {
+    if (hearing_ == Hearing::nothing) return NO_CHANGE;
+    hearing_.wait(Hearing::what_is_there);
+    take_all();
+    return NO_CHANGE;
+  }
+  /// Of a direct connector, which has no buffer: what comes before somebody listens holds its publisher up.
+  ReturnCode operator()(RTC::ConnectorInfo& /*connector*/, Message& message) override {
+    const auto heard = [this] { return hearing_ == Hearing::everything; };
+    if (kit::wait_until(heard, trial_.settings.write_timeout)) listener_(octets_of(message));
+    return NO_CHANGE;
+  }
+
+  void take_all() noexcept {
+    while (take(listener_) == most_at_once) {
+    }
+  }
+  [[nodiscard]] bool read() noexcept {
+    try {
+      return read_ = input_.port.read();
+    } catch (...) {
+      return false;
+    }
+  }
+
+  Trial& trial_;
+  const Topic topic_;
+  const std::string note_;
+  Input& input_;
+  Listener listener_;
+  std::atomic<Hearing> hearing_{Hearing::nothing};
+  bool read_ = false;  ///< and not visited yet
+  unsigned found_ = 0;
+};
+
+}  // namespace middlemark::openrtm

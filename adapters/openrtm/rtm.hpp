@@ -1,0 +1,17 @@
+// OpenRTM's headers. Those of the standard come before, for omniORB's have macros.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <rtm/idl/BasicDataTypeSkel.h>  // before what uses its operators
+
+#include <rtm/Manager.h>
+#include <rtm/CORBA_RTCUtil.h>
+#include <rtm/CdrRingBuffer.h>
+#include <rtm/InPort.h>
+#include <rtm/InPortSHMConsumer.h>
+#include <rtm/OutPort.h>

@@ -1,0 +1,107 @@
+// OpenRTM's manager, of which a process has one: it brings CORBA's broker and the factories of what a connector consists of.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/socket.hpp>
+#include <middlemark/settings.hpp>
+
+#include "options.hpp"
+#include "rtm.hpp"
+
+namespace middlemark::openrtm {
+
+/// The connectors of a subscriber have one buffer together, which loses messages when two write to it at once: there is no lock between
+/// the message that is put and the step to the next place.
+class SharedBuffer : public RTC::CdrRingBuffer {
+ public:
+  RTC::BufferStatus write(const RTC::ByteData& message, std::chrono::nanoseconds timeout) override {
+    const std::lock_guard one_at_a_time(writing_);
+    return RTC::CdrRingBuffer::write(message, timeout);
+  }
+
+ private:
+  std::mutex writing_;
+};
+
+/// Its segment has the trial's name before OpenRTM's own, by which it is found when its process was killed.
+class NamedSegment : public RTC::InPortSHMConsumer {
+ public:
+  NamedSegment() { m_shm_address = scope + ".openrtm." + m_shm_address; }
+  static inline std::string scope;
+};
+
+/// Its manager takes SIGINT.
+class Interrupt : kit::Pinned {
+ public:
+  Interrupt() { sigaction(SIGINT, nullptr, &before_); }
+  ~Interrupt() { give_back(); }
+  void give_back() const { sigaction(SIGINT, &before_, nullptr); }
+
+ private:
+  struct sigaction before_{};
+};
+
+class Runtime : kit::Pinned {
+ public:
+  explicit Runtime(const Settings& settings) {
+    std::vector<std::string> words{"openrtm",
+                                   "-f",
+                                   "/dev/null",  // not an rtc.conf wherever the worker was started
+                                   "-o",
+                                   "manager.shutdown_auto:NO",  // it would end where it finds no component
+                                   "-o",
+                                   "manager.termination_waittime:0"};
+    for (std::string& option : options(settings)) words.insert(words.end(), {"-o", std::move(option)});
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    RTC::Manager* const manager = RTC::Manager::init(static_cast<int>(arguments.size()), arguments.data());
+    interrupt_.give_back();
+    NamedSegment::scope = settings.scope;
+    replace<RTC::InPortConsumerFactory, RTC::InPortConsumer, NamedSegment>("shared_memory");
+    replace<RTC::CdrBufferFactory, RTC::CdrBufferBase, SharedBuffer>("ring_buffer");
+    if (!manager->activateManager()) throw AdapterError("openrtm: Manager::activateManager() failed");
+    manager->runManager(true);
+  }
+  ~Runtime() {
+    RTC::Manager::terminate();
+    RTC::Manager::instance().join();
+  }
+
+  /// A call to a process that does not answer waits no longer from now on. When it has, OpenRTM cuts the connector: so not too soon.
+  static void bound_calls(const Settings& settings) {
+    const auto longest = std::max<std::chrono::nanoseconds>(settings.write_timeout, std::chrono::seconds(1));
+    omniORB::setClientCallTimeout(static_cast<CORBA::ULong>(longest / std::chrono::milliseconds(1)));
+  }
+
+ private:
+  [[nodiscard]] static std::vector<std::string> options(const Settings& settings) {
+    if (settings.comes_as_it_is()) return {"logger.file_name:/dev/null"};
+    const bool over_uds = settings.transport == uds || settings.transport == shm;
+    const std::string socket = "giop:unix:" + kit::unix_path(settings, std::to_string(getpid()));
+    return {"logger.enable:NO", "naming.enable:NO", "corba.update_master_manager.enable:NO",
+            "corba.endpoints:" + (over_uds ? "" : kit::ipv4_text(settings.interface) + ':'),
+            "corba.args:-ORBclientCallTimeOutPeriod 10000 -ORBinConScanPeriod 0 -ORBgiopMaxMsgSize " +
+                std::to_string(settings.message_bytes + room_bytes + (std::size_t{2} << 20)) +
+                (over_uds ? " -ORBendPoint " + socket : "")};
+  }
+
+  template <class Factory, class Base, class Ours>
+  static void replace(const char* name) {
+    Factory::instance().removeFactory(name);
+    Factory::instance().addFactory(name, coil::Creator<Base, Ours>, coil::Destructor<Base, Ours>);
+  }
+
+  const Interrupt interrupt_;
+};
+
+}  // namespace middlemark::openrtm
