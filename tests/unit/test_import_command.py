@@ -119,7 +119,7 @@ def test_all_that_is_no_log_is_refused_at_once_and_nothing_is_written(tmp_path):
     assert "b.txt: nothing is in it" in found[1]
     assert "Middlemark printed it" in found[2]
     assert "No such file" in found[3]
-    assert "directory" in found[4]
+    assert "a.txt: it is no file of a probe: it begins with 'hello'; b.txt: nothing is in it" in found[4]
     assert not out.exists()
 
 

@@ -1,9 +1,10 @@
 """``middlemark import``: the logs of other tools become a run like any other."""
 
+import contextlib
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from middlemark import __version__, exits
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
-    from middlemark.imports import Log
+    from middlemark.imports import Log, Records
     from middlemark.model.imported import Source
     from middlemark.model.outcome import TrialOutcome
     from middlemark.model.plan import Plan
@@ -26,25 +27,26 @@ BLOCK_BYTES = 1 << 20
 
 
 @click.command(name="import")
-@click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER…", type=click.Path(path_type=Path))
 @click.option("--out", metavar="DIR", default="runs", help="Where the run's folder <time>-imported is made (runs).")
 @click.option(
     "--format", "output_format", type=click.Choice(FORMATS), default="summary", show_default=True, help="The output."
 )
 def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
     """Read logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google
-    Benchmark into a run, so that they can be listed, reported and held against others.
+    Benchmark, and folders that the probe has filled, into a run, so that they can be listed, reported and held against
+    others.
 
     The format is found from the content. Each row carries its warnings.
     """  # noqa: D205  click shows the paragraph whole
     from middlemark.document.words import plain
-    from middlemark.imports import assemble, how_many_unread
+    from middlemark.imports import assemble, how_many_unread, samples_of
     from middlemark.store.run import utc_now
 
     logs = _logs(files)
     started = utc_now()
     plan, outcomes = assemble(logs, started)
-    writer = _kept(Path(out), plan, [source for source, _ in logs], outcomes, started)
+    writer = _kept(Path(out), plan, [source for source, _ in logs], outcomes, samples_of(logs), started)
     for source, log in logs:
         if log.unread:
             click.echo(f"middlemark: {plain(f'{source.file}: {how_many_unread(log)}')}", err=True)
@@ -55,20 +57,75 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
     """Read every file before anything is written. What is wrong with any of them is told at once."""
     problems: list[Problem] = []
     logs = []
-    for path in files:
+    for path, parts in _together(files):
         try:
-            logs.append(_log(path))
+            logs.append((path, *(_log(path) if parts is None else _stamps(path, parts))))
         except RequestError as error:
             problems += error.problems
         except OSError as error:
             problems.append(Problem(str(path), error.strerror or str(error)))
     if problems:
         raise RequestError(problems)
-    names = Counter(source.file for source, _ in logs)
+    names = Counter(source.file for _, source, _ in logs)
     return [
         (source if names[source.file] == 1 else msgspec.structs.replace(source, file=_name(path, folder=True)), log)
-        for path, (source, log) in zip(files, logs, strict=True)
+        for path, source, log in logs
     ]
+
+
+def _together(files: Sequence[Path]) -> "Iterator[tuple[Path, list[Path] | None]]":
+    """Yield each log, and of the probe's what belongs together: a folder, or the files that are named one by one."""
+    from middlemark.imports import is_stamps
+
+    alone = [path for path in files if is_stamps(_begin(path))]
+    for path in files:
+        if path.is_dir():
+            yield path, [path]
+        elif path not in alone:
+            yield path, None
+        elif path == alone[0]:
+            yield path, alone
+
+
+def _begin(path: Path) -> bytes:
+    """Return the first bytes of a regular file; none of what else it is, or cannot be read."""
+    if path.is_file():
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            return file.read(32)
+    return b""
+
+
+def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
+    """Read what the processes of one recording stamped. Raises OSError."""
+    from middlemark.document.words import plain
+    from middlemark.imports import FORMAT_OF_PROBE, NotRead, is_stamps, read_probes
+    from middlemark.model.imported import Source
+
+    if path.is_dir():
+        parts = sorted(each for each in path.iterdir() if each.is_file())
+    # Of what is no file of a probe the beginning is enough to say so.
+    read = [(_name(each), each.read_bytes() if is_stamps(_begin(each)) else _begin(each)) for each in parts]
+    try:
+        log = read_probes(read)
+    except NotRead as error:
+        raise RequestError([Problem(plain(str(path)), plain(str(error)))]) from None
+    if not log.measured:
+        told = "; ".join(log.notes) or "nothing is stamped in it"
+        raise RequestError([Problem(plain(str(path)), plain(f"has no topic with both ends and no span: {told}"))])
+    digest = hashlib.sha256()
+    for _, data in read:
+        digest.update(data)
+    tool, form = FORMAT_OF_PROBE
+    return Source(
+        file=_name(path),
+        bytes=sum(len(data) for _, data in read),
+        sha256=digest.hexdigest(),
+        tool=tool,
+        format=form,
+        lines=log.lines,
+        unread=log.unread,
+        unit=log.unit,
+    ), log
 
 
 def _name(path: Path, *, folder: bool = False) -> str:
@@ -125,8 +182,15 @@ def _log(path: Path) -> "tuple[Source, Log]":
 
 
 def _kept(
-    out: Path, plan: "Plan", sources: "Sequence[Source]", outcomes: "Sequence[TrialOutcome]", started: str
+    out: Path,
+    plan: "Plan",
+    sources: "Sequence[Source]",
+    outcomes: "Sequence[TrialOutcome]",
+    samples: "Mapping[str, Records]",
+    started: str,
 ) -> "RunWriter":
+    import numpy as np
+
     from middlemark.imports import SUITE
     from middlemark.model.run import Machine, RunFile
     from middlemark.store import StoreError, open_run
@@ -154,10 +218,12 @@ def _kept(
     )
     try:
         writer = open_run(out, file)
+        for path, of in samples.items():
+            np.save(writer.folder / path, of.raw)
         for outcome in outcomes:
             writer.append(outcome)
         writer.close()
-    except StoreError as refused:
+    except (StoreError, OSError) as refused:
         raise MeasureError(str(refused), "choose another folder with --out DIR") from None
     return writer
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from middlemark.imports.log import ImportedTrial, Log, not_read
+from middlemark.imports.log import ImportedTrial, Log, Records, not_read
 from middlemark.model.cell import Cell
 from middlemark.model.imported import Imported, Source
-from middlemark.model.outcome import TrialOutcome
+from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.plan import Limits, Note, Plan, Trial
 
 SUITE = "imported"
@@ -30,6 +30,16 @@ def assemble(logs: Sequence[tuple[Source, Log]], started: str) -> tuple[Plan, tu
     return plan, tuple(outcomes)
 
 
+def samples_of(logs: Sequence[tuple[Source, Log]]) -> dict[str, Records]:
+    """Return what is to be kept of the messages themselves, by the path in the run's folder that the outcomes name."""
+    trials = (each for _, log in logs for each in log.measured)
+    return {_path(order, of): of for order, each in enumerate(trials) for of in each.records}
+
+
+def _path(order: int, of: Records) -> str:
+    return f"samples/{order:05d}.npy" if of.role == "ping" else f"samples/{order:05d}-{of.role}-{of.index}.npy"
+
+
 def _outcome(source: Source, log: Log, of: ImportedTrial, trial: Trial, started: str) -> TrialOutcome:
     damaged = not_read(log)
     return TrialOutcome(
@@ -39,7 +49,17 @@ def _outcome(source: Source, log: Log, of: ImportedTrial, trial: Trial, started:
         started=started,
         seconds=0.0,
         failed=of.failed,
+        samples_file=next((_path(trial.order, each) for each in of.records if each.role == "ping"), None),
         samples=of.samples,
+        measured_s=of.measured_s,
+        files=tuple(
+            SamplesFile(role=each.role, index=each.index, path=_path(trial.order, each), samples=len(each.raw))
+            for each in of.records
+            if each.role != "ping"
+        ),
+        publishers=of.publishers,
+        subscribers=of.subscribers,
+        stamps_absent=of.stamps_absent,
         counts=of.counts,
         costs=of.costs,
         warnings=(*of.warnings, *([damaged] if damaged else [])),

@@ -1,13 +1,24 @@
 """What is read from a log, and what the formats share."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import msgspec
+import numpy.typing as npt
 
 from middlemark.model.cell import FIELDS, Cell
 from middlemark.model.levels import Level
-from middlemark.model.outcome import Failure, RunWarning, TrialCounts, WorkerCost
+from middlemark.model.outcome import Arrived, Failure, RunWarning, Sent, TrialCounts, WorkerCost
+from middlemark.model.protocol import RoleKind
 from middlemark.model.times import Times
+
+
+class Records(msgspec.Struct, frozen=True, eq=False):
+    """All that one role stamped, of the dtype that its samples file has."""
+
+    role: RoleKind
+    index: int
+    raw: npt.NDArray[Any]
 
 
 class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +36,13 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
     costs: tuple[WorkerCost, ...] = ()
     warnings: tuple[RunWarning, ...] = ()
     failed: Failure | None = None
+    measured_s: float | None = None
+    records: tuple[Records, ...] = ()
+    """Where it has every message: then its times are in there, and these say who sent and who received it."""
+    publishers: tuple[Sent, ...] = ()
+    subscribers: tuple[Arrived, ...] = ()
+    stamps_absent: str | None = None
+    """Why stamps of both ends cannot be held against each other."""
 
 
 class Log(msgspec.Struct, frozen=True, kw_only=True):

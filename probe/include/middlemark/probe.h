@@ -1,0 +1,163 @@
+/* Stamps in your own program: what was sent, what was received and how long something took, into a file that
+ * `middlemark import FOLDER` reads. See docs/probe.md.
+ *
+ * Nothing is recorded unless MIDDLEMARK_PROBE names a folder when the first probe is opened; a stamp is then a branch. Compiled with
+ * -DMIDDLEMARK_PROBE=OFF all of it vanishes. Any thread and any signal handler may call anything but mm_probe_open() and mm_topic_of(),
+ * which are for threads only. After these two nothing allocates, locks, waits or fails. */
+#ifndef MIDDLEMARK_PROBE_H
+#define MIDDLEMARK_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MM_JOINED_(a, b) a##b
+#define MM_IS_(what) MM_JOINED_(MM_OFF_, what)
+#define MM_OFF_OFF 1
+#define MM_OFF_0 1
+#if defined(MIDDLEMARK_PROBE) && MM_IS_(MIDDLEMARK_PROBE)
+#define MM_PROBE_VANISHES 1
+#else
+#define MM_PROBE_VANISHES 0
+#endif
+
+typedef uint32_t mm_probe; /* a node or a program; 0: nothing is recorded */
+typedef uint32_t mm_topic; /* a topic or a span of a probe; 0: nothing is recorded */
+
+/* A time that is being taken. It belongs to the caller, who may copy it or end it on another thread. */
+typedef struct mm_span {
+  mm_topic topic;
+  uint32_t pauses; /* how many times it is paused and not yet resumed */
+  uint64_t begin_ticks, paused_ticks, pause_began_ticks;
+} mm_span;
+
+enum { mm_kind_sent = 1, mm_kind_received = 2, mm_kind_span = 3, mm_kind_iteration = 4 };
+
+#if !MM_PROBE_VANISHES
+
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Opens the probe of that name; the first of a process makes the file of that process, which all its probes share. The same name
+ * again is the same probe. 0 without MIDDLEMARK_PROBE, for a name of more than 119 bytes, after 256 names, and where the file cannot be
+ * made, which is said on stderr once. A forked child gets a file of its own at its first stamp. */
+mm_probe mm_probe_open(const char* name);
+
+/* The topic or span of that name. To be asked for once and kept; 0 where the probe is 0, or as above. */
+mm_topic mm_topic_of(mm_probe probe, const char* name);
+
+/* For bindings; below is what to use. */
+uint64_t mm_ticks(void);
+void mm_record(mm_topic topic, uint32_t kind, uint64_t at_ticks, uint64_t value, uint64_t extra);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+
+/* Just before the message is handed to the middleware. `sequence`: whatever number both ends know it by; of one topic no two
+ * messages have the same. */
+static inline void mm_sent(mm_topic topic, uint64_t sequence, size_t bytes) {
+  if (topic != 0) mm_record(topic, mm_kind_sent, mm_ticks(), sequence, bytes);
+}
+
+/* As soon as the message is in the application's hands. */
+static inline void mm_received(mm_topic topic, uint64_t sequence) {
+  if (topic != 0) mm_record(topic, mm_kind_received, mm_ticks(), sequence, 0);
+}
+
+static inline mm_span mm_begin(mm_topic topic) {
+  mm_span span = {topic, 0, 0, 0, 0};
+  if (topic != 0) span.begin_ticks = mm_ticks();
+  return span;
+}
+
+/* Time from here to mm_resume() does not count. Pauses within pauses are one. */
+static inline void mm_pause(mm_span* span) {
+  if (span->topic != 0 && span->pauses++ == 0) span->pause_began_ticks = mm_ticks();
+}
+
+static inline void mm_resume(mm_span* span) {
+  if (span->topic != 0 && span->pauses != 0 && --span->pauses == 0) {
+    span->paused_ticks += mm_ticks() - span->pause_began_ticks;
+  }
+}
+
+static inline void mm_span_ended_(mm_span* span, uint32_t kind, uint64_t now) {
+  if (span->pauses != 0) span->paused_ticks += now - span->pause_began_ticks;
+  mm_record(span->topic, kind, span->begin_ticks, now - span->begin_ticks - span->paused_ticks, span->paused_ticks);
+}
+
+/* Records it. A second call does nothing. */
+static inline void mm_end(mm_span* span) {
+  if (span->topic == 0) return;
+  mm_span_ended_(span, mm_kind_span, mm_ticks());
+  span->topic = 0;
+}
+
+/* Records the time since mm_begin() or the last mm_iterate(), and begins anew: at the end of each turn of a loop. */
+static inline void mm_iterate(mm_span* span) {
+  if (span->topic == 0) return;
+  const uint64_t now = mm_ticks();
+  mm_span_ended_(span, mm_kind_iteration, now);
+  span->begin_ticks = now;
+  span->paused_ticks = 0;
+  span->pause_began_ticks = now;
+}
+
+/* mm_topic_of(), asked once a place of the program: `kept` is a static of it, for the probe that asked last. */
+static inline mm_topic mm_topic_kept_(uint64_t* kept, mm_probe probe, const char* name) {
+  const uint64_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
+  if (known >> 32 == probe) return (mm_topic)known; /* of probe 0: topic 0 */
+  const mm_topic topic = mm_topic_of(probe, name);
+  __atomic_store_n(kept, (uint64_t)probe << 32 | topic, __ATOMIC_RELAXED);
+  return topic;
+}
+
+#define MM_SENT(probe, name, sequence, bytes)                                \
+  do {                                                                       \
+    static uint64_t mm_kept;                                                 \
+    mm_sent(mm_topic_kept_(&mm_kept, (probe), (name)), (sequence), (bytes)); \
+  } while (0)
+#define MM_RECEIVED(probe, name, sequence)                              \
+  do {                                                                  \
+    static uint64_t mm_kept;                                            \
+    mm_received(mm_topic_kept_(&mm_kept, (probe), (name)), (sequence)); \
+  } while (0)
+/* Declares the span `variable` and begins it. */
+#define MM_BEGIN(probe, name, variable) \
+  static uint64_t mm_kept_##variable;   \
+  mm_span variable = mm_begin(mm_topic_kept_(&mm_kept_##variable, (probe), (name)))
+#define MM_PAUSE(variable) mm_pause(&(variable))
+#define MM_RESUME(variable) mm_resume(&(variable))
+#define MM_ITERATE(variable) mm_iterate(&(variable))
+#define MM_END(variable) mm_end(&(variable))
+
+#else /* what is asked for is still looked at by the compiler, and nothing is done */
+
+static inline mm_probe mm_probe_open(const char* name) { return (void)name, 0U; }
+static inline mm_topic mm_topic_of(mm_probe probe, const char* name) { return (void)probe, (void)name, 0U; }
+static inline void mm_sent(mm_topic topic, uint64_t sequence, size_t bytes) {
+  (void)topic, (void)sequence, (void)bytes;
+}
+static inline void mm_received(mm_topic topic, uint64_t sequence) { (void)topic, (void)sequence; }
+static inline mm_span mm_begin(mm_topic topic) {
+  const mm_span span = {topic, 0, 0, 0, 0};
+  return span;
+}
+static inline void mm_pause(mm_span* span) { (void)span; }
+static inline void mm_resume(mm_span* span) { (void)span; }
+static inline void mm_end(mm_span* span) { (void)span; }
+static inline void mm_iterate(mm_span* span) { (void)span; }
+#define MM_SENT(probe, name, sequence, bytes) ((void)sizeof(probe), (void)sizeof(sequence), (void)sizeof(bytes))
+#define MM_RECEIVED(probe, name, sequence) ((void)sizeof(probe), (void)sizeof(sequence))
+#define MM_BEGIN(probe, name, variable) ((void)sizeof(probe))
+#define MM_PAUSE(variable) ((void)0)
+#define MM_RESUME(variable) ((void)0)
+#define MM_ITERATE(variable) ((void)0)
+#define MM_END(variable) ((void)0)
+
+#endif
+
+#endif

@@ -1,0 +1,30 @@
+/* Reads the file of a process for the tests, which are C++. */
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct seen {
+  uint32_t kind, topic;
+  uint64_t at_ticks, value, extra, thread;
+};
+
+struct told {
+  uint32_t pid, clock;
+  uint64_t closed_ticks, full_ticks, unnamed, sent_beyond, received_beyond, spans_beyond, longest_bucket;
+  char names[8][120];
+  uint32_t owners[8];
+};
+
+/* Calls for every whole record; 0, or what is wrong with the file. */
+const char* read_file(const char* path, struct told* told, void (*each)(void*, const struct seen*), void* context);
+
+/* A stamp, a span and an iteration by the macros, from C. */
+void stamp_from_c(uint32_t probe);
+
+#ifdef __cplusplus
+}
+#endif

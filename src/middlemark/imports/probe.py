@@ -1,0 +1,148 @@
+"""Files of the probe, one a process: both ends of each topic are joined by sequence, and spans stand as round trips.
+
+A row is a topic from one probe to another, whatever processes have these names, and a span or iteration of a probe.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from middlemark.imports.log import ImportedTrial, Log, NotRead, Records, cell
+from middlemark.imports.probe_ends import End, Rate, beyond_buffer, clock_of, ends_of, of_topic, untold, written_back
+from middlemark.imports.probe_file import ITERATION, RECEIVED, SENT, SPAN, Stamps, is_a_clock, read_stamps
+from middlemark.model.outcome import RunWarning, TrialCounts
+from middlemark.model.samples import HISTOGRAM, NOT_MEASURED, SAMPLE
+from middlemark.model.times import Times
+from middlemark.stats.buckets import summarise_both
+
+TOOL = "probe"
+FORMAT_OF_PROBE = (TOOL, "stamps of the probe")
+"""The tool, and what its files are called. It is of a folder, so it is no ``Format`` of a log."""
+
+
+def read_probes(files: Sequence[tuple[str, bytes]]) -> Log:
+    """Return what the files of all processes come to. Raises NotRead with each file that is none, and why."""
+    read, wrong = [], []
+    for name, data in files:
+        try:
+            read.append(read_stamps(name, data))
+        except NotRead as error:
+            wrong.append(f"{name}: {error}")
+    if wrong:
+        raise NotRead("; ".join(wrong))
+    rates = _rates(read)
+    sent = [each for of in read for each in ends_of(of, rates, SENT)]
+    received = [each for of in read for each in ends_of(of, rates, RECEIVED)]
+    topics = dict.fromkeys(each.topic for each in sent)
+    notes = [*_notes(read), *_one_sided(sent, received)]
+    measured = [
+        *(
+            row
+            for topic in topics
+            for row in of_topic(*([e for e in ends if e.topic == topic] for ends in (sent, received)))
+        ),
+        *(row for of in read for kind in (SPAN, ITERATION) for row in _spans(of, rates[clock_of(of)], kind)),
+    ]
+    return Log(
+        measured=tuple(measured),
+        lines=sum(len(each.records) for each in read),
+        unread=0,
+        unit="stamp",
+        notes=tuple(notes),
+    )
+
+
+def _rates(read: Sequence[Stamps]) -> dict[tuple[str, str], Rate]:
+    anchors: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for each in read:
+        anchors.setdefault(clock_of(each), []).extend(each.anchors)
+    found = {}
+    for key, pairs in anchors.items():
+        pairs.sort()
+        if not is_a_clock(pairs):
+            files = ", ".join(each.file for each in read if clock_of(each) == key)
+            raise NotRead(
+                f"{files}: damaged: they name one start of one machine, and their clocks contradict each other"
+            )
+        (ticks, ns), (last_ticks, last_ns) = pairs[0], pairs[-1]
+        found[key] = Rate(ticks, ns, (last_ns - ns) / (last_ticks - ticks))
+    return found
+
+
+def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
+    what = "span" if kind == SPAN else "iteration"
+    for probe, name in dict.fromkeys(of.names.values()):
+        numbers = [number for number, named in of.names.items() if named == (probe, name)]
+        records = of.records[(of.records["kind"] == kind) & np.isin(of.records["topic"], numbers)]
+        counted = [of.buckets[number, kind] for number in numbers if (number, kind) in of.buckets]
+        beyond = sum(int(each[:, 2].sum()) for each in counted)
+        if not len(records) and not beyond:
+            continue
+        raw = np.zeros(len(records), SAMPLE)
+        at = rate.at(records["at"])
+        raw["sequence"] = np.arange(1, len(raw) + 1)
+        raw["begin_ns"] = at - at[:1] if len(at) else 0
+        raw["round_trip_ns"] = raw["first_reply_ns"] = np.rint(records["value"].astype(np.float64) * rate.ns_per_tick)
+        for field in ("write_ns", "take_ns", "loan_ns", "fill_ns", "check_ns", "arrived_ns"):
+            raw[field] = NOT_MEASURED
+        where = msgspec.structs.replace(
+            cell(f"{name} ({what})", 0, subscribers=0, processes=1, rate="max"), label=probe
+        )
+        warnings = [
+            untold(where),
+            RunWarning(
+                f"{what}-not-round-trip",
+                f"its time is that of the {what} that the program took; it stands here as a round trip",
+                "no message need have travelled: hold it against the same of other recordings",
+            ),
+            *written_back([of]),
+        ]
+        if beyond:
+            warnings.append(
+                beyond_buffer(f"{beyond:,} of {beyond + len(raw):,} are known by a histogram only, to 1.6 %")
+            )
+        both = summarise_both(raw["round_trip_ns"], _histogram(counted, rate)) if beyond else None
+        yield ImportedTrial(
+            cell=where,
+            times=Times(round_trip_ns=both),
+            samples=len(raw) + beyond,
+            counts=TrialCounts(received=len(raw) + beyond),
+            counted=("received",),
+            records=() if beyond else (Records("ping", 0, raw),),
+            warnings=tuple(warnings),
+        )
+
+
+def _histogram(counted: Sequence[npt.NDArray[np.int64]], rate: Rate) -> npt.NDArray[np.void]:
+    """Return the buckets in ns; those that fall into one ns overlap by less."""
+    rows = np.concatenate(counted)
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    found = np.zeros(len(rows), HISTOGRAM)
+    found["lower_ns"] = np.floor(rows[:, 0] * rate.ns_per_tick)
+    found["upper_ns"] = np.maximum(np.floor(rows[:, 1] * rate.ns_per_tick), found["lower_ns"] + 1)
+    found["count"] = rows[:, 2]
+    return found
+
+
+def _notes(read: Sequence[Stamps]) -> Iterator[str]:
+    for each in read:
+        parts = [
+            "" if each.closed else "it did not end by itself, or runs still",
+            f"{each.torn:,} stamps were being made when it ended" if each.torn else "",
+            f"{each.unnamed:,} names found no room or were too long: nothing of theirs is recorded"
+            if each.unnamed
+            else "",
+        ]
+        if told := "; ".join(filter(None, parts)):
+            yield f"{each.file}: {told}"
+    yield from (f"host {host}" for host in dict.fromkeys(each.host for each in read if each.host))
+
+
+def _one_sided(sent: Sequence[End], received: Sequence[End]) -> Iterator[str]:
+    for mine, others, what in ((sent, received, "sent, and received"), (received, sent, "received, and sent")):
+        there = {each.topic for each in others}
+        for topic in dict.fromkeys(each.topic for each in mine if each.topic not in there):
+            number = sum(len(each.at) for each in mine if each.topic == topic)
+            yield f"topic {topic}: {number:,} {what} by nobody who has a probe: no latency, no losses"

@@ -1,0 +1,180 @@
+"""One file of the probe: the stamps of one process, as ``probe/src/file.h`` lays them out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from middlemark.imports.lines import clean, shown
+from middlemark.imports.log import NotRead
+
+MAGIC = b"MMPROBE\0"
+SENT, RECEIVED, SPAN, ITERATION = 1, 2, 3, 4
+_VERSION = 1
+_CLOCKS = {1: "TSC", 2: "CNTVCT", 3: "CLOCK_MONOTONIC"}
+_NAMES = 256
+_CHUNK_RECORDS = 1023
+_OCTAVE_BITS, _OCTAVES = 5, 44
+_BUCKETS = _OCTAVES << _OCTAVE_BITS
+_MEMORY = (0x0102_1994, 0x8584_58F6)
+"""File systems that never write back, so that no stamp waits for a disk: tmpfs and ramfs."""
+
+_MOST = 1 << 60
+"""No counter of ticks comes so far."""
+LONGEST = 1 << 55
+"""Ticks: no recording takes so long, months at 3 GHz."""
+NS_PER_TICK = (0.05, 100.0)
+"""Of every clock there is: from 20 GHz to 10 MHz."""
+
+_ANCHOR = [("ticks", "<u8"), ("ns", "<u8")]
+_HEAD = np.dtype(
+    {
+        "names": [
+            *("magic", "version", "clock", "pid", "names", "chunks", "bytes", "filesystem", "opened"),
+            *("closed_ticks", "full_ticks", "unnamed", "boot", "host", "names_claimed", "chunks_claimed"),
+        ],
+        "formats": [
+            *("S8", "<u4", "<u4", "<u4", "<u4", "<u8", "<u8", "<u8", (_ANCHOR, (2,))),
+            *("<u8", "<u8", "<u8", "S40", "S64", "<u8", "<u8"),
+        ],
+        "offsets": [0, 8, 12, 16, 20, 24, 32, 40, 48, 80, 88, 96, 104, 144, 256, 320],
+        "itemsize": 4096,
+    }
+)
+_NAME = np.dtype([("ready", "<u4"), ("owner", "<u4"), ("text", "S120")])
+_BEYOND = np.dtype(
+    [("sent", "<u8"), ("received", "<u8"), ("durations", "<u8", (_BUCKETS,)), ("iterations", "<u8", (_BUCKETS,))]
+)
+RECORD = np.dtype([("topic", "<u4"), ("kind", "<u4"), ("at", "<u8"), ("value", "<u8"), ("extra", "<u8")])
+_CHUNK = np.dtype([("claimed", "<u8"), ("anchor", _ANCHOR), ("thread", "<u8"), ("records", RECORD, (_CHUNK_RECORDS,))])
+_BEYOND_AT = 4096 + _NAMES * _NAME.itemsize
+_CHUNKS_AT = -(-(_BEYOND_AT + _NAMES * _BEYOND.itemsize) // 4096) * 4096
+
+Records = npt.NDArray[Any]
+
+
+class Stamps(msgspec.Struct, frozen=True, kw_only=True):
+    """What one process stamped. Instants and durations are ticks of its clock."""
+
+    file: str
+    host: str
+    boot: str
+    """The kernel's name for this start of the machine; processes with the same one share its clocks. Empty: unknown."""
+    clock: str
+    anchors: tuple[tuple[int, int], ...]
+    """Ticks and CLOCK_MONOTONIC in ns at the same instants, ascending."""
+    names: dict[int, tuple[str, str]]
+    """By the topic's number: the probe and the topic."""
+    records: Records
+    """Whole ones, by when they were stamped."""
+    torn: int
+    """Records that were being written when the process ended."""
+    closed: int | None
+    """When it ended; None: it was killed, crashed, or runs."""
+    full: int | None
+    """When a stamp first found no room."""
+    unnamed: int
+    beyond: dict[int, tuple[int, int]]
+    """By the topic's number: what was sent and received when there was no room."""
+    buckets: dict[tuple[int, int], Records]
+    """By the topic's number and SPAN or ITERATION: lower and upper bound and count of durations, likewise."""
+    in_memory: bool
+    """Whether its folder is on a file system that never writes back."""
+
+
+def is_stamps(head: bytes) -> bool:
+    """Say whether a file that begins like this is one of the probe's."""
+    return head.startswith(MAGIC)
+
+
+def read_stamps(file: str, data: bytes) -> Stamps:
+    """Return what is in the file. Raises NotRead with the place of what is wrong."""
+    if not is_stamps(data):
+        raise NotRead(f"it is no file of a probe: it begins with {shown(data[:24])!r}" if data else "nothing is in it")
+    if len(data) < _CHUNKS_AT:
+        raise NotRead(f"byte {len(data):,}: it is cut off within what comes before the records")
+    head = np.frombuffer(data, _HEAD, 1)[0]
+    if head["version"] != _VERSION:
+        raise NotRead(f"byte 8: version {head['version']}; this Middlemark reads {_VERSION}")
+    chunks = int(head["chunks"])
+    due = _CHUNKS_AT + chunks * _CHUNK.itemsize
+    if head["clock"] not in _CLOCKS or head["names"] != _NAMES or int(head["bytes"]) != due:
+        raise NotRead("bytes 12 to 40: damaged: clock, names, chunks and size contradict each other")
+    if len(data) != due:
+        raise NotRead(f"byte {min(len(data), due):,}: it has {len(data):,} bytes where {due:,} are due")
+    names = _names(np.frombuffer(data, _NAME, _NAMES, 4096))
+    used = np.frombuffer(data, _CHUNK, min(int(head["chunks_claimed"]), chunks), _CHUNKS_AT)
+    counts = np.minimum(used["claimed"], _CHUNK_RECORDS).astype(np.int64)
+    claimed = used["records"][np.arange(_CHUNK_RECORDS) < counts[:, None]]
+    whole = claimed[claimed["kind"] != 0]
+    anchors = _anchors([*head["opened"], *used["anchor"]])
+    far = np.abs(whole["at"].astype(np.int64) - anchors[0][0]) > LONGEST
+    durations = (whole["kind"] >= SPAN) & (whole["value"] > LONGEST)
+    wrong = np.flatnonzero(
+        (whole["kind"] > ITERATION) | ~np.isin(whole["topic"], list(names)) | (whole["at"] > _MOST) | far | durations
+    )
+    if len(wrong):
+        first = whole[wrong[0]]
+        told = f"kind {first['kind']} of topic {first['topic']}, at tick {first['at']}"
+        raise NotRead(f"record {wrong[0] + 1:,}: damaged: {told}")
+    for place, field in (("closed", "closed_ticks"), ("full", "full_ticks")):
+        if head[field] and abs(int(head[field]) - anchors[0][0]) > LONGEST:
+            raise NotRead(f"bytes 80 to 96: damaged: {place} at tick {head[field]}")
+    records = whole[np.argsort(whole["at"], kind="stable")]
+    beyond = np.frombuffer(data, _BEYOND, _NAMES, _BEYOND_AT)
+    return Stamps(
+        file=file,
+        host=_text(head["host"]),
+        boot=_text(head["boot"]),
+        clock=_CLOCKS[int(head["clock"])],
+        anchors=anchors,
+        names=names,
+        records=records,
+        torn=len(claimed) - len(whole),
+        closed=int(head["closed_ticks"]) or None,
+        full=int(head["full_ticks"]) or None,
+        unnamed=int(head["unnamed"]),
+        beyond={topic: (int(beyond[topic - 1]["sent"]), int(beyond[topic - 1]["received"])) for topic in names},
+        buckets={
+            (topic, kind): found
+            for topic in names
+            for kind, field in ((SPAN, "durations"), (ITERATION, "iterations"))
+            if len(found := _buckets(beyond[topic - 1][field]))
+        },
+        in_memory=int(head["filesystem"]) in _MEMORY,
+    )
+
+
+def _names(table: Records) -> dict[int, tuple[str, str]]:
+    texts = {number: _text(each["text"]) for number, each in enumerate(table, start=1) if each["ready"]}
+    owners = {number: int(table[number - 1]["owner"]) for number in texts}
+    return {number: (texts[owner], texts[number]) for number, owner in owners.items() if owner in texts}
+
+
+def _text(raw: bytes) -> str:
+    return clean(raw.decode(errors="backslashreplace"))
+
+
+def _anchors(pairs: list[Records]) -> tuple[tuple[int, int], ...]:
+    """Return those that are whole: a thread that was killed while it claimed a chunk leaves zeros."""
+    found = sorted({(int(each["ticks"]), int(each["ns"])) for each in pairs if each["ticks"] and each["ns"]})
+    if len(found) < 2 or max(found[-1]) > _MOST or not is_a_clock(found):
+        raise NotRead("bytes 48 to 80: damaged: its clock does not go on")
+    return tuple(found)
+
+
+def is_a_clock(pairs: Sequence[tuple[int, int]]) -> bool:
+    """Say whether ascending ticks and their ns can be of one clock."""
+    (ticks, ns), (last_ticks, last_ns) = pairs[0], pairs[-1]
+    least, most = NS_PER_TICK
+    return last_ticks - ticks < LONGEST and least * (last_ticks - ticks) < last_ns - ns < most * (last_ticks - ticks)
+
+
+def _buckets(counts: Records) -> Records:
+    """Return lower and upper bound, exclusive, and count of each bucket that is not empty; see core/histogram.hpp."""
+    index = np.flatnonzero(counts)
+    shift = np.where(index < 2 << _OCTAVE_BITS, 0, (index >> _OCTAVE_BITS) - 1)
+    lower = (index - (shift << _OCTAVE_BITS)) << shift
+    return np.stack([lower, lower + (1 << shift), counts[index].astype(np.int64)], axis=1)
