@@ -1,0 +1,142 @@
+"""``middlemark diagnose``: which limit of the machine held a run's rows back, and one lifted before and after."""
+
+import secrets
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from middlemark import exits
+from middlemark.problems import MeasureError, Problem, RequestError
+
+if TYPE_CHECKING:
+    from middlemark.document import MeasuredRun
+    from middlemark.runs.conduct import Shown
+    from middlemark.runs.diagnose import Diagnosis
+
+ANY = "*"
+TRIALS = 10
+"""Pairs that find a shift of 10 % in nine of ten cases."""
+
+
+@click.command(name="diagnose")
+@click.argument("folder", metavar="RUN")
+@click.option(
+    "--try", "tried", is_flag=False, flag_value=ANY, metavar="[CHECK]",
+    help="Lift a limit (that of CHECK, or the first), measure its rows before and after, in turns, and put it back.",
+)  # fmt: skip
+@click.option("--trials", default=TRIALS, show_default=True, type=click.IntRange(1, 1000), help="Of each side.")
+@click.option("--out", metavar="DIR", help="Where the run of a --try is made (default: beside RUN).")
+@click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--quiet", is_flag=True, help="No progress, only the result.")
+def command(folder: str, tried: str | None, trials: int, out: str | None, output_format: str, quiet: bool) -> int:
+    """Say which limits the rows of RUN met, by what its trials carry. Without evidence it says nothing.
+
+    RUN is the folder of a run, or a folder of such folders: then the newest.
+    """
+    from middlemark.runs.diagnose import diagnosed
+    from middlemark.runs.read import newest, read_measured
+    from middlemark.show import output
+
+    run = read_measured(newest(Path(folder)))
+    found = diagnosed(run)
+    if tried is not None:
+        return _try(run, _chosen(found, tried), trials, Path(out) if out else run.folder.parent, output_format, quiet)
+    if output_format == "json":
+        text = _json(run, found)
+    else:
+        from middlemark.show.lines import wrapped
+        from middlemark.suite.request import shown_path
+
+        width = output.width()
+        lines = [line for each in found for line in wrapped(each.sentence, width)]
+        if any(each.lift for each in found):
+            lines.append(f"Tried before and after: middlemark diagnose {shown_path(run.folder)} --try")
+        text = "\n".join(lines or ["No row met a limit that its trials have evidence of."]) + "\n"
+    unwritten = output.write(text)
+    if unwritten is not None:
+        output.tell(unwritten)
+        return exits.CELL_FAILED
+    return exits.OK
+
+
+def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
+    """Return what is to be tried. RequestError: there is no such evidence, or nothing that could be set."""
+    able = [each for each in found if each.lift is not None]
+    chosen = next((each for each in (able if name == ANY else found) if name in (ANY, each.check)), None)
+    if chosen is not None and chosen.lift is not None:
+        return chosen
+    known = f"; there is {', '.join(each.check for each in able)}" if able else ""
+    if chosen is not None:
+        text = f"no setting here lifts it: {chosen.sentence}"
+    elif name == ANY:
+        text = found[0].sentence if found else "no row met a limit that its trials have evidence of"
+    else:
+        text = f"no trial has evidence of {name}{known}"
+    raise RequestError([Problem("--try", text)])
+
+
+def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_format: str, quiet: bool) -> int:
+    from middlemark.runs.conduct import Shown, built_workers, measure, opened_run, run_file, without_refused
+    from middlemark.runs.diagnose import trial_plan
+    from middlemark.suite import Suite
+
+    built = built_workers()
+    plan = trial_plan(run, found, trials, secrets.randbits(32))
+    if absent := sorted({cell.adapter for cell in plan.cells} - built.workers.keys()):
+        raise MeasureError(f"{', '.join(absent)} is not built here", "middlemark list adapters shows why")
+    suites = (Suite(name=f"try-{found.check}", place="diagnose --try", sweeps=()),)
+    plan = without_refused(plan, suites, built.workers, "lo")
+    file = run_file(plan, suites, built.workers)
+    shown = Shown("lo", output_format, quiet, failures_are_results=True)
+    return measure(lambda: opened_run(out, file), (), built.workers, shown, partial(_print, found))
+
+
+def _print(found: "Diagnosis", run: "MeasuredRun", shown: "Shown", seconds: float) -> str | None:  # noqa: ARG001
+    """Print the verdict; return why it could not be printed."""
+    import msgspec
+
+    from middlemark.runs.diagnose import verdicts
+    from middlemark.runs.report import tell_beside
+    from middlemark.show import output
+    from middlemark.show.lines import wrapped
+
+    lift = found.lift
+    assert lift is not None
+    sentences = verdicts(run, lift)
+    if shown.output_format == "json":
+        document = {"schema": 1, "check": found.check, "lift": lift, "verdicts": sentences, "run": str(run.folder)}
+        text = msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
+    else:
+        told = [*sentences, f"Kept off; to keep it: {lift.keep}"]
+        text = "\n".join(line for each in told for line in wrapped(each, output.width())) + "\n"
+    unwritten = output.write(text)
+    tell_beside(run, quiet=shown.quiet)
+    return unwritten
+
+
+def _json(run: "MeasuredRun", found: "tuple[Diagnosis, ...]") -> str:
+    import msgspec
+
+    from middlemark.runs.diagnose import named
+
+    def one(each: "Diagnosis") -> dict[str, Any]:
+        rows = [
+            {"row": named(run.file.plan.cells[limit.cell]), "symptom": limit.symptom, "seen": limit.seen}
+            for limit in each.limits
+        ]
+        lift = each.lift
+        return {
+            "check": each.check,
+            "sentence": each.sentence,
+            "rows": rows,
+            "setting": lift.name if lift else "",
+            "before": lift.before if lift else "",
+            "after": lift.after if lift else "",
+            "command": lift.command if lift else "",
+            "advice": each.limits[0].advice,
+        }
+
+    document = {"schema": 1, "run": str(run.folder), "limits": [one(each) for each in found]}
+    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"

@@ -1,0 +1,80 @@
+"""``middlemark doctor``: what of this machine will hold a middleware back, and the command that mends it."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from middlemark import exits
+
+if TYPE_CHECKING:
+    from middlemark.runs.conduct import Built
+    from middlemark.system.needs import Needs
+    from middlemark.system.tried import Tried
+
+FORMATS = ("text", "json")
+
+
+@click.command(name="doctor")
+@click.option("--suite", metavar="SUITE", help="Judge for what this suite asks for, and no more (default: in general).")
+@click.option("--interface", default="lo", show_default=True, help="With --suite: the interface that traffic keeps to.")
+@click.option("--probes/--no-probes", default=True, help="Try the machine too, for some seconds (default: yes).")
+@click.option("--format", "output_format", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--verbose", "-v", is_flag=True, help="Also why each matters, how it lasts, and what it risks.")
+def command(suite: str | None, interface: str, probes: bool, output_format: str, verbose: bool) -> int:
+    """Say what of this machine will falsify or limit results, for which rows, and how each is mended.
+
+    It changes nothing. Ends with 4 where something falsifies or limits, with 0 where there are notes at most.
+    """
+    from middlemark.interrupts import unwind
+    from middlemark.runs.probes import probe  # before interrupts unwind
+    from middlemark.show import doctor as report
+    from middlemark.show import output
+    from middlemark.system.checks import CHECKS, findings
+    from middlemark.system.root import Root
+
+    built = _built(needed=suite is not None)
+    needs = _needs(suite, interface, built)
+    found = findings(Root(), needs)  # before the probes, which are load themselves
+    tried: Tried | None = None
+    if probes:
+        with unwind():
+            tried = probe(built.workers, quiet=True)
+        if tried is None:
+            click.echo("middlemark: interrupted while the machine was tried", err=True)
+            return exits.INTERRUPTED
+    text = (
+        report.render_json(found, len(CHECKS), tried)
+        if output_format == "json"
+        else report.render_text(found, len(CHECKS), tried, output.view(warnings=verbose), suite)
+    )
+    unwritten = output.write(text)
+    if unwritten is not None:
+        click.echo(f"middlemark: {unwritten}", err=True)
+        return exits.CELL_FAILED
+    return exits.WORSE if any(each.severity != "note" for each in found) else exits.OK
+
+
+def _built(*, needed: bool) -> "Built":
+    """Return the workers. Without any, the machine can be judged in general but not tried, nor for a suite."""
+    from middlemark.problems import MeasureError
+    from middlemark.runs.conduct import Built, built_workers
+
+    try:
+        return built_workers()
+    except MeasureError:
+        if needed:
+            raise
+        return Built({}, {})
+
+
+def _needs(suite: str | None, interface: str, built: "Built") -> "Needs":
+    """Raises RequestError where the suite is wrong."""
+    from middlemark.runs.conduct import plan_here
+    from middlemark.runs.needs import needs_of
+    from middlemark.suite import load, raw_options
+    from middlemark.system.needs import GENERAL
+
+    if suite is None:
+        return GENERAL
+    loaded = load((suite,), raw_options(skip_unsupported=True))
+    return needs_of(plan_here(loaded, built), [each.description for each in built.workers.values()], interface)

@@ -1,0 +1,192 @@
+"""``middlemark tune``: what doctor would change, changed until somebody asks for the old settings."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from middlemark import exits
+from middlemark.problems import MeasureError, Problem, RequestError
+
+if TYPE_CHECKING:
+    from middlemark.model.setting import Setting
+    from middlemark.system.check import Change
+    from middlemark.system.settings import CannotError
+
+
+@click.command(name="tune")
+@click.argument("checks", nargs=-1, metavar="[CHECK]…")
+@click.option("--plan", "plans", is_flag=True, help="Show what would be changed, as commands; change nothing.")
+@click.option("--apply", "applies", is_flag=True, help="Change it, until --restore or the next boot.")
+@click.option("--restore", "restores", is_flag=True, help="Put back all that is changed.")
+@click.option(
+    "--persist", "persists", is_flag=True, help="With --apply: at every boot, too (a file under /etc/sysctl.d)."
+)
+@click.option("--suite", metavar="SUITE", help="What that suite needs, instead of what middlewares do in general.")
+def command(
+    checks: tuple[str, ...], plans: bool, applies: bool, restores: bool, persists: bool, suite: str | None
+) -> int:
+    """Change settings of this machine that `middlemark doctor` finds wanting: those of CHECK…, or all.
+
+    What was there before is on disk before the first change. Only settings of the running machine are changed, and all
+    of them can be put back. Without a verb it says what is changed now.
+    """
+    if sum((plans, applies or persists, restores)) > 1:
+        raise RequestError([Problem("tune", "one of --plan, --apply and --restore at a time")])
+    if restores:
+        if checks:
+            raise RequestError([Problem("--restore", "puts back all that is changed; leave the names out")])
+        return _restore()
+    if not (plans or applies or persists):
+        return _state()
+    found = _changes(checks, suite)
+    return _apply(found, persists=persists) if applies or persists else _plan(found)
+
+
+def _changes(checks: Sequence[str], suite: str | None) -> "dict[str, tuple[Change, ...]]":
+    from middlemark.model.spelling import did_you_mean
+    from middlemark.runs.remedies import changes_here
+    from middlemark.system.checks import CHECKS
+    from middlemark.system.needs import GENERAL
+
+    known = [each.name for each in CHECKS]
+    if strangers := [each for each in checks if each not in known]:
+        raise RequestError(
+            [Problem("tune", f"there is no check {each}; {did_you_mean(each, known)}") for each in strangers]
+        )
+    needs = GENERAL
+    if suite is not None:
+        from middlemark.runs.conduct import built_workers, plan_here
+        from middlemark.runs.needs import needs_of
+        from middlemark.suite import load, raw_options
+
+        built = built_workers()
+        plan = plan_here(load((suite,), raw_options()), built)
+        needs = needs_of(plan, [each.description for each in built.workers.values()], "lo")
+    return changes_here(needs, checks)
+
+
+def _plan(found: "dict[str, tuple[Change, ...]]") -> int:
+    from middlemark.runs.remedies import as_settings
+    from middlemark.system.settings import CannotError, read, why_not
+
+    if not found:
+        click.echo("nothing to change: middlemark doctor says what else there is")
+    for check, changes in found.items():
+        for change in changes:
+            try:
+                [setting] = as_settings([change])
+                now = read(setting.target)
+                reason: CannotError | None = why_not(setting)
+            except CannotError as error:
+                now, reason = "", error
+            told = "  # as it is" if now == change.value else f"  # now {now or 'free'}"
+            click.echo(f"{change.command}  {told.strip()}; {check}" + (f"; cannot be set: {reason}" if reason else ""))
+    return exits.OK
+
+
+def _apply(found: "dict[str, tuple[Change, ...]]", *, persists: bool) -> int:
+    from middlemark import interrupts
+    from middlemark.system import changes, settings
+    from middlemark.system.journal import Journal, JournalError
+
+    wanted, refused = _settable(found)
+    if not wanted and not refused:
+        click.echo("nothing to change: all of it is as doctor would have it")
+        return exits.OK
+    if not wanted and _by_hand(found):
+        return exits.CELL_FAILED
+    for check, error in refused:
+        click.echo(f"middlemark: {check} is left as it is: {error}", err=True)
+    tell = _tell
+    try:
+        with interrupts.unwind(), changes.changing(Journal(), tell, kept=True, told=tell) as changing:
+            if persists:
+                for sentence in changes.persist(changing, wanted, tell):
+                    click.echo(sentence)
+            else:
+                changing.make(wanted)
+    except (JournalError, settings.CannotError) as error:
+        raise MeasureError(f"nothing is changed: {error}", error.advice) from None
+    for each in wanted:
+        click.echo(f"{each.target} = {each.value}")
+    click.echo("to put it back: middlemark tune --restore")
+    return exits.CELL_FAILED if refused else exits.OK
+
+
+def _settable(found: "dict[str, tuple[Change, ...]]") -> "tuple[list[Setting], list[tuple[str, CannotError]]]":
+    """Return what can be set and is not so already, and what cannot, with the check and the reason."""
+    from middlemark.runs.remedies import as_settings
+    from middlemark.system.settings import CannotError, read, why_not
+
+    wanted: list[Setting] = []
+    refused: list[tuple[str, CannotError]] = []
+    for check, some in found.items():
+        for change in some:
+            try:
+                [setting] = as_settings([change])
+                if (reason := why_not(setting)) is not None:
+                    raise reason
+                if read(setting.target) != setting.value:
+                    wanted.append(setting)
+            except CannotError as error:
+                refused.append((check, error))
+    return wanted, refused
+
+
+def _by_hand(found: "dict[str, tuple[Change, ...]]") -> bool:
+    """Print the commands for somebody who may: this user is neither root nor has sudo. False: that is not why."""
+    import os
+
+    if os.geteuid() == 0:
+        return False
+    click.echo("this needs root; the commands:")
+    for changes in found.values():
+        for change in changes:
+            click.echo(f"  {change.command}")
+    return True
+
+
+def _restore() -> int:
+    from middlemark import interrupts
+    from middlemark.system.changes import put_back, standing
+    from middlemark.system.journal import Journal, JournalError
+
+    journal = Journal()
+    try:
+        if not journal.entries():
+            click.echo("nothing is changed")
+            return exits.OK
+        with interrupts.unwind(), journal.alone():
+            before = standing(journal)
+            said = put_back(journal, journal.entries(), _tell, {})
+            left = standing(journal)
+    except JournalError as error:
+        raise MeasureError(str(error), error.advice) from None
+    for each in before:
+        if each not in left and not any(sentence.startswith(f"{each.target}:") for sentence in said):
+            click.echo(f"{each.target} = {each.before or 'free'}")
+    for sentence in said:
+        click.echo(f"middlemark: {sentence}", err=True)
+    return exits.CELL_FAILED if left else exits.OK
+
+
+def _state() -> int:
+    from middlemark.system.changes import standing
+    from middlemark.system.journal import JournalError
+
+    try:
+        changed = standing()
+    except JournalError as error:
+        raise MeasureError(str(error), error.advice) from None
+    for each in changed:
+        file = f", at every boot by {each.file}" if each.file else ""
+        owed = "; its process is gone: a restore is owed" if each.owed else ""
+        click.echo(f"{each.target} = {each.after} (before: {each.before or 'free'}{file}{owed})")
+    verbs = "--restore puts it back" if changed else "--plan shows what doctor would change, --apply changes it"
+    click.echo(f"{'' if changed else 'nothing is changed; '}middlemark tune {verbs}")
+    return exits.OK
+
+
+def _tell(text: str) -> None:
+    click.echo(f"middlemark: {text}", err=True)

@@ -1,0 +1,134 @@
+"""Settings of the machine as a suite, a finding and the journal write them: a target, and the value it is to have."""
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
+
+from middlemark.model.levels import Kind, Level, Wrong
+from middlemark.model.spelling import listing, quoted
+from middlemark.model.units import UnitError, parse_size
+
+SettingKind = Literal["sysctl", "file", "hold", "size", "group"]
+AS_IS = "as-is"
+SHM = "/dev/shm"
+LATENCY = "/dev/cpu_dma_latency"
+GROUP = "cgroup."
+MAY_BE_SET = (
+    *("net.*", "vm.*", "fs.mqueue.*", "kernel.sched_*", "kernel.numa_balancing", "kernel.timer_migration"),
+    *("kernel.nmi_watchdog", "kernel.watchdog", "kernel.shm*", "kernel.sem", "kernel.msg*"),
+    *("/sys/devices/system/cpu/*", "/sys/kernel/mm/*", "/sys/class/net/*/queues/*"),
+    *("/sys/fs/cgroup/*cpu.*", "/sys/fs/cgroup/*cpuset.*", "/sys/fs/cgroup/*memory.*"),
+    *("/sys/devices/system/clocksource/*/current_clocksource",),
+    *("/sys/module/kvm/parameters/*", "/sys/module/haltpoll/parameters/*", "/proc/irq/*/smp_affinity*"),
+    *(SHM, LATENCY, f"{GROUP}*"),
+)
+"""A suite comes from anywhere, and root may run it: what is set is a limit that can be put back, and nothing else."""
+_NO_SETTING = (
+    *("vm.drop_caches", "vm.compact_memory", "/sys/devices/system/cpu/*online", "/sys/devices/system/cpu/*probe"),
+    *("/sys/devices/system/cpu/*release*", "/sys/fs/cgroup/*/release_agent", "/sys/fs/cgroup/*reclaim"),
+)
+"""Writing does something that no other value takes back, or takes more than a limit away."""
+
+
+class Setting(msgspec.Struct, frozen=True, order=True):
+    """One value of one limit."""
+
+    target: str
+    """A name of sysctl, a path under /sys or /proc, ``/dev/shm`` (its size in bytes), ``/dev/cpu_dma_latency`` (held at
+    so many µs), or ``cgroup.CONTROLLER`` (the group that the workers are in)."""
+    value: str
+
+    @property
+    def kind(self) -> SettingKind:
+        """Return how it is set."""
+        return kind_of(self.target)
+
+
+def kind_of(target: str) -> SettingKind:
+    """Return how that is set."""
+    if target == SHM:
+        return "size"
+    if target.startswith("/dev/"):
+        return "hold"
+    if target.startswith("/"):
+        return "file"
+    return "group" if target.startswith(GROUP) else "sysctl"
+
+
+def path_of(target: str) -> str:
+    """Return the file of a sysctl, or of another target."""
+    return f"/proc/sys/{target.replace('.', '/')}" if kind_of(target) == "sysctl" else target
+
+
+def plain(text: str) -> str:
+    """Return a value as it is compared: of several choices the one taken, spaces and a mask's zeros left out."""
+    chosen = re.search(r"\[([\w-]+)\]", text)
+    words = [chosen[1]] if chosen else text.split()
+    return " ".join(words)
+
+
+def setting_of(target: str, value: object) -> Setting:
+    """Return the setting, checked. Raises Wrong."""
+    target = target.strip()
+    well = re.fullmatch(r"[A-Za-z0-9_/.:@-]{3,200}", target) and ".." not in target and "//" not in target
+    if not well or not any(fnmatchcase(target, each) for each in MAY_BE_SET):
+        raise Wrong(f"{quoted(target)} is not among what may be set here: {listing(MAY_BE_SET)}")
+    if any(fnmatchcase(target, each) for each in _NO_SETTING):
+        raise Wrong(f"{quoted(target)} is no setting that could be put back")
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise Wrong(f"{quoted(value)} is no value of {target}; write a number, or text in quotes")
+    text = plain(str(value))
+    if not re.fullmatch(r"[A-Za-z0-9_/.,: @-]{1,200}", text):
+        raise Wrong(f"{quoted(value)} is no value of {target}")
+    if kind_of(target) == "size":
+        try:
+            size = parse_size(text)
+        except UnitError as error:
+            raise Wrong(str(error)) from None
+        text = str(-(-size // 4096) * 4096)  # a file system of pages
+    elif kind_of(target) == "hold" and not re.fullmatch(r"[0-9]{1,9}", text):
+        raise Wrong(f"{quoted(value)} is no value of {target}; a whole number of µs is")
+    elif kind_of(target) == "group" and not text.startswith("/"):
+        raise Wrong(f"{quoted(value)} is no group; write its path, as in '/' or '/measured'")
+    return Setting(target, text)
+
+
+def settings_of(level: Level) -> tuple[Setting, ...]:
+    """Return the settings of a level; none of a machine as it is."""
+    if level is None:
+        return ()
+    parts = (part.partition("=") for part in str(level).split("&"))
+    return tuple(setting_of(target, value) for target, _, value in parts)
+
+
+def settings_level(settings: Mapping[str, object]) -> str:
+    """Return the level of these settings. Raises Wrong."""
+    return "&".join(f"{each.target}={each.value}" for each in sorted(map(setting_of, settings, settings.values())))
+
+
+def _read(value: object) -> str | None:
+    if value == AS_IS:
+        return None
+    if not isinstance(value, str) or not all("=" in part for part in value.split("&")):
+        raise Wrong(f"{quoted(value)} sets nothing; write NAME=VALUE, as in net.core.rmem_max=8388608, or '{AS_IS}'")
+    parts = [part.partition("=") for part in value.split("&")]
+    found: dict[str, object] = {target.strip(): text for target, _, text in parts}
+    if len(found) < len(parts):
+        raise Wrong(f"{quoted(value)} sets something twice")
+    return settings_level(found)
+
+
+def _typed(word: str) -> object:
+    return [each.strip() for each in word.split(";")] if ";" in word else word
+
+
+SYSTEM = Kind(
+    read=_read,
+    show=lambda level: AS_IS if level is None else str(level).replace("&", " & "),
+    typed=_typed,
+    compound=True,
+)
+"""Settings of the machine as a level: their text. On the command line several stand between semicolons."""

@@ -1,0 +1,41 @@
+"""``run --against``: another build of each adapter beside it, and what is expected of the two."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from middlemark.model.description import Worker
+from middlemark.model.version import is_version
+from middlemark.problems import Problem
+from middlemark.suite.sweep import RawOptions
+
+NOT_WORSE = {"p50": "-99% … 5%", "throughput": "-5% … 9900%"}
+"""By how much the usual build's figure may be more: a verdict of worse needs the margin that every verdict has."""
+
+
+def against_another_build(
+    options: RawOptions, workers: Mapping[str, Worker], which: str
+) -> tuple[RawOptions, list[Problem]]:
+    """Return the options with those builds among the adapters, and an expectation for each; and what is wrong.
+
+    ``which``: their version, the name they were given, or the folder of an installation.
+    """
+    named = [each.strip() for each in str(options.keys.get("adapter", "all")).split(",")]
+    if "all" in named:
+        return options, [
+            Problem("--against", "is another build of what --adapter names; name one: --adapter cyclonedds")
+        ]
+    floods = options.keys.get("pattern") == "stream" and "rate" not in options.keys
+    metric = "throughput" if floods else "p50"
+    adapters, expected, problems = [], [], []
+    for name in named:
+        asked = f"{name}@{which}"
+        old = next((each for each, worker in workers.items() if is_version(worker.description, asked)), asked)
+        if old == name:
+            problems.append(Problem("--against", f"{which} is what {name} is here; name another build of it"))
+        adapters += [name, old]
+        words = {"a": f"adapter={old}", "b": f"adapter={name}", "metric": metric, "change": NOT_WORSE[metric]}
+        words["say"] = f"{name} is no worse than {old}"
+        expected.append(", ".join(f'{key} = "{value}"' for key, value in words.items()))
+    keys = {**options.keys, "adapter": ",".join(dict.fromkeys(adapters))}
+    return msgspec.structs.replace(options, keys=keys, expect=(*options.expect, *expected)), problems

@@ -1,0 +1,172 @@
+"""Which limits the rows of a run met, in sentences, each with what would lift it; and a lift tried before and after."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.plan import Plan
+from middlemark.model.units import format_percent, format_size
+from middlemark.plan.make import Measuring, interleave
+from middlemark.runs.remedies import Lift, lift_of
+from middlemark.sites.machine import read_machine
+from middlemark.stats.diagnosis import Limit, by_check, limits_of
+from middlemark.stats.rates import counts as counts_of
+from middlemark.stats.verdict import CONFIDENCE
+
+if TYPE_CHECKING:
+    from middlemark.document import MeasuredRun
+    from middlemark.stats.result import CellResult
+
+MOST_SENTENCES = 3
+MOST_CELLS = 6
+"""Of the rows that a limit holds back, so many are tried: those that it holds back most."""
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """One limit, the rows that met it, and what would lift it; None: no setting of this machine does."""
+
+    check: str
+    limits: tuple[Limit, ...]
+    lift: Lift | None
+    sentence: str
+
+
+def diagnosed(run: "MeasuredRun") -> tuple[Diagnosis, ...]:
+    """Return what the run's evidence says, the worst first. What lifts it is looked up where it was measured alone."""
+    described = {each.name: each for each in run.file.adapters}
+    here = not run.file.imported and read_machine().host == run.file.machine.host
+    found = limits_of(run.results, run.outcomes, described)
+    return tuple(_diagnosis(check, limits, run.file.plan, described, here) for check, limits in by_check(found))
+
+
+def _diagnosis(
+    check: str, limits: Sequence[Limit], plan: Plan, described: Mapping[str, Description], here: bool
+) -> Diagnosis:
+    first = limits[0]
+    lift = lift_of(first, plan, described) if here and not first.advice else None
+    more = f" (and {len(limits) - 1} more rows)" if len(limits) > 1 else ""
+    lifts = f"`{lift.command}` lifts it" if lift else first.advice and f"what helps: {first.advice}"
+    end = f"; {lifts}" if lifts else ""
+    sentence = f"{named(plan.cells[first.cell])}{more} {first.symptom}: {first.seen}{end}."
+    return Diagnosis(check=check, limits=tuple(limits), lift=lift, sentence=sentence)
+
+
+def told(run: "MeasuredRun", folder: str) -> list[str]:
+    """Return at most three sentences, and the next step where one can be taken."""
+    found = diagnosed(run)
+    lines = [each.sentence for each in found[:MOST_SENTENCES]]
+    if any(each.lift for each in found):
+        lines.append(f"Tried before and after: middlemark diagnose {folder} --try")
+    return lines
+
+
+def named(cell: Cell) -> str:
+    """Name a row: ``cyclonedds udp at 1 MiB``."""
+    name = cell.adapter if cell.adapter == cell.transport else f"{cell.adapter} {cell.transport}"
+    return f"{name} at {format_size(cell.size)}"
+
+
+def trial_plan(run: "MeasuredRun", found: Diagnosis, trials: int, seed: int) -> Plan:
+    """Return the plan that measures the rows of a diagnosis before and after its lift, in turns."""
+    assert found.lift is not None
+    plan = run.file.plan
+    cells: list[Cell] = []
+    measured: list[Measuring] = []
+    for limit in found.limits[:MOST_CELLS]:
+        model = next(each for each in plan.trials if each.cell == limit.cell)
+        for side in found.lift.sides(plan.cells[limit.cell]):
+            if side not in cells:
+                cells.append(side)
+                measured.append(Measuring(f"try {found.check}", model.limits, model.domain, trials, "diagnose --try"))
+    return Plan(
+        cells=tuple(cells),
+        trials=tuple(interleave(measured, seed)),
+        names=tuple(each.name for each in measured),
+        seed=seed,
+    )
+
+
+def verdicts(run: "MeasuredRun", lift: Lift) -> list[str]:
+    """Return a sentence for each row that was measured before and after."""
+    results = run.results
+    return [
+        f"{lift.name} {lift.before or 'free'} → {lift.after}: {_verdict(run, before, after, lift)}"
+        for before, after in zip(results[::2], results[1::2], strict=False)
+    ]
+
+
+def _verdict(run: "MeasuredRun", before: "CellResult", after: "CellResult", lift: Lift) -> str:
+    parts: list[str] = []
+    if before.failed_trials or after.failed_trials:
+        done = [f"{each.trials} of {each.trials + each.failed_trials}" for each in (before, after)]
+        parts.append(f"measured in {done[0]} → {done[1]} trials")
+    of = [_received(run, each.cell) for each in (before, after)]
+    rounds = sorted(of[0].keys() & of[1].keys())
+    shares = [statistics.fmean(some[number] for number in rounds) if rounds else 1.0 for some in of]
+    if min(shares) < 1:
+        parts.append(
+            f"received {_percent(shares[0])} → {_percent(shares[1])} ({_sure([of[1][n] - of[0][n] for n in rounds])})"
+        )
+    parts += _compared(run, before.cell, after.cell, lift)
+    return f"{named(before.cell)}, {'; '.join(parts) or 'nothing could be measured on both sides'}."
+
+
+def _received(run: "MeasuredRun", cell: Cell) -> dict[int, float]:
+    """Return the share of its messages that arrived, by round; of a trial that failed nothing did."""
+    index = run.file.plan.cells.index(cell)
+    found = {}
+    for each in (summary.outcome for summary in run.trials[index]):
+        counts = counts_of(each)
+        if each.failed is not None:
+            found[each.number] = 0.0
+        elif counts is not None and counts.sent:
+            expected = sum(some.expected for some in each.subscribers) or counts.sent
+            found[each.number] = max(0.0, 1 - counts.lost / expected)
+    return found
+
+
+def _sure(differences: Sequence[float]) -> str:
+    """Return the verdict on shares that may be 0, which have no ratio: the exact sign test of their rounds."""
+    more, less = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
+    n = more + less
+    tail = sum(math.comb(n, k) for k in range(max(more, less), n + 1)) / 2**n
+    if n == 0 or min(1.0, 2 * tail) > 1 - CONFIDENCE:
+        return f"cannot tell: more in {more} of {len(differences)} rounds"
+    word = "better" if more > less else "worse"
+    return f"{word} in {max(more, less)} of {len(differences)} rounds"
+
+
+def _percent(share: float) -> str:
+    text = format_percent(float(f"{share:.3g}"))
+    return "99.9 %" if share < 1 and text == "100 %" else text
+
+
+def _compared(run: "MeasuredRun", before: Cell, after: Cell, lift: Lift) -> list[str]:
+    """Return the verdict of ``compare`` on the two, by rate where they flood, else by p50 and p99."""
+    from middlemark.runs.sides import sides_of
+    from middlemark.stats.comparisons import compare
+    from middlemark.stats.pairings import by_factors
+
+    floods = before.pattern == "stream" and before.rate == "max"
+    metrics = ("throughput",) if floods else ("p50", "p99")
+    sides, _ = sides_of(run.folder, lambda _: None, "", metrics)
+    field = "system" if lift.change else "native"
+    pairs = [each for each in by_factors(sides, [field]) if (each.a.cell, each.b.cell) == (before, after)]
+    found = []
+    for each in compare(pairs, metrics):
+        judged = each.judged
+        low, high = judged.low, judged.high
+        interval = "" if low is None or high is None else f", {_signed(low)}…{_signed(high)} %"
+        found.append(f"{each.metric} {_signed(judged.shift)} % ({each.word}{interval})")
+    return found
+
+
+def _signed(part: float) -> str:
+    """Return percents with their sign; of what almost nothing is left, how little that is."""
+    text = f"{100 * part:+,.0f}" if part > -0.98 else f"{100 * part:+.4g}"
+    return text if float(text.replace(",", "")) else "0"

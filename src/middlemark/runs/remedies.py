@@ -1,0 +1,168 @@
+"""What would lift a limit that a row ran into, on this machine as it is now; and all that doctor would change."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description, Worker
+from middlemark.model.levels import Wrong
+from middlemark.model.plan import Plan
+from middlemark.model.setting import Setting, setting_of, settings_level, settings_of
+from middlemark.model.units import UnitError, parse_size
+from middlemark.plan.rounds import without
+from middlemark.runs.needs import needs_of
+from middlemark.stats.diagnosis import Limit
+from middlemark.system import settings
+from middlemark.system.check import Change
+from middlemark.system.checks import CHECKS
+from middlemark.system.needs import GENERAL, Needs
+from middlemark.system.root import Root
+from middlemark.system.settings import CannotError
+
+_BUFFERS = {"rmem_max": ("receive buffer",), "wmem_max": ("send buffer", "send and receive buffer")}
+"""Limits of which a middleware may take less than it might: what its own setting's help says it is."""
+
+
+class Lift(msgspec.Struct, frozen=True, kw_only=True):
+    """One way to lift a limit: of a setting of the machine or of the middleware's own, before and after."""
+
+    name: str
+    before: str
+    after: str
+    command: str
+    """What a person would type."""
+    keep: str
+    """How it stays so."""
+    change: Change | None = None
+    """None: it is the middleware's own."""
+
+    def sides(self, cell: Cell) -> tuple[Cell, Cell]:
+        """Return the cell before and after, of which nothing but that differs."""
+        if self.change is None:
+            before, after = (dict(cell.native) | {self.name: each} for each in (self.before, self.after))
+            pair = [tuple(sorted(each.items())) for each in (before, after)]
+            return msgspec.structs.replace(cell, native=pair[0]), msgspec.structs.replace(cell, native=pair[1])
+        others = {each.target: each.value for each in settings_of(cell.system)}
+        was = others | ({self.name: self.before} if self.before else {})
+        return (
+            msgspec.structs.replace(cell, system=settings_level(was) if was else None),
+            msgspec.structs.replace(cell, system=settings_level(others | {self.name: self.after})),
+        )
+
+
+def lift_of(limit: Limit, plan: Plan, descriptions: Mapping[str, Description], interface: str = "lo") -> Lift | None:
+    """Return what lifts it here; None: no setting does."""
+    cell = plan.cells[limit.cell]
+    alone = without(plan, [at for at in range(len(plan.cells)) if at != limit.cell], ())
+    needs = needs_of(alone, descriptions.values(), interface)
+    return _of_middleware(limit.check, cell, needs, descriptions.get(cell.adapter)) or _of_machine(limit, needs)
+
+
+def _of_machine(limit: Limit, needs: Needs) -> Lift | None:
+    check = next((each for each in CHECKS if each.name == limit.check), None)
+    reading = check.look(Root()) if check else None
+    if check is None or reading is None:
+        return None
+    for change in check.change(reading, needs):
+        try:
+            setting = setting_of(change.target, change.value)
+            before = settings.read(setting.target)
+        except (Wrong, CannotError):
+            continue
+        if before == setting.value or _is_more(before, setting.value):
+            continue
+        return Lift(
+            name=setting.target,
+            before=before,
+            after=setting.value,
+            command=change.command,
+            keep=f"middlemark tune --apply {limit.check}",
+            change=change,
+        )
+    return None
+
+
+def _of_middleware(check: str, cell: Cell, needs: Needs, described: Description | None) -> Lift | None:
+    """Return the middleware's own buffer, where that and not the kernel's is what is small."""
+    if check not in _BUFFERS or described is None:
+        return None
+    try:
+        most = settings.read(f"net.core.{check}")
+    except CannotError:
+        return None
+    reading = next(each for each in CHECKS if each.name == check)
+    wanted = min(int(most), *(int(each.value) for each in reading.change(int(most), needs)))
+    asked = dict(cell.native)
+    for key, setting in described.native.items():
+        if key not in asked or not any(word in setting.help for word in _BUFFERS[check]):
+            continue
+        try:
+            has = parse_size(asked[key])
+        except UnitError:
+            continue
+        if 0 < has < wanted:
+            option = f"--native {cell.adapter}.{key}={wanted}"
+            return Lift(name=key, before=asked[key], after=str(wanted), command=option, keep=option)
+    return None
+
+
+def _is_more(before: str, wanted: str) -> bool:
+    """Whether a limit is as high as that already; -1 is none."""
+    try:
+        return int(wanted) >= 0 and (int(before) < 0 or int(before) >= int(wanted))
+    except ValueError:
+        return False
+
+
+def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str, tuple[Change, ...]]:
+    """Return what doctor would change, by the check's name; with ``checks`` only theirs, also what is well already."""
+    found: dict[str, tuple[Change, ...]] = {}
+    root = Root()
+    for check in CHECKS:
+        if checks and check.name not in checks:
+            continue
+        if (reading := check.look(root)) is not None:
+            changes = check.change(reading, needs) if check.name in checks else check.changes(reading, needs)
+            if changes:
+                found[check.name] = changes
+    return found
+
+
+def tuned(plan: Plan, workers: Mapping[str, Worker], interface: str, tell: Callable[[str], None]) -> Plan:
+    """Return the plan with all that doctor would change set for each trial; what cannot be set here is told."""
+    needs = needs_of(plan, [each.description for each in workers.values()], interface)
+    wanted: dict[str, str] = {}
+    for check, changes in changes_here(needs).items():
+        for change in changes:
+            try:
+                setting = setting_of(change.target, change.value)
+            except Wrong as error:
+                tell(f"{check} is left as it is: {error}")
+                continue
+            if (reason := settings.why_not(setting)) is not None:
+                tell(f"{check} is left as it is: {reason}")
+            else:
+                wanted[setting.target] = setting.value
+    if not wanted:
+        tell("--tuned changes nothing: middlemark doctor finds nothing here that could be set for a run")
+        return plan
+    tell("for each trial, and back after it: " + "; ".join(f"{name} = {value}" for name, value in wanted.items()))
+    cells = tuple(_with(cell, wanted) for cell in plan.cells)
+    return msgspec.structs.replace(plan, cells=cells)
+
+
+def _with(cell: Cell, wanted: Mapping[str, str]) -> Cell:
+    own = {each.target: each.value for each in settings_of(cell.system)}
+    return msgspec.structs.replace(cell, system=settings_level({**wanted, **own}))
+
+
+def as_settings(changes: Sequence[Change]) -> list[Setting]:
+    """Return these as the journal has them. Raises CannotError where one is not to be set."""
+    found = []
+    for each in changes:
+        try:
+            found.append(setting_of(each.target, each.value))
+        except Wrong as error:
+            raise CannotError(each.target, str(error)) from None
+    return found

@@ -1,0 +1,38 @@
+"""Trials that are measured and not kept: what they came to, and nothing of them on the disk."""
+
+import contextlib
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from middlemark.launch.run import run_plan
+from middlemark.launch.trial import Shared
+from middlemark.model.description import Worker
+from middlemark.model.outcome import TrialOutcome
+from middlemark.model.plan import Plan
+from middlemark.runs.read import readers
+from middlemark.show.progress import progress
+from middlemark.sites.domains import Domains
+from middlemark.sites.here import Here
+from middlemark.sites.residue import make_scratch
+from middlemark.stats.cells import trials_by_cell
+from middlemark.stats.trials import TrialSummary
+from middlemark.workers.find import witness
+
+
+def measure_in_scratch(plan: Plan, workers: Mapping[str, Worker], *, quiet: bool) -> list[list[TrialSummary]] | None:
+    """Return the trials of each cell. None: interrupted."""
+    outcomes: list[TrialOutcome] = []
+    with contextlib.ExitStack() as ending:
+        name = make_scratch()  # which the next run removes if this one is killed
+        ending.callback(shutil.rmtree, name, ignore_errors=True)
+        (Path(name) / "samples").mkdir()
+        shared = Shared(name, secrets.token_hex(3), Here(Domains(plan.seed), witness=witness()))
+        try:
+            with progress(plan, quiet=quiet) as watcher:
+                if not run_plan(plan, workers, shared, outcomes.append, watcher):
+                    return None
+        except KeyboardInterrupt:
+            return None
+        return trials_by_cell(plan, outcomes, *readers(Path(name)))

@@ -1,0 +1,298 @@
+"""Which limit of the machine a row ran into, by what its trials carry: without evidence nothing is said.
+
+Asked of rows that lost messages, whose p99 is far over their p50, whose rate is far under the machine alone's, and of
+configurations that could not be measured.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.outcome import NetworkCost, TrialOutcome
+from middlemark.model.units import format_percent, format_size
+from middlemark.stats.floors import carrier_of
+from middlemark.stats.result import CellResult
+
+TAIL = 5.0
+"""A p99 of so many p50 is far over it."""
+SLOW = 3.0
+"""So many times slower than the machine alone is far under it."""
+SOME = 0.001
+"""Of the datagrams or segments: fewer that were dropped explain no row."""
+HELD = 0.02
+"""Of the time that was measured: less that a limit took explains no row."""
+WAITING = 0.25
+_NO_ROOM = re.compile(r"SIGBUS|signal 7\b|bus error|no space left|not enough (space|memory)|ENOSPC|out of memory", re.I)
+_STOPS = ("cgroup_cpu", "cgroup_rt", "sched_rt_runtime_us")
+"""Whoever is stopped waits in the run queue: that is the same time."""
+_LEAST_ROOM = 16 << 20
+_LARGE = 64 << 10
+
+
+class Limit(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit that a row ran into."""
+
+    cell: int
+    """Index into the plan's cells."""
+    check: str
+    """The check of the machine that knows it (``middlemark.system``)."""
+    symptom: str
+    """``lost 59 % of its messages``."""
+    seen: str
+    """The evidence, as the end of a sentence."""
+    setting: str = ""
+    """Which file or sysctl it is, where trials tell."""
+    advice: str = ""
+    """What lifts it, where that is no setting of the machine."""
+    weight: float
+    """How bad the symptom is: what is told first."""
+
+
+class _Trials(msgspec.Struct, frozen=True):
+    """What is asked of the evidence of one cell."""
+
+    cell: Cell
+    outcomes: Sequence[TrialOutcome]
+    carrier: str | None
+
+    def network(self, field: str) -> int:
+        """Return the counts of all trials together."""
+        return sum(getattr(each.network, field) for each in self.outcomes if each.network is not None)
+
+    def often(self, holds: Callable[[TrialOutcome], bool]) -> bool:
+        """Whether it holds in half of the trials or more."""
+        return bool(self.outcomes) and 2 * sum(map(holds, self.outcomes)) >= len(self.outcomes)
+
+
+Found = tuple[str, str, str, str]
+"""The check, what was seen, the setting, and the advice."""
+Rule = Callable[[_Trials], Found | None]
+
+
+def limits_of(
+    results: Sequence[CellResult], outcomes: Sequence[TrialOutcome], descriptions: Mapping[str, Description]
+) -> tuple[Limit, ...]:
+    """Return what limits the rows ran into, the worst symptom first. ``results``: a plan's cells in their order."""
+    found: list[Limit] = []
+    for index, result in enumerate(results):
+        symptom = _symptom(result)
+        if symptom is None or result.imported is not None:
+            continue
+        text, weight = symptom
+        mine = [each for each in outcomes if each.cell == index]
+        failing = result.failed is not None
+        trials = _Trials(
+            result.cell,
+            [each for each in mine if (each.failed is not None) == failing],
+            carrier_of(result.cell, descriptions),
+        )
+        for rule in (_no_room,) if failing else _RULES:
+            stopped = any(each.cell == index and each.check in _STOPS for each in found)
+            if not (rule is _run_queue and stopped) and (hit := rule(trials)) is not None:
+                check, seen, setting, advice = hit
+                found.append(
+                    Limit(
+                        cell=index, check=check, symptom=text, seen=seen, setting=setting, advice=advice, weight=weight
+                    )
+                )
+    return tuple(sorted(found, key=lambda each: -each.weight))
+
+
+def _symptom(result: CellResult) -> tuple[str, float] | None:
+    """Return what is wrong with a row, and how bad it is; None: nothing."""
+    if result.failed is not None:
+        return "could not be measured", 1e9
+    sent, lost = result.counts.sent, result.counts.lost
+    if lost > 0 and sent > 0:
+        share = min(1.0, lost / max(sent, lost))
+        return f"lost {format_percent(float(f'{share:.2g}'))} of its messages", 1e6 * share + 1
+    if any(each.code == "missed-instants" for each in result.warnings):
+        return "did not keep its rate", 1e5
+    slow = result.times_floor
+    if result.cell.rate == "max" and result.cell.pattern == "stream" and slow is not None and slow >= SLOW:
+        return f"is {slow:.1f} times slower than the machine alone", slow
+    p50, p99 = result.median("p50"), result.median("p99")
+    if p50 and p99 and p99 >= TAIL * p50:
+        return f"has a p99 of {p99 / p50:.0f} times its p50", p99 / p50
+    return None
+
+
+def _receive_buffer(trials: _Trials) -> Found | None:
+    cell = trials.cell
+    if cell.rate == "max" and cell.reliability == "best-effort" and cell.pattern == "stream" and cell.size < _LARGE:
+        return None  # who sends faster than anybody takes fills every buffer
+    dropped = trials.network("udp_rcvbuf_errors")
+    if not _many(trials, "udp_rcvbuf_errors", "udp_in_datagrams"):
+        return None
+    return "rmem_max", f"{dropped:,} datagrams found a socket's receive buffer full (RcvbufErrors)", "", ""
+
+
+def _send_buffer(trials: _Trials) -> Found | None:
+    if not _many(trials, "udp_sndbuf_errors", "udp_in_datagrams"):
+        return None
+    refused = trials.network("udp_sndbuf_errors")
+    return "wmem_max", f"{refused:,} datagrams found a socket's send buffer full (SndbufErrors)", "", ""
+
+
+def _fragments(trials: _Trials) -> Found | None:
+    fails, late = trials.network("ip_reasm_fails"), trials.network("ip_reasm_timeouts")
+    if not _many(trials, "ip_reasm_fails", "udp_in_datagrams"):
+        return None
+    text = f"{fails:,} datagrams were not put together from their fragments (ReasmFails; {late:,} of them for the time)"
+    return "ipfrag_high_thresh", text, "", ""
+
+
+def _backlog(trials: _Trials) -> Found | None:
+    if not _many(trials, "softnet_dropped", "loopback_packets"):
+        return None
+    dropped = trials.network("softnet_dropped")
+    return "netdev_max_backlog", f"{dropped:,} packets found a processor's backlog full (softnet_stat)", "", ""
+
+
+def _queue(trials: _Trials) -> Found | None:
+    dropped = sum((each.evidence.qdisc_dropped or 0) for each in trials.outcomes if each.evidence is not None)
+    if dropped <= SOME * trials.network("loopback_packets") or not dropped:
+        return None
+    advice = "a longer queue of the link (queue=), a faster one, or a lower --rate"
+    return "qdisc", f"{dropped:,} packets found the link's queue full (qdisc drops)", "", advice
+
+
+def _again(trials: _Trials) -> Found | None:
+    again = trials.network("tcp_retransmitted")
+    segments = sum(each.evidence.tcp_segments for each in trials.outcomes if each.evidence is not None)
+    if trials.carrier != "tcp" or again <= SOME * segments or not again:
+        return None
+    advice = "what loses packets on the way: a link without loss, or a longer queue"
+    return "tcp", f"TCP sent {again:,} of {segments:,} segments again", "", advice
+
+
+def _quota(trials: _Trials) -> Found | None:
+    def held(each: TrialOutcome) -> bool:
+        moved = each.noise.moved if each.noise else None
+        return moved is not None and (moved.throttled_ns or 0) >= HELD * moved.seconds * 1e9
+
+    if not trials.often(held):
+        return None
+    moved = [each.noise.moved for each in trials.outcomes if each.noise and each.noise.moved]
+    share = sum((each.throttled_ns or 0) / 1e9 for each in moved) / sum(each.seconds for each in moved)
+    group = moved[0].group
+    where = f" of {group}" if group else ""
+    text = f"the control group's quota{where} stopped its threads for {share:.2f} s in each second, all together"
+    return "cgroup_cpu", text, group, "run outside of that group, or give it more" if not group else ""
+
+
+def _real_time(trials: _Trials) -> Found | None:
+    """Stopped by the budget of real-time threads: they could have run, nothing goes before them, and it is limited."""
+    if trials.cell.priority == "other":
+        return None
+
+    def held(each: TrialOutcome) -> bool:
+        noise = each.noise
+        moved = noise.moved if noise else None
+        if noise is None or moved is None or not moved.rt_runtime_us or not moved.rt_period_us or not noise.delay_ns:
+            return False
+        denied = (1 - moved.rt_runtime_us / moved.rt_period_us) * (noise.to_ns - noise.from_ns)
+        return noise.delay_ns >= max(0.3 * denied, 1e7)
+
+    if not trials.often(held):
+        return None
+    noise = next(each.noise for each in trials.outcomes if held(each) and each.noise)
+    moved = noise.moved
+    assert moved is not None
+    text = (
+        f"its real-time threads may have {moved.rt_runtime_us} µs of every {moved.rt_period_us}, and waited"
+        f" {(noise.delay_ns or 0) / 1e6:,.0f} ms although nothing goes before them"
+    )
+    check = "cgroup_rt" if moved.rt_limit.startswith("/") else "sched_rt_runtime_us"
+    return check, text, moved.rt_limit, ""
+
+
+def _steal(trials: _Trials) -> Found | None:
+    def stolen(each: TrialOutcome) -> float:
+        moved = each.noise.moved if each.noise else None
+        if moved is None or not moved.processors:
+            return 0.0
+        return sum(cpu.steal_ns for cpu in moved.processors) / (1e9 * moved.seconds * len(moved.processors))
+
+    if not trials.often(lambda each: stolen(each) >= HELD):
+        return None
+    share = sum(map(stolen, trials.outcomes)) / len(trials.outcomes)
+    text = (
+        f"the hypervisor gave its processors to others for {format_percent(float(f'{share:.2g}'))} of the time (steal)"
+    )
+    return "steal", text, "", "a host with processors of one's own"
+
+
+def _run_queue(trials: _Trials) -> Found | None:
+    def waited(each: TrialOutcome) -> float:
+        noise = each.noise
+        return 0.0 if noise is None else (noise.middleware_delay_ns or 0) / max(noise.to_ns - noise.from_ns, 1)
+
+    if not trials.often(lambda each: waited(each) >= WAITING):
+        return None
+    seconds = sum(map(waited, trials.outcomes)) / len(trials.outcomes)
+    text = f"the middleware's own threads waited {seconds:.2f} s in each second for a processor (schedstat)"
+    return "run_queue", text, "", "more processors, --pin off, or --receive block where roles poll"
+
+
+def _faults(trials: _Trials) -> Found | None:
+    def faults(each: TrialOutcome) -> float:
+        return sum((cost.major_faults or 0) / max(cost.seconds, 1e-9) for cost in each.costs)
+
+    if not trials.often(lambda each: faults(each) >= 10):
+        return None
+    hz = sum(map(faults, trials.outcomes)) / len(trials.outcomes)
+    return "mlock", f"{hz:,.0f} pages a second had to be read from disk (major faults)", "", "--mlock, or more memory"
+
+
+def _no_room(trials: _Trials) -> Found | None:
+    """No room in /dev/shm: a trial was refused for it, died of it, or the data went another way."""
+    need = max(_LEAST_ROOM, 8 * trials.cell.size)
+
+    def full(each: TrialOutcome) -> str:
+        """Return what shows it."""
+        little = each.shm is not None and each.shm.least_free_bytes < need
+        if each.failed is not None:
+            if "/dev/shm" in each.failed.text:
+                return each.failed.text
+            words = _NO_ROOM.search(f"{each.failed.text} {each.failed.advice} {' '.join(each.notes)}")
+            return f"it ended with “{words[0]}”" if words and little else ""
+        other = trials.carrier == "shared-memory" and each.carried_by not in (None, trials.carrier)
+        return f"{each.carried_by} carried it" if other and little else ""
+
+    if not trials.often(lambda each: bool(full(each))):
+        return None
+    outcome = next(filter(full, trials.outcomes))
+    text = full(outcome)
+    if outcome.shm is not None and "/dev/shm" not in text:
+        free, size = format_size(outcome.shm.least_free_bytes), format_size(outcome.shm.size_bytes)
+        text = f"{free} of {size} were free in /dev/shm, and {text}"
+    return "dev_shm", text, "", ""
+
+
+def _many(trials: _Trials, dropped: str, of: str) -> bool:
+    def many(each: TrialOutcome) -> bool:
+        network = each.network
+        return network is not None and _share(network, dropped, of) > SOME
+
+    return trials.often(many)
+
+
+def _share(network: NetworkCost, dropped: str, of: str) -> float:
+    count: int = getattr(network, dropped)
+    return count / max(1, count + int(getattr(network, of)))
+
+
+_RULES: tuple[Rule, ...] = (
+    *(_receive_buffer, _fragments, _backlog, _queue, _send_buffer, _again),
+    *(_quota, _real_time, _steal, _run_queue, _faults, _no_room),
+)
+
+
+def by_check(limits: Sequence[Limit]) -> Iterator[tuple[str, list[Limit]]]:
+    """Yield the limits of each check, in the order of their worst."""
+    for check in dict.fromkeys(each.check for each in limits):
+        yield check, [each for each in limits if each.check == check]

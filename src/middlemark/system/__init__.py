@@ -1,0 +1,1 @@
+"""The machine: what of it limits a middleware, and how a limit is lifted and put back."""

@@ -1,0 +1,62 @@
+"""How much of the processors this control group may have."""
+
+from typing import NamedTuple
+
+from middlemark.system.cgroups import groups
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+
+class Quota(NamedTuple):
+    """µs in every period, and their file."""
+
+    processors: float
+    quota_us: int
+    period_us: int
+    file: str
+    usable: int = 0
+    """Processors that this process may use, whatever the quota."""
+
+
+def _read(root: Root) -> Quota | None:
+    found = []
+    for group in groups(root, "cpu"):
+        quota, period = root.number(f"{group}/cpu.cfs_quota_us"), root.number(f"{group}/cpu.cfs_period_us")
+        file = f"{group}/cpu.cfs_quota_us"
+        words = (root.text(f"{group}/cpu.max") or "").split()
+        if len(words) == 2 and words[0] != "max":
+            quota, period, file = int(words[0]), int(words[1]), f"{group}/cpu.max"
+        if quota is not None and period and quota > 0:
+            found.append(Quota(quota / period, quota, period, file, len(root.allowed())))
+    return min(found, default=None)
+
+
+def _sees(quota: Quota, needs: Needs) -> Seen | None:
+    if quota.processors >= min(needs.roles, quota.usable or needs.roles):
+        return None
+    text = (
+        f"this control group has {quota.quota_us / 1000:g} ms of processor time in every {quota.period_us / 1000:g} ms"
+    )
+    return Seen("falsifies", f"{text}: {quota.processors:g} processors for {needs.roles} roles")
+
+
+def _change(quota: Quota, _: Needs) -> tuple[Change, ...]:
+    return (Change("file", f"/{quota.file}", f"max {quota.period_us}" if quota.file.endswith("cpu.max") else "-1"),)
+
+
+CHECK = Check(
+    name="cgroup_cpu",
+    family="processors",
+    looks="`cpu.max` of this control group and of those above it, `cpu.cfs_quota_us` of version 1",
+    why="when the time is used up every thread of the group stops until the next period: tens of ms in the tail, and "
+    "who works more is stopped more",
+    rows="all; polling and full rates most of all",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        persist="where the group is made: CPUQuota= of the unit, --cpus of the container, limits.cpu of the pod",
+        risk="the machine's other processes have less",
+    ),
+    change=_change,
+)

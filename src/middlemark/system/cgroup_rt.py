@@ -1,0 +1,46 @@
+"""The real-time budget of this control group."""
+
+from middlemark.system.cgroups import groups
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+from middlemark.system.sched_rt_runtime_us import LEAST, Budget
+
+USUAL_US = 950_000
+
+
+def _read(root: Root) -> tuple[Budget, str] | None:
+    """Return the smallest and its file; that of the root group is the machine's, which another check looks at."""
+    found = []
+    for group in groups(root, "cpu"):
+        if root.names(f"{group}/release_agent"):
+            continue
+        runtime, period = (root.number(f"{group}/cpu.rt_{name}_us") for name in ("runtime", "period"))
+        if runtime is not None and period:
+            found.append((Budget(runtime, period), f"{group}/cpu.rt_runtime_us"))
+    return min(found, default=None)
+
+
+def _sees(found: tuple[Budget, str], needs: Needs) -> Seen | None:
+    budget = found[0]
+    if not needs.real_time or budget.runtime_us < 0 or budget.runtime_us >= LEAST * budget.period_us:
+        return None
+    text = f"this control group has {budget.runtime_us} µs of real time in every {budget.period_us}"
+    refused = "" if budget.runtime_us else ": priorities are refused"
+    return Seen("limits", f"{text}{refused}", needs.real_time)
+
+
+CHECK = Check(
+    name="cgroup_rt",
+    family="processors",
+    looks="`cpu.rt_runtime_us` of this control group and of those above it (version 1)",
+    why="a group without a budget of its own may have no real-time thread at all, and one with little is throttled",
+    rows="priority fifo or rr",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        persist="where the group is made: --cpu-rt-runtime of the container",
+        risk="groups together have no more than the machine's budget; the groups above need as much",
+    ),
+    change=lambda found, _: (Change("file", f"/{found[1]}", str(min(USUAL_US, found[0].period_us * 19 // 20))),),
+)

@@ -1,0 +1,41 @@
+"""The control groups that this process is in: no check, several look here."""
+
+from middlemark.system.root import Root
+
+MOUNT = "sys/fs/cgroup"
+UNLIMITED = 1 << 60
+"""Version 1 writes a number of this order where version 2 writes ``max``."""
+
+
+def groups(root: Root, controller: str) -> tuple[str, ...]:
+    """Return the folders of this process's group and of those above it, its own first.
+
+    Of version 1 where the controller is there, else of version 2. In a container the own group may be the mount itself.
+    """
+    for line in sorted((root.text("proc/self/cgroup") or "").splitlines(), reverse=True):
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            bases = [MOUNT, f"{MOUNT}/unified"]
+        elif controller in controllers.split(","):
+            bases = [f"{MOUNT}/{controllers}", f"{MOUNT}/{controller}"]
+        else:
+            continue
+        base = next((each for each in bases if root.names(f"{each}/cgroup.procs")), None)
+        if base is None:
+            continue
+        parts = [part for part in path.split("/") if part and part != ".."]
+        above = ["/".join([base, *parts[:depth]]) for depth in range(len(parts), -1, -1)]
+        if number != "0" or any(root.names(f"{each}/{controller}.*") for each in above):
+            return tuple(each for each in above if root.names(f"{each}/cgroup.procs"))
+    return ()
+
+
+def least(root: Root, controller: str, *names: str) -> tuple[int, str] | None:
+    """Return the lowest limit of that name in the groups, and its file; None: none of them has one."""
+    found = [
+        (value, f"{group}/{name}")
+        for group in groups(root, controller)
+        for name in names
+        if (value := root.number(f"{group}/{name}")) is not None and value < UNLIMITED
+    ]
+    return min(found, default=None)

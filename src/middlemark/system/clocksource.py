@@ -1,0 +1,55 @@
+"""By which clock the kernel tells the time."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+FOLDER = "/sys/devices/system/clocksource/clocksource0"
+FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource", "timebase")
+"""Read without a system call."""
+
+
+class Clock(NamedTuple):
+    """The one in use, and those that there are."""
+
+    current: str
+    available: tuple[str, ...]
+
+
+def current(root: Root) -> str | None:
+    """Return its name."""
+    return root.text(f"{FOLDER[1:]}/current_clocksource") or None
+
+
+def _read(root: Root) -> Clock | None:
+    name = current(root)
+    return Clock(name, tuple((root.text(f"{FOLDER[1:]}/available_clocksource") or "").split())) if name else None
+
+
+def _sees(clock: Clock, _: Needs) -> Seen | None:
+    if clock.current in FAST:
+        return None
+    return Seen("falsifies", f"the clock is {clock.current}; there are {', '.join(clock.available)}")
+
+
+def _change(clock: Clock, _: Needs) -> tuple[Change, ...]:
+    better = next((each for each in FAST if each in clock.available), None)
+    return (Change("file", f"{FOLDER}/current_clocksource", better),) if better else ()
+
+
+CHECK = Check(
+    name="clocksource",
+    family="processors",
+    looks=f"`{FOLDER}/current_clocksource`",
+    why="each of a message's four stamps, and every timer of a middleware, is a system call and a slow reading: 1 µs",
+    rows="all; round trips of a few µs most of all",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        persist="clocksource=tsc tsc=reliable on the kernel's command line",
+        risk="a kernel that gave the TSC up had a reason, which dmesg tells: look first",
+    ),
+    change=_change,
+)

@@ -1,0 +1,43 @@
+"""The table of connections that netfilter follows."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+NAME = "net.netfilter.nf_conntrack_max"
+FULL = 0.8
+
+
+class Table(NamedTuple):
+    """Connections followed, and the most."""
+
+    followed: int
+    most: int
+
+
+def _read(root: Root) -> Table | None:
+    count = root.number("proc/sys/net/netfilter/nf_conntrack_count")
+    most = root.number("proc/sys/net/netfilter/nf_conntrack_max")
+    return None if count is None or not most else Table(count, most)
+
+
+def _sees(table: Table, needs: Needs) -> Seen | None:
+    rows = needs.over("udp") + needs.over("tcp")
+    if not rows or table.followed < FULL * table.most:
+        return None
+    return Seen("limits", f"netfilter follows {table.followed} connections of at most {table.most}", rows)
+
+
+CHECK = Check(
+    name="conntrack",
+    family="sockets",
+    looks=f"`net.netfilter.nf_conntrack_count` against `{NAME}`",
+    why="when the table is full, packets of connections that are not in it are dropped",
+    rows="udp and tcp",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(risk="300 bytes of the kernel's memory a connection"),
+    change=lambda table, _: (Change("sysctl", NAME, str(4 * max(table.most, table.followed))),),
+)

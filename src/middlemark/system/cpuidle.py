@@ -1,0 +1,54 @@
+"""How deep the processors sleep while nothing is to be done."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+LATENCY = "/dev/cpu_dma_latency"
+NOT_HELD_US = 2_000_000_000
+LONG_US = 10
+
+
+class Idle(NamedTuple):
+    """The deepest state that is not switched off; what somebody holds the latency at, µs."""
+
+    name: str
+    latency_us: int
+    held_us: int
+
+
+def _read(root: Root) -> Idle | None:
+    raw = root.bytes(LATENCY[1:])
+    held = int.from_bytes(raw[:4], "little", signed=True) if raw else NOT_HELD_US
+    states = [
+        Idle(root.text(f"{each}/name") or "", latency, held)
+        for each in root.names("sys/devices/system/cpu/cpu0/cpuidle/state[0-9]*")
+        if not root.number(f"{each}/disable") and (latency := root.number(f"{each}/latency")) is not None
+    ]
+    return max(states, key=lambda each: each.latency_us, default=None)
+
+
+def _sees(idle: Idle, needs: Needs) -> Seen | None:
+    if not needs.sleeping or idle.latency_us <= LONG_US or idle.held_us <= LONG_US:
+        return None
+    text = f"idle processors sleep as deep as {idle.name}, which takes {idle.latency_us} µs to leave"
+    return Seen("limits", text, needs.sleeping)
+
+
+CHECK = Check(
+    name="cpuidle",
+    family="processors",
+    looks=f"the states of `cpuidle`, and `{LATENCY}`",
+    why="a message that finds the receiver's processor asleep waits until it has woken; the rarer messages are, the "
+    "deeper it sleeps",
+    rows="all that do not poll; low rates most of all",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        persist="processor.max_cstate=1 intel_idle.max_cstate=1 on the kernel's command line",
+        risk="more heat while idle, and less turbo",
+    ),
+    change=lambda _, __: (Change("hold", LATENCY, "0"),),
+)

@@ -1,0 +1,42 @@
+"""How many processors may be used."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root, processors
+
+
+class Usable(NamedTuple):
+    """Processors that this process may use, and all that are on."""
+
+    allowed: tuple[int, ...]
+    online: tuple[int, ...]
+
+
+def _read(root: Root) -> Usable | None:
+    allowed = root.allowed()
+    return Usable(allowed, processors(root.text("sys/devices/system/cpu/online") or "")) if allowed else None
+
+
+def _sees(found: Usable, needs: Needs) -> Seen | None:
+    if len(found.allowed) >= needs.roles or len(found.allowed) >= len(found.online):
+        return None  # on a machine that has no more, polling with more roles is refused by the plan
+    text = f"{len(found.allowed)} of {len(found.online)} processors may be used, by {needs.roles} roles"
+    return Seen("falsifies" if needs.polling else "limits", text, needs.of(lambda row: row.roles > len(found.allowed)))
+
+
+CHECK = Check(
+    name="cpuset",
+    family="processors",
+    looks="`Cpus_allowed_list` of this process",
+    why="roles that share a processor wait for each other; two that spin on one take turns of ms",
+    rows="all with more roles than processors, where this process may not use them all; polling most of all",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        command="taskset -c 0- middlemark run …",
+        persist="where it was narrowed: AllowedCPUs= of the unit, --cpuset-cpus of the container, isolcpus=",
+        risk="the machine's other processes may run beside the roles",
+    ),
+)

@@ -1,0 +1,62 @@
+"""Daemons of middlewares that run already."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+
+class Daemon(NamedTuple):
+    """What it is, and the adapters that it takes part in, or that start one of their own."""
+
+    what: str
+    adapters: tuple[str, ...]
+
+
+KNOWN = {
+    "iox-roudi": Daemon("RouDi of iceoryx", ("iceoryx", "cyclonedds", "ros2-wire", "rclcpp")),
+    "rosmaster": Daemon("the master of ROS 1", ("ros1",)),
+    "roscore": Daemon("the master of ROS 1", ("ros1",)),
+    "ros2-daemon": Daemon("the daemon of ros2cli, a participant of its domain", ("rclcpp", "ros2-wire")),
+    "mosquitto": Daemon("a broker of MQTT", ("mqtt",)),
+    "zenohd": Daemon("a router of zenoh", ("zenoh", "rclcpp")),
+    "rmw_zenohd": Daemon("a router of zenoh", ("zenoh", "rclcpp")),
+    "fast-discovery-": Daemon("a discovery server of Fast DDS", ("fastdds", "rclcpp")),
+    "MicroXRCEAgent": Daemon("the agent of micro-ROS, a participant of its domain", ("fastdds", "rclcpp")),
+    "yarpserver": Daemon("the name server of YARP", ("yarp",)),
+    "yarprun": Daemon("the starter of YARP", ("yarp",)),
+    "ecal_mon_gui": Daemon("a monitor of eCAL", ("ecal",)),
+    "ecal_rec": Daemon("a recorder of eCAL", ("ecal",)),
+}
+"""By the name of the process, as the kernel cuts it."""
+
+
+def _read(root: Root) -> tuple[tuple[str, str], ...]:
+    return tuple((pid, name) for pid, name in root.processes() if name in KNOWN)
+
+
+def _sees(running: tuple[tuple[str, str], ...], needs: Needs) -> Seen | None:
+    met = [
+        (pid, KNOWN[name])
+        for pid, name in running
+        if not needs.adapters or set(KNOWN[name].adapters) & set(needs.adapters)
+    ]
+    if not met:
+        return None
+    roudi = any(each.what.startswith("RouDi") for _, each in met)
+    text = ", ".join(f"{each.what} (process {pid})" for pid, each in met)
+    remedy = Remedy(f"kill {' '.join(pid for pid, _ in met)}")
+    return Seen("limits" if roudi else "note", text, remedy=remedy)
+
+
+CHECK = Check(
+    name="daemons",
+    family="surroundings",
+    looks="processes: " + ", ".join(f"`{name}`" for name in KNOWN),
+    why="a second RouDi is refused; the others take part in discovery, or answer in place of a trial's own",
+    rows="the middleware that the daemon belongs to",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(persist="systemctl disable the unit that starts it", risk="whoever uses it loses it"),
+)

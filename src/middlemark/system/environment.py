@@ -1,0 +1,87 @@
+"""Variables that change what a middleware does."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from middlemark.system.check import Check, Remedy, Seen, Severity
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+MOST_SHOWN = 60
+
+
+class Variable(NamedTuple):
+    """What variables that begin so do, and to which adapters; none: to any."""
+
+    severity: Severity
+    adapters: tuple[str, ...] = ()
+
+
+_ROS = ("rclcpp",)
+BEGINNINGS: Mapping[str, Variable] = {
+    "LD_PRELOAD": Variable("falsifies"),
+    "RMW_IMPLEMENTATION": Variable("falsifies", _ROS),
+    "ROS_DISABLE_LOANED_MESSAGES": Variable("falsifies", _ROS),
+    "CYCLONEDDS_": Variable("falsifies", _ROS),
+    "FASTRTPS_": Variable("falsifies", _ROS),
+    "FASTDDS_": Variable("falsifies", _ROS),
+    "RMW_": Variable("falsifies", _ROS),
+    "ROS_LOCALHOST_ONLY": Variable("note", _ROS),
+    "ROS_AUTOMATIC_DISCOVERY_RANGE": Variable("note", _ROS),
+    "ROS_STATIC_PEERS": Variable("note", _ROS),
+    "ROS_DISCOVERY_SERVER": Variable("falsifies", _ROS),
+    "ROS_DOMAIN_ID": Variable("note", _ROS),
+    "ZENOH_": Variable("falsifies", ("zenoh", *_ROS)),
+    "IOX": Variable("falsifies", ("iceoryx", "iceoryx2")),
+    "LCM_": Variable("note", ("lcm",)),
+    "YARP_": Variable("note", ("yarp",)),
+    "ECAL_": Variable("falsifies", ("ecal",)),
+}
+"""The longer beginning stands before one that it begins with."""
+ROS_SETUP = ("ROS_DISTRO", "ROS_VERSION", "ROS_PYTHON_VERSION", "ROS_ROOT", "ROS_PACKAGE_PATH", "ROS_ETC_DIR")
+CHANGES_A_MIDDLEWARE = (
+    *("MIDDLEMARK_", "ROS_", *BEGINNINGS),
+    *("GRPC_", "LD_LIBRARY_PATH", "AMENT_PREFIX_PATH", "PYTHONPATH"),
+)
+"""How the names of all variables begin that a report of a fault should have."""
+
+
+def _read(root: Root) -> dict[str, str] | None:
+    raw = root.bytes("proc/self/environ")
+    if raw is None:
+        return None
+    parts = (each.decode(errors="replace").partition("=") for each in raw.split(b"\0"))
+    return {name: value for name, _, value in parts if name.startswith(CHANGES_A_MIDDLEWARE) and value}
+
+
+def _matters(name: str, needs: Needs) -> Severity | None:
+    if name in ROS_SETUP:
+        return None
+    known = next((each for beginning, each in BEGINNINGS.items() if name.startswith(beginning)), None)
+    if known is None or (needs.adapters and known.adapters and not set(known.adapters) & set(needs.adapters)):
+        return None
+    return known.severity
+
+
+def _sees(variables: dict[str, str], needs: Needs) -> Seen | None:
+    found = {name: severity for name in sorted(variables) if (severity := _matters(name, needs))}
+    if not found:
+        return None
+    told = [f"{name}={variables[name][:MOST_SHOWN]}" for name in found]
+    remedy = Remedy(f"unset {' '.join(found)}")
+    return Seen("falsifies" if "falsifies" in found.values() else "note", ", ".join(told), remedy=remedy)
+
+
+CHECK = Check(
+    name="environment",
+    family="surroundings",
+    looks=f"variables that begin with {', '.join(f'`{each}`' for each in BEGINNINGS)}",
+    why="they choose the middleware, its transports or its domain, behind the back of whoever reads the figures",
+    rows="the middleware that reads them: ROS 2's, and programs of your own; the other adapters pass most of them over",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        persist="take them out of ~/.bashrc, or out of the unit or image that sets them",
+        risk="what else is started from this shell loses them too",
+    ),
+)

@@ -1,0 +1,57 @@
+"""Rules that every packet passes."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+
+class Rules(NamedTuple):
+    """The tables of iptables that have been used, and the number of nftables' rules."""
+
+    tables: tuple[str, ...]
+    rules: int
+
+
+def _read(root: Root) -> Rules:
+    tables = tuple((root.text("proc/net/ip_tables_names") or "").split())
+    return Rules(tables, _nftables() if root.folder == Path("/") else 0)
+
+
+def _nftables() -> int:
+    """Ask the kernel, which tells it to root only and has no file of it."""
+    from pyroute2.netlink.exceptions import NetlinkError
+    from pyroute2.nftables.main import NFTables
+
+    try:
+        with NFTables(nfgen_family=0) as asked:
+            return len(list(asked.get_rules()))
+    except (NetlinkError, OSError):
+        return 0
+
+
+def _sees(found: Rules, needs: Needs) -> Seen | None:
+    rows = needs.over("udp") + needs.over("tcp")
+    if not rows or not (found.rules or found.tables):
+        return None
+    parts = [f"{found.rules} rules of nftables"] if found.rules else []
+    parts += [f"tables of iptables: {', '.join(found.tables)}"] if found.tables else []
+    return Seen("limits" if needs.apart else "note", "; ".join(parts), rows)
+
+
+CHECK = Check(
+    name="firewall",
+    family="sockets",
+    looks="tables of iptables (`/proc/net/ip_tables_names`), rules of nftables",
+    why="each packet is compared with them, and those that let only known ports through stop what negotiates its ports",
+    rows="udp and tcp; between hosts most of all",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        command="nft list ruleset",
+        persist="where the firewall is configured (firewalld, ufw)",
+        risk="a machine without them takes packets from everybody: let the ports through instead",
+    ),
+)

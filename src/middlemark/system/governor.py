@@ -1,0 +1,40 @@
+"""Who chooses the processors' frequency."""
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+PATTERN = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"
+STEADY = ("performance", "userspace")
+
+
+def governors(root: Root) -> dict[str, str]:
+    """Return each processor's, by its file; none where the kernel or the hypervisor chooses alone."""
+    return {name: text for name in root.names(PATTERN) if (text := root.text(name))}
+
+
+def _sees(found: dict[str, str], _: Needs) -> Seen | None:
+    others = [each for each in found.values() if each not in STEADY]
+    if not others:
+        return None
+    names = ", ".join(sorted(set(others)))
+    return Seen("falsifies", f"{len(others)} of {len(found)} processors have the governor {names}")
+
+
+CHECK = Check(
+    name="governor",
+    family="processors",
+    looks="`cpufreq/scaling_governor` of each processor",
+    why="the frequency follows the load: who works more is clocked higher, and a sleeper wakes at the lowest clock",
+    rows="all; low rates most of all",
+    read=lambda root: governors(root) or None,
+    sees=_sees,
+    remedy=Remedy(
+        command="echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+        persist="echo 'GOVERNOR=performance' > /etc/default/cpufrequtils, or a unit that runs the command",
+        risk="more heat and, on a battery, less time",
+    ),
+    change=lambda found, _: tuple(
+        Change("file", f"/{name}", "performance") for name, governor in found.items() if governor not in STEADY
+    ),
+)

@@ -1,0 +1,79 @@
+"""The network interfaces, as the kernel tells them: no check, several look here."""
+
+import fcntl
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+UP, LOOPBACK, MULTICAST = 0x1, 0x8, 0x1000
+DATAGRAM = 65_507
+"""The most that UDP carries at once; a larger message is several datagrams."""
+HEADERS = 28
+"""Of IPv4 and UDP."""
+
+
+class Interface(NamedTuple):
+    """One of them."""
+
+    name: str
+    mtu: int
+    flags: int
+
+    @property
+    def loopback(self) -> bool:
+        """Whether it leads nowhere else."""
+        return bool(self.flags & LOOPBACK)
+
+    @property
+    def fragments(self) -> bool:
+        """Whether a large datagram does not fit into one packet."""
+        return self.mtu < DATAGRAM + HEADERS
+
+    def packets(self, size: int) -> int:
+        """Return the packets of a message over UDP."""
+        return -(-size // max(1, min(self.mtu - HEADERS, DATAGRAM)))
+
+
+def interfaces(root: Root) -> tuple[Interface, ...]:
+    """Return those that are up.
+
+    This machine's are asked for at a socket: /sys may be mounted for another network than this process is in.
+    """
+    return tuple(each for each in (_own() if root.folder == Path("/") else _written(root)) if each.flags & UP)
+
+
+def _own() -> Iterator[Interface]:
+    with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
+        for _, name in socket.if_nameindex():
+            mtu, flags = (
+                asked(any_socket, name, 0x8921, 4),
+                asked(any_socket, name, 0x8913, 2),
+            )  # SIOCGIFMTU, SIOCGIFFLAGS
+            if mtu is not None and flags is not None:
+                yield Interface(name, struct.unpack("=i", mtu)[0], struct.unpack("=H", flags)[0])
+
+
+def _written(root: Root) -> Iterator[Interface]:
+    for folder in root.names("sys/class/net/*"):
+        mtu, flags = root.number(f"{folder}/mtu"), root.text(f"{folder}/flags")
+        if mtu is not None and flags is not None:
+            yield Interface(folder.rpartition("/")[2], mtu, int(flags, 16))
+
+
+def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int = 16) -> bytes | None:
+    """Ask the kernel about an interface: so many bytes of its answer (``struct ifreq``), or None."""
+    try:
+        answer = fcntl.ioctl(any_socket, request, name.encode().ljust(40, b"\0"))
+    except OSError:
+        return None
+    return answer[at : at + size]
+
+
+def used(known: tuple[Interface, ...], needs: Needs) -> tuple[Interface, ...]:
+    """Return those that traffic keeps to, or all."""
+    return tuple(each for each in known if not needs.interfaces or each.name in needs.interfaces)

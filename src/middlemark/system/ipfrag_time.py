@@ -1,0 +1,32 @@
+"""How long an incomplete datagram holds its memory."""
+
+from middlemark.model.units import KIB
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.interfaces import used
+from middlemark.system.ipfrag_high_thresh import Fragments, read
+from middlemark.system.needs import Needs
+
+NAME = "net.ipv4.ipfrag_time"
+USEFUL_S = 5
+
+
+def _sees(found: Fragments, needs: Needs) -> Seen | None:
+    rows = needs.over("udp", 16 * KIB)
+    through = [each.name for each in used(found.interfaces, needs) if each.fragments]
+    if not rows or not through or found.value <= USEFUL_S:
+        return None
+    return Seen("note", f"a datagram that lost a fragment holds its memory for {found.value} s ({through[0]})", rows)
+
+
+CHECK = Check(
+    name="ipfrag_time",
+    family="sockets",
+    looks=f"`{NAME}`, and whether an interface's MTU makes fragments",
+    why="after a few lost fragments the memory for reassembly is full of datagrams that will never be whole, and large "
+    "messages stop arriving for so long",
+    rows="udp over a network that loses packets (WiFi), from 16 KiB on",
+    read=lambda root: read(root, "ipfrag_time"),
+    sees=_sees,
+    remedy=Remedy(risk="fragments that come later than that are lost"),
+    change=lambda _, __: (Change("sysctl", NAME, "3"),),
+)

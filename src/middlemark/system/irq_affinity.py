@@ -1,0 +1,79 @@
+"""Whether devices interrupt the roles' processors."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+MANY_HZ = 100.0
+
+
+class Interrupt(NamedTuple):
+    """Of one device: how often since the start of the machine, by processor."""
+
+    number: str
+    name: str
+    hz: tuple[float, ...]
+
+
+class Interrupts(NamedTuple):
+    """Those of devices; the processors that may be used; how many there are."""
+
+    of: tuple[Interrupt, ...]
+    allowed: tuple[int, ...]
+    processors: tuple[int, ...]
+
+
+def _read(root: Root) -> Interrupts | None:
+    head, *lines = (root.text("proc/interrupts") or "").splitlines()
+    cpus = tuple(int(name[3:]) for name in head.split())
+    up_s = float((root.text("proc/uptime") or "").split()[0])
+    found = []
+    for line in lines:
+        number, _, rest = line.partition(":")
+        words = rest.split()
+        if number.strip().isdigit() and len(words) > len(cpus):
+            counts = tuple(int(each) / up_s for each in words[: len(cpus)])
+            found.append(Interrupt(number.strip(), words[-1], counts))
+    return Interrupts(tuple(found), root.allowed(), cpus)
+
+
+def _disturbing(found: Interrupts, needs: Needs) -> list[Interrupt]:
+    cpus = needs.cpus(found.allowed)
+    places = [at for at, cpu in enumerate(found.processors) if cpu in cpus]
+    return [each for each in found.of if sum(each.hz[at] for at in places) >= MANY_HZ]
+
+
+def _others(found: Interrupts, needs: Needs) -> str:
+    return ",".join(str(cpu) for cpu in found.processors if cpu not in needs.cpus(found.allowed))
+
+
+def _sees(found: Interrupts, needs: Needs) -> Seen | None:
+    rows = needs.of(lambda row: row.priority or row.polls)
+    disturbing = _disturbing(found, needs)
+    if not rows or not disturbing or not _others(found, needs):
+        return None
+    worst = max(disturbing, key=lambda each: sum(each.hz))
+    cpus = ", ".join(map(str, needs.cpus(found.allowed)))
+    return Seen(
+        "limits",
+        f"{worst.name} interrupts processors {cpus}, which roles are on, {sum(worst.hz):.0f} times a second",
+        rows,
+    )
+
+
+CHECK = Check(
+    name="irq_affinity",
+    family="processors",
+    looks="`/proc/interrupts`: those of devices on the roles' processors, a second",
+    why="an interrupt and the softirq behind it take a role's processor for some 10 µs, whatever its priority",
+    rows="priority fifo or rr, and polling",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(persist="irqaffinity= on the kernel's command line", risk="the other processors serve the device"),
+    change=lambda found, needs: tuple(
+        Change("file", f"/proc/irq/{each.number}/smp_affinity_list", _others(found, needs))
+        for each in _disturbing(found, needs)
+    ),
+)

@@ -1,0 +1,51 @@
+"""Whether processors are kept free for real-time roles."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root, processors
+
+
+class Isolated(NamedTuple):
+    """Processors that nobody is put on by himself, those without a tick, those that may be used."""
+
+    isolated: tuple[int, ...]
+    tickless: tuple[int, ...]
+    allowed: tuple[int, ...]
+
+
+def _read(root: Root) -> Isolated | None:
+    isolated, tickless = (root.text(f"sys/devices/system/cpu/{name}") for name in ("isolated", "nohz_full"))
+    if isolated is None:
+        return None
+    return Isolated(processors(isolated), processors((tickless or "").replace("(null)", "")), root.allowed())
+
+
+def _sees(found: Isolated, needs: Needs) -> Seen | None:
+    rows = needs.of(lambda row: row.priority or row.polls)
+    cpus = needs.cpus(found.allowed)
+    if not rows or len(found.allowed) <= len(cpus) + 1:
+        return None  # one must be left for everybody else
+    if found.isolated and not set(cpus) & set(found.isolated):
+        listed = ",".join(map(str, found.isolated[: len(cpus)]))
+        text = f"processors {', '.join(map(str, found.isolated))} are isolated, and no role is on one"
+        return Seen("note", text, rows, Remedy(f"middlemark run … --pin {listed}"))
+    if found.isolated:
+        return None
+    return Seen("note", "no processor is isolated: any thread of the machine may be put beside a role", rows)
+
+
+CHECK = Check(
+    name="isolcpus",
+    family="processors",
+    looks="`/sys/devices/system/cpu/isolated` and `nohz_full`",
+    why="the scheduler's tick and other threads are in the tail of every latency",
+    rows="priority fifo or rr, and polling: p99.9 and above",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        persist="isolcpus=2,3 nohz_full=2,3 rcu_nocbs=2,3 on the kernel's command line",
+        risk="those processors do nothing for anybody who is not pinned to them",
+    ),
+)

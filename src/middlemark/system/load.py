@@ -1,0 +1,40 @@
+"""Whether others use the processors now."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root, processors
+
+
+class Load(NamedTuple):
+    """Threads that wanted a processor: over the last minute, and now, this one left out."""
+
+    minute: float
+    now: int
+    processors: int
+
+
+def _read(root: Root) -> Load:
+    words = (root.text("proc/loadavg") or "").split()
+    online = processors(root.text("sys/devices/system/cpu/online") or "0")
+    return Load(float(words[0]), int(words[3].partition("/")[0]) - 1, len(online))
+
+
+def _sees(load: Load, needs: Needs) -> Seen | None:
+    spare = max(load.processors - needs.roles, 0)
+    if min(load.minute, load.now) <= max(spare, 0.5):
+        return None
+    return Seen("falsifies", f"{load.minute:g} threads wanted one of {load.processors} processors over the last minute")
+
+
+CHECK = Check(
+    name="load",
+    family="processors",
+    looks="`/proc/loadavg`",
+    why="others take the roles' processors in the middle of messages, and not in every trial alike",
+    rows="all",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(command="top", persist="a machine of its own for measuring", risk="end only what is yours"),
+)

@@ -1,0 +1,44 @@
+"""Whether the frequency is capped."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+
+class Cap(NamedTuple):
+    """Of one processor, kHz; its file."""
+
+    file: str
+    allowed: int
+    possible: int
+
+
+def _read(root: Root) -> tuple[Cap, ...]:
+    found = []
+    for name in root.names("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_max_freq"):
+        allowed, possible = root.number(name), root.number(name.replace("scaling_max", "cpuinfo_max"))
+        if allowed and possible and allowed < possible:
+            found.append(Cap(name, allowed, possible))
+    return tuple(found)
+
+
+def _sees(caps: tuple[Cap, ...], _: Needs) -> Seen | None:
+    if not caps:
+        return None
+    text = f"{len(caps)} processors are capped at {caps[0].allowed // 1000} MHz of {caps[0].possible // 1000}"
+    return Seen("limits", text)
+
+
+CHECK = Check(
+    name="max_freq",
+    family="processors",
+    looks="`cpufreq/scaling_max_freq` against `cpuinfo_max_freq`",
+    why="everything takes longer than on this processor it must",
+    rows="all",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(persist="where the cap was set: a power profile, tlp, thermald", risk="more heat"),
+    change=lambda caps, _: tuple(Change("file", f"/{each.file}", str(each.possible)) for each in caps),
+)

@@ -1,0 +1,31 @@
+"""Memory that can be had without paging."""
+
+from middlemark.model.units import MIB
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+from middlemark.system.swap import kib
+
+
+def available_bytes(root: Root | None = None) -> int | None:
+    """Return what can be had without paging; None: the kernel does not say."""
+    return CHECK.look(root or Root())
+
+
+def _sees(available: int, needs: Needs) -> Seen | None:
+    wanted = needs.memory_bytes + needs.shm_bytes
+    if available >= wanted:
+        return None
+    return Seen("limits", f"{available // MIB} MiB of memory are available; wanted: {-(-wanted // MIB)} MiB")
+
+
+CHECK = Check(
+    name="memory_available",
+    family="memory",
+    looks="`MemAvailable`",
+    why="trials that do not fit are refused, and the others page or are killed",
+    rows="deep histories, large messages, many samples",
+    read=lambda root: kib(root, "MemAvailable") * 1024,
+    sees=_sees,
+    remedy=Remedy(command="ps -eo rss,comm --sort=-rss | head", risk="end only what is yours"),
+)

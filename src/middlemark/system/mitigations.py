@@ -1,0 +1,37 @@
+"""What is done against faults of the processor."""
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+AT_EVERY_CALL = ("PTI", "IBRS", "Clear CPU buffers", "Untrained return thunk", "Safe RET")
+
+
+def _read(root: Root) -> tuple[str, ...]:
+    """Return the names of those whose mitigation costs something at every system call or switch."""
+    names = root.names("sys/devices/system/cpu/vulnerabilities/*")
+    told = {name.rpartition("/")[2]: root.text(name) or "" for name in names}
+    return tuple(
+        name for name, text in told.items() if "Mitigation" in text and any(each in text for each in AT_EVERY_CALL)
+    )
+
+
+def _sees(names: tuple[str, ...], needs: Needs) -> Seen | None:
+    rows = needs.of(lambda row: not row.polls or row.carriers != ("shared-memory",))
+    return Seen("note", f"mitigations at every system call: {', '.join(names)}", rows) if names and rows else None
+
+
+CHECK = Check(
+    name="mitigations",
+    family="processors",
+    looks="`/sys/devices/system/cpu/vulnerabilities`",
+    why="each system call and each switch takes up to 1 µs longer: sockets pay, polling shared memory does not",
+    rows="udp, tcp, unix sockets, and all that blocks",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        persist="mitigations=off on the kernel's command line",
+        risk="programs may read each other's memory: only where nobody else's code runs. Robots are sold with them on: "
+        "measure so",
+    ),
+)

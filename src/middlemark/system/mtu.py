@@ -1,0 +1,35 @@
+"""How much one packet carries."""
+
+from middlemark.model.units import KIB
+from middlemark.system.check import Check, Remedy, Seen, Severity
+from middlemark.system.interfaces import Interface, interfaces, used
+from middlemark.system.needs import Needs, largest
+
+USUAL_LOOPBACK, USUAL = 65_536, 1500
+
+
+def _sees(known: tuple[Interface, ...], needs: Needs) -> Seen | None:
+    rows = needs.over("udp", KIB) + needs.over("tcp", KIB)
+    for each in used(known, needs):
+        usual = USUAL_LOOPBACK if each.loopback else USUAL
+        if rows and each.mtu < usual:
+            packets = f"a message of {largest(rows)} bytes is {each.packets(largest(rows))} packets"
+            remedy = Remedy(f"ip link set dev {each.name} mtu {usual}")
+            severity: Severity = "note" if needs.general and not each.loopback else "limits"
+            return Seen(severity, f"the MTU of {each.name} is {each.mtu}: {packets}", rows, remedy)
+    return None
+
+
+CHECK = Check(
+    name="mtu",
+    family="sockets",
+    looks="the MTU of the interfaces in use",
+    why="every packet costs the kernel some µs at both ends, and one lost loses the message",
+    rows="udp and tcp, from 1 KiB on",
+    read=lambda root: interfaces(root) or None,
+    sees=_sees,
+    remedy=Remedy(
+        persist="set it where the interface is configured (netplan, NetworkManager, systemd-networkd)",
+        risk="beyond 1500 every device on the way must take it",
+    ),
+)

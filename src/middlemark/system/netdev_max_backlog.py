@@ -1,0 +1,43 @@
+"""How many packets may wait for a processor's network softirq."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Change, Check, Remedy, Seen, too_low
+from middlemark.system.interfaces import Interface, interfaces, used
+from middlemark.system.needs import Needs, largest
+from middlemark.system.root import Root
+
+NAME = "net.core.netdev_max_backlog"
+BUDGET = 300
+"""Packets that one softirq takes as it comes."""
+
+
+class Backlog(NamedTuple):
+    """The limit, and what packets come by."""
+
+    packets: int
+    interfaces: tuple[Interface, ...]
+
+
+def _read(root: Root) -> Backlog | None:
+    packets = root.number("proc/sys/net/core/netdev_max_backlog")
+    return None if packets is None else Backlog(packets, interfaces(root))
+
+
+def _sees(backlog: Backlog, needs: Needs) -> Seen | None:
+    rows = needs.over("udp") + needs.over("tcp")
+    most = max((each.packets(largest(rows)) for each in used(backlog.interfaces, needs)), default=0)
+    return too_low(NAME, backlog.packets, max(most, BUDGET), rows)
+
+
+CHECK = Check(
+    name="netdev_max_backlog",
+    family="sockets",
+    looks=f"`{NAME}`, and the interfaces' MTU",
+    why="the loopback interface and virtual ones queue here; a message in more packets than fit loses the rest of them",
+    rows="udp and tcp on this machine or between containers, large messages",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(risk="hardly any: packets may wait longer in a machine that is overrun"),
+    change=lambda _, __: (Change("sysctl", NAME, "5000"),),
+)

@@ -1,0 +1,44 @@
+"""Which memory the roles' processors are next to."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root, processors
+
+
+class Nodes(NamedTuple):
+    """The processors of each node, and those that may be used."""
+
+    nodes: tuple[tuple[int, ...], ...]
+    allowed: tuple[int, ...]
+
+
+def nodes(root: Root) -> tuple[tuple[int, ...], ...]:
+    """Return the processors of each NUMA node that has some."""
+    found = (processors(root.text(name) or "") for name in root.names("sys/devices/system/node/node[0-9]*/cpulist"))
+    return tuple(filter(None, found))
+
+
+def _sees(found: Nodes, needs: Needs) -> Seen | None:
+    cpus = needs.cpus(found.allowed)
+    used = [node for node in found.nodes if set(node) & set(cpus)]
+    if len(used) < 2:
+        return None
+    roomy = next((node for node in found.nodes if len(set(node) & set(found.allowed)) >= len(cpus)), None)
+    better = [each for each in roomy or () if each in found.allowed][: len(cpus)]
+    remedy = Remedy(f"middlemark run … --pin {','.join(map(str, better))}") if better else Remedy()
+    listed = ", ".join(map(str, cpus))
+    return Seen("limits", f"processors {listed} are on {len(used)} NUMA nodes", remedy=remedy)
+
+
+CHECK = Check(
+    name="numa",
+    family="memory",
+    looks="`/sys/devices/system/node`, and the roles' processors",
+    why="every byte that goes from one node to the other takes the link between the sockets",
+    rows="all whose roles are on different nodes; shared memory most of all",
+    read=lambda root: Nodes(nodes(root), root.allowed()) if len(nodes(root)) > 1 else None,
+    sees=_sees,
+    remedy=Remedy(risk="none: another question is asked"),
+)

@@ -1,0 +1,39 @@
+"""Whether the kernel moves pages between the machine's memories."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.numa import nodes
+from middlemark.system.root import Root
+
+NAME = "kernel.numa_balancing"
+
+
+class Balancing(NamedTuple):
+    """The setting, and how many memories there are."""
+
+    on: int
+    nodes: int
+
+
+def _read(root: Root) -> Balancing | None:
+    on = root.number("proc/sys/kernel/numa_balancing")
+    return None if on is None else Balancing(on, len(nodes(root)))
+
+
+def _sees(found: Balancing, _: Needs) -> Seen | None:
+    return Seen("limits", f"{NAME} is {found.on}, with {found.nodes} nodes") if found.on and found.nodes > 1 else None
+
+
+CHECK = Check(
+    name="numa_balancing",
+    family="memory",
+    looks=f"`{NAME}`, on machines of several NUMA nodes",
+    why="pages are unmapped to see who uses them: every now and then a message takes a fault, and its page is moved",
+    rows="all, in their p99 and above",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(risk="programs that are not pinned keep memory that is far from them"),
+    change=lambda _, __: (Change("sysctl", NAME, "0"),),
+)

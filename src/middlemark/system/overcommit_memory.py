@@ -1,0 +1,47 @@
+"""Whether the kernel promises more memory than there is."""
+
+from typing import NamedTuple
+
+from middlemark.model.units import MIB
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+from middlemark.system.swap import kib
+
+NAME = "vm.overcommit_memory"
+
+
+class Promised(NamedTuple):
+    """The policy, and the bytes that may still be promised under policy 2."""
+
+    policy: int
+    left: int
+
+
+def _read(root: Root) -> Promised | None:
+    policy = root.number("proc/sys/vm/overcommit_memory")
+    if policy is None:
+        return None
+    return Promised(policy, (kib(root, "CommitLimit") - kib(root, "Committed_AS")) * 1024 if policy == 2 else 0)
+
+
+def _sees(promised: Promised, needs: Needs) -> Seen | None:
+    wanted = 4 * (needs.memory_bytes + needs.shm_bytes)  # address space: middlewares reserve more than they touch
+    if promised.policy != 2 or promised.left >= wanted:
+        return None
+    return Seen(
+        "limits", f"{NAME} is 2, and {promised.left // MIB} MiB may still be promised; wanted: {wanted // MIB} MiB"
+    )
+
+
+CHECK = Check(
+    name="overcommit_memory",
+    family="memory",
+    looks=f"`{NAME}`, `CommitLimit` and `Committed_AS`",
+    why="middlewares reserve pools much larger than they use; where that is refused they do not start",
+    rows="all; shared memory and deep histories first",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(risk="when memory does run out a process is killed"),
+    change=lambda _, __: (Change("sysctl", NAME, "0"),),
+)

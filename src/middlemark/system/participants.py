@@ -1,0 +1,54 @@
+"""Participants of DDS on this machine that are not a trial's."""
+
+import contextlib
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+BASE, PER_DOMAIN, LAST = 7400, 250, 101
+"""Above domain 101 the ports lie in Linux's ephemeral range (32768 and up)."""
+DISCOVERY = 0
+"""The port of a domain at which everybody hears its multicast."""
+
+
+def udp_ports(root: Root) -> frozenset[int]:
+    """Return the UDP ports that are bound in this network namespace."""
+    ports = set()
+    for table in ("proc/net/udp", "proc/net/udp6"):
+        for line in (root.text(table) or "").splitlines()[1:]:
+            with contextlib.suppress(ValueError, IndexError):
+                ports.add(int(line.split()[1].rpartition(":")[2], 16))
+    return frozenset(ports)
+
+
+def used_domains(root: Root | None = None) -> frozenset[int]:
+    """Return the domains of which some UDP port is bound in this network namespace."""
+    return frozenset((port - BASE) // PER_DOMAIN for port in udp_ports(root or Root()) if port >= BASE)
+
+
+def _read(root: Root) -> tuple[int, ...]:
+    """Return the domains that somebody listens to for discovery."""
+    places = (divmod(port - BASE, PER_DOMAIN) for port in udp_ports(root) if port >= BASE)
+    return tuple(sorted(domain for domain, place in places if place == DISCOVERY and domain <= LAST))
+
+
+def _sees(domains: tuple[int, ...], needs: Needs) -> Seen | None:
+    rows = needs.over("udp") + needs.over("shared-memory")
+    if not domains or not rows:
+        return None
+    text = f"somebody takes part in the DDS domain {', '.join(map(str, domains))}"
+    return Seen("falsifies" if set(domains) & set(needs.domains) else "note", text, rows)
+
+
+CHECK = Check(
+    name="participants",
+    family="surroundings",
+    looks="`/proc/net/udp`: the ports at which DDS participants hear each other",
+    why="every participant of a domain talks with all others, and one with a topic of the same name takes part; a "
+    "trial has a domain of its own unless one is asked for",
+    rows="DDS in that domain",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(command="ss -lunp 'sport >= 7400'", risk="end only what is yours"),
+)

@@ -1,0 +1,40 @@
+"""Where the kernel lets itself be interrupted."""
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+
+def _read(root: Root) -> str | None:
+    """Return its flavour: rt, full, lazy, voluntary, none; dynamic where it does not say which."""
+    version = root.text("proc/version")
+    if version is None:
+        return None
+    if root.number("sys/kernel/realtime") == 1 or "PREEMPT_RT" in version:
+        return "rt"
+    if "PREEMPT_DYNAMIC" in version:
+        chosen = (root.text("sys/kernel/debug/sched/preempt") or "").partition("(")[2].partition(")")[0]
+        return chosen or "dynamic"
+    return "full" if "PREEMPT" in version else "none"
+
+
+def _sees(flavour: str, needs: Needs) -> Seen | None:
+    if not needs.real_time or flavour not in ("none", "voluntary"):
+        return None
+    return Seen("limits", f"the kernel's preemption is {flavour}", needs.real_time)
+
+
+CHECK = Check(
+    name="preempt",
+    family="processors",
+    looks="`/proc/version`, `/sys/kernel/realtime`, `/sys/kernel/debug/sched/preempt`",
+    why="a woken role of any priority waits until the kernel has ended what it does, which may take ms",
+    rows="priority fifo or rr: p99.9 and above",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        command="echo full > /sys/kernel/debug/sched/preempt",
+        persist="preempt=full on the kernel's command line, or a kernel with PREEMPT_RT",
+        risk="a few percent of throughput",
+    ),
+)

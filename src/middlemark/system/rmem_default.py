@@ -1,0 +1,27 @@
+"""The receive buffer of a socket that does not ask for one."""
+
+from middlemark.model.units import KIB
+from middlemark.system.check import Change, Check, Remedy, Seen, sysctl, too_low
+from middlemark.system.needs import Needs, largest
+from middlemark.system.rmem_max import wanted
+
+NAME = "net.core.rmem_default"
+
+
+def _sees(size: int, needs: Needs) -> Seen | None:
+    rows = [row for row in needs.over("udp", 64 * KIB) if size < 2 * row.size]
+    return too_low(NAME, size, 2 * largest(rows), rows) or too_low(NAME, size, 64 * KIB, needs.over("udp"))
+
+
+CHECK = Check(
+    name="rmem_default",
+    family="sockets",
+    looks=f"`{NAME}`",
+    why="some middlewares (LCM, Fast DDS unless configured) take the buffer that sockets get by default, and lose what "
+    "it does not hold",
+    rows="udp, from 64 KiB on",
+    read=sysctl(NAME),
+    sees=_sees,
+    remedy=Remedy(risk="every socket of the machine may hold so much of the kernel's memory"),
+    change=lambda _, needs: (Change("sysctl", NAME, str(wanted(needs))),),
+)

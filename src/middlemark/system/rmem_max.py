@@ -1,0 +1,36 @@
+"""The largest receive buffer that a socket may ask for."""
+
+from middlemark.model.units import KIB, MIB, format_size
+from middlemark.system.check import Change, Check, Remedy, Seen, sysctl
+from middlemark.system.needs import Needs, largest
+
+NAME = "net.core.rmem_max"
+MOST = 64 * MIB
+
+
+def _sees(most: int, needs: Needs) -> Seen | None:
+    rows = [row for row in needs.over("udp", 64 * KIB) if most < 2 * row.size]
+    if not rows and most >= 64 * KIB:
+        return None
+    rows = rows or list(needs.over("udp"))
+    text = f"{NAME} is {most} bytes; messages of {format_size(largest(rows))} want {wanted(needs)}"
+    return Seen("limits", text, tuple(rows)) if rows else None
+
+
+def wanted(needs: Needs) -> int:
+    """Return the bytes for eight of the largest messages, within reason."""
+    return min(max(8 * largest(needs.over("udp")), MIB), MOST)
+
+
+CHECK = Check(
+    name="rmem_max",
+    family="sockets",
+    looks=f"`{NAME}`",
+    why="a receive buffer that does not hold two messages drops datagrams while the receiver is away, and one lost "
+    "datagram loses the message, or makes it be sent again",
+    rows="udp, from 64 KiB on, and bursts of any size",
+    read=sysctl(NAME),
+    sees=_sees,
+    remedy=Remedy(risk="more of the kernel's memory for each socket that asks for it"),
+    change=lambda _, needs: (Change("sysctl", NAME, str(wanted(needs))),),
+)

@@ -1,0 +1,95 @@
+"""The kernel's own files, below a folder: ``/``, or a captured machine. What is absent is None, never an error."""
+
+import glob
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+MOST_PROCESSORS = 1 << 16
+"""A list that names a higher one is damaged."""
+
+
+class Root:
+    """Reads below one folder. Names are relative to it: ``proc/meminfo``."""
+
+    def __init__(self, folder: str | Path = "/") -> None:
+        """``folder``: / for this machine."""
+        self.folder = Path(folder)
+
+    def bytes(self, name: str) -> bytes | None:
+        """Return the file as it is."""
+        try:
+            return (self.folder / name).read_bytes()
+        except (OSError, ValueError):
+            return None
+
+    def text(self, name: str) -> str | None:
+        """Return the file without the white space around it."""
+        raw = self.bytes(name)
+        return None if raw is None else raw.decode(errors="replace").strip()
+
+    def number(self, name: str) -> int | None:
+        """Return the file's one whole number; None also where it holds something else."""
+        numbers = self.numbers(name)
+        return numbers[0] if numbers and len(numbers) == 1 else None
+
+    def numbers(self, name: str) -> tuple[int, ...] | None:
+        """Return the file's whole numbers; None also where it holds something else."""
+        try:
+            return tuple(map(int, (self.text(name) or "").split())) or None
+        except ValueError:
+            return None
+
+    def three(self, name: str) -> tuple[int, int, int]:
+        """Return the file's three whole numbers. Raises ValueError where it holds something else."""
+        least, middle, most = self.numbers(name) or ()
+        return least, middle, most
+
+    def fields(self, name: str) -> dict[str, str]:
+        """Return a file of ``key: value`` lines."""
+        parts = (line.partition(":") for line in (self.text(name) or "").splitlines())
+        return {key.strip(): value.strip() for key, colon, value in parts if colon}
+
+    def names(self, pattern: str) -> tuple[str, ...]:
+        """Return what matches, in order, relative to the folder."""
+        found = glob.glob(pattern, root_dir=self.folder, include_hidden=True)
+        return tuple(sorted(found, key=lambda name: (len(name), name)))
+
+    def size(self, name: str) -> int | None:
+        """Return how many bytes of memory or disk a file takes."""
+        try:
+            return os.lstat(self.folder / name).st_blocks * 512
+        except OSError:
+            return None
+
+    def processes(self) -> Iterator[tuple[str, str]]:
+        """Yield the id and the name (cut by the kernel to 15 characters) of every process."""
+        for name in self.names("proc/[0-9]*/comm"):
+            if (comm := self.text(name)) is not None:
+                yield name.split("/")[1], comm
+
+    def allowed(self) -> tuple[int, ...]:
+        """Return the processors that this process may use."""
+        return processors(self.fields("proc/self/status").get("Cpus_allowed_list", ""))
+
+    def limit(self, name: str) -> int | None:
+        """Return one of this process's soft limits, by its name in /proc/self/limits; -1: unlimited."""
+        for line in (self.text("proc/self/limits") or "").splitlines():
+            if line.startswith(name) and (words := line[len(name) :].split()):
+                return -1 if words[0] == "unlimited" else int(words[0])
+        return None
+
+    def may(self, capability: int) -> bool:
+        """Whether this process has that capability."""
+        return bool(int(self.fields("proc/self/status").get("CapEff", "0"), 16) >> capability & 1)
+
+
+def processors(text: str) -> tuple[int, ...]:
+    """Return the numbers of a list as the kernel writes it: ``0-2,8``. Raises ValueError."""
+    found: list[int] = []
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        if int(last or first) > MOST_PROCESSORS:
+            raise ValueError(text)
+        found += range(int(first), int(last or first) + 1)
+    return tuple(found)

@@ -1,0 +1,35 @@
+"""Which real-time priority a process may take."""
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+CAP_SYS_NICE = 23
+
+
+def _read(root: Root) -> int | None:
+    return -1 if root.may(CAP_SYS_NICE) else root.limit("Max realtime priority")
+
+
+def _sees(limit: int, needs: Needs) -> Seen | None:
+    rows = needs.of(lambda row: row.priority > limit)
+    wanted = max((row.priority for row in rows), default=0)
+    return (
+        Seen("limits", f"priorities up to {limit} are allowed; wanted: {wanted}", rows) if rows and limit >= 0 else None
+    )
+
+
+CHECK = Check(
+    name="rtprio",
+    family="processors",
+    looks="the limit of real-time priority (`/proc/self/limits`), and CAP_SYS_NICE",
+    why="the priority is refused, and the trial with it",
+    rows="priority fifo or rr",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(
+        command="ulimit -r 98",
+        persist="echo '* - rtprio 98' > /etc/security/limits.d/60-middlemark.conf; of a container: --cap-add SYS_NICE",
+        risk="a user's thread that spins at such a priority stops everything else on its processor",
+    ),
+)

@@ -1,0 +1,59 @@
+"""The share of every period that real-time threads may have."""
+
+from typing import NamedTuple
+
+from middlemark.model.units import format_percent
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+NAME = "kernel.sched_rt_runtime_us"
+LEAST = 0.9
+"""A role that sleeps between messages never wants so much."""
+
+
+class Budget(NamedTuple):
+    """Of µs in every period; -1: no limit."""
+
+    runtime_us: int
+    period_us: int
+
+
+def _read(root: Root) -> Budget | None:
+    runtime = root.number("proc/sys/kernel/sched_rt_runtime_us")
+    period = root.number("proc/sys/kernel/sched_rt_period_us")
+    return None if runtime is None or not period else Budget(runtime, period)
+
+
+def _sees(budget: Budget, needs: Needs) -> Seen | None:
+    if budget.runtime_us < 0 or not needs.real_time:
+        return None
+    spinning = needs.of(lambda row: row.priority and row.polls)
+    share = budget.runtime_us / budget.period_us
+    if budget.runtime_us == 0:
+        return Seen("limits", "real-time threads may not run at all", needs.real_time)
+    if spinning and share < 1:
+        lost_ms = (budget.period_us - budget.runtime_us) / 1000
+        text = f"a real-time thread that spins is stopped for {lost_ms:g} ms in every {budget.period_us / 1000:g} ms"
+        return Seen("falsifies", text, spinning)
+    text = f"real-time threads have {format_percent(share)} of every {budget.period_us / 1000:g} ms"
+    return Seen("limits", text, needs.real_time) if share < LEAST else None
+
+
+CHECK = Check(
+    name="sched_rt_runtime_us",
+    family="processors",
+    looks=f"`{NAME}` and its period",
+    why="a real-time thread that has used up the budget waits for the next period, and its messages with it",
+    rows="priority fifo or rr; with polling always",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(risk="with -1 a real-time thread that never sleeps takes its processor for good"),
+    change=lambda budget, needs: (
+        Change(
+            "sysctl",
+            NAME,
+            "-1" if needs.of(lambda row: row.priority and row.polls) else str(budget.period_us * 19 // 20),
+        ),
+    ),
+)

@@ -1,0 +1,228 @@
+"""Reading and setting one limit of the machine, and why one cannot be set. What is set is read back."""
+
+import contextlib
+import errno
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from middlemark.model.setting import GROUP, SHM, Setting, kind_of, path_of, plain
+from middlemark.system.cgroups import UNLIMITED
+from middlemark.system.root import processors
+
+Tell = Callable[[str], None]
+Prefix = Sequence[str]
+"""Of the argv of a process in the network namespace that is meant; empty: this process's own."""
+
+_READ = 'cat "$1"'
+_WRITE = 'printf %s "$2" > "$1"'
+_COMMAND_S = 10.0
+_UNIFIED = "unified"
+
+
+class CannotError(Exception):
+    """A setting cannot be read or set; the message names it and says why."""
+
+    def __init__(self, target: str, why: str, advice: str = "") -> None:
+        """``advice``: the next step."""
+        super().__init__(f"{target}: {why}")
+        self.advice = advice
+
+
+def place_of(target: str, prefix: Prefix) -> tuple[str, ...]:
+    """Return in which network namespace it is set: that of ``prefix`` where it has the setting, else this one."""
+    if not prefix or not target.startswith("net."):
+        return ()
+    asked = subprocess.run([*prefix, "test", "-w", path_of(target)], capture_output=True, check=False)
+    return tuple(prefix) if asked.returncode == 0 else ()
+
+
+def read(target: str, prefix: Prefix = ()) -> str:
+    """Return its value now, as it is compared; of what is held there is none. Raises CannotError."""
+    kind = kind_of(target)
+    if kind == "hold":
+        return ""
+    if kind == "group":
+        return _group_of(target)
+    try:
+        if kind == "size":
+            room = os.statvfs(target)
+            return str(room.f_blocks * room.f_frsize)
+        if prefix:
+            return plain(_within(prefix, _READ, path_of(target)))
+        return plain(Path(path_of(target)).read_text(encoding="ascii", errors="replace"))
+    except OSError as error:
+        raise _cannot(target, error) from None
+
+
+def write(setting: Setting, prefix: Prefix = (), tell: Tell | None = None) -> None:
+    """Set it, and see that the kernel has taken it. Raises CannotError.
+
+    ``tell``: told each command before sudo runs it; None: sudo is not to be used.
+    """
+    target, value = setting.target, setting.value
+    try:
+        if setting.kind == "group":
+            _write_file(f"{_group_root(target)}{value.rstrip('/')}/cgroup.procs", str(os.getpid()), tell)
+        elif setting.kind == "size":
+            run_as_root(["mount", "-o", f"remount,size={value}", SHM], tell)
+        elif prefix:
+            _within(prefix, _WRITE, path_of(target), value)
+        else:
+            _write_file(path_of(target), value, tell)
+    except OSError as error:
+        raise _cannot(target, error, value) from None
+    if not same(now := read(target, prefix), value):
+        raise CannotError(target, f"the kernel makes {now} of {value}")
+
+
+def hold(setting: Setting) -> int:
+    """Open what lasts as long as it is open, with that value in it. Raises CannotError."""
+    try:
+        descriptor = os.open(setting.target, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, int(setting.value).to_bytes(4, "little"))
+        except OSError:
+            os.close(descriptor)
+            raise
+    except OSError as error:
+        raise _cannot(setting.target, error, setting.value) from None
+    return descriptor
+
+
+def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
+    """Return what stands against setting it, as far as that can be told without doing it."""
+    target = setting.target
+    try:
+        if setting.kind == "group":
+            path = f"{_group_root(target)}{setting.value.rstrip('/')}/cgroup.procs"
+        else:
+            read(target, prefix)
+            path = path_of(target)
+        if setting.kind == "size":
+            allowed = os.geteuid() == 0
+        elif prefix:
+            return None  # that namespace has it, and lets it be set
+        else:
+            os.stat(path)
+            allowed = os.access(path, os.W_OK)
+        if not allowed and not can_sudo():
+            raise OSError(errno.EACCES, "")
+    except OSError as error:
+        return _cannot(target, error)
+    except CannotError as error:
+        return error
+    return None
+
+
+def can_sudo() -> bool:
+    """Say whether somebody who is not root may do it all the same, without being asked for a password now."""
+    if os.geteuid() == 0 or shutil.which("sudo") is None:
+        return False
+    asked = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
+    return asked.returncode == 0
+
+
+def _worded(value: str) -> str:
+    return value if " " not in value else f"'{value}'"
+
+
+def same(now: str, value: str) -> bool:
+    """Say whether the kernel writes that value so: a list of processors, a mask, no limit at all."""
+    if now == value or (value == "-1" and now.isdigit() and int(now) >= UNLIMITED):
+        return True
+    with contextlib.suppress(ValueError):
+        return processors(now) == processors(value)
+    with contextlib.suppress(ValueError):
+        return int(now.replace(",", ""), 16) == int(value.replace(",", ""), 16)
+    return False
+
+
+def _within(prefix: Prefix, program: str, *arguments: str) -> str:
+    """Do it in another network namespace: what /proc/sys/net shows is that of whoever looks."""
+    argv = [*prefix, "sh", "-c", program, "sh", *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
+    if done.returncode != 0:
+        raise OSError(0, done.stderr.strip().rpartition(": ")[2] or "no answer")
+    return done.stdout
+
+
+def write_file(path: str, text: str, tell: Tell | None) -> None:
+    """Write a file under /etc, whole, on disk before this returns. Raises CannotError."""
+    try:
+        if os.geteuid() != 0:
+            run_as_root(["tee", path], tell, text)
+            return
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(f"{path}.new", path)
+    except OSError as error:
+        raise _cannot(path, error) from None
+
+
+def _write_file(path: str, value: str, tell: Tell | None) -> None:
+    if os.geteuid() != 0 and not os.access(path, os.W_OK):
+        run_as_root(["tee", path], tell, value)
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, value.encode())
+    finally:
+        os.close(descriptor)
+
+
+def run_as_root(argv: Sequence[str], tell: Tell | None, text: str = "") -> None:
+    """Run a command as root, which is told first where that takes sudo."""
+    if os.geteuid() != 0:
+        if tell is None or not can_sudo():
+            raise OSError(errno.EACCES, "")
+        tell(f"{f'echo {_worded(text)} | ' if text else ''}sudo {' '.join(argv)}")
+        argv = ["sudo", "-n", *argv]
+    done = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
+    if done.returncode != 0:
+        raise OSError(0, done.stderr.strip().rpartition(": ")[2] or "no answer")
+
+
+def _group_root(target: str) -> str:
+    """Return where the hierarchy of a controller is mounted."""
+    name = target.removeprefix(GROUP)
+    roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"] if name == _UNIFIED else [f"/sys/fs/cgroup/{name}"]
+    for root in roots:
+        if os.path.exists(f"{root}/cgroup.procs"):
+            return root
+    raise CannotError(target, "there is no such hierarchy of control groups here")
+
+
+def _group_of(target: str) -> str:
+    """Return the group that this process is in."""
+    name = target.removeprefix(GROUP)
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        number, controllers, path = line.split(":", 2)
+        if (number == "0") if name == _UNIFIED else name in controllers.split(","):
+            return path
+    raise CannotError(target, "this process is in no group of it")
+
+
+def _cannot(target: str, error: OSError, value: str = "") -> CannotError:
+    """Return which setting it is, why it cannot be set, and the next step."""
+    root = os.geteuid() == 0
+    why: dict[int, tuple[str, str]] = {
+        errno.ENOENT: ("there is no such setting on this kernel, or in this network namespace", ""),
+        errno.EROFS: ("is read-only here, as in a container", "set it on the host"),
+        errno.EINVAL: (f"the kernel refuses {value}", ""),
+        errno.ERANGE: (f"the kernel refuses {value}", ""),
+    }
+    for each in (errno.EACCES, errno.EPERM):
+        why[each] = (
+            ("is read-only here, as in a container or a network namespace", "set it on the host")
+            if root
+            else ("only root may set it", "run as root, or give this user sudo")
+        )
+    if kind_of(target) == "sysctl" and root and os.path.exists(path_of(target)) and not os.access(path_of(target), 2):
+        return CannotError(target, *why[errno.EACCES])
+    text, advice = why.get(error.errno or 0, (error.strerror or str(error), ""))
+    return CannotError(target, text, advice)

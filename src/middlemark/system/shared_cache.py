@@ -1,0 +1,35 @@
+"""Whether the roles' processors share a cache."""
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+from middlemark.system.topology import Shared, shared
+
+
+def _read(root: Root) -> Shared | None:
+    levels = [name.rsplit("/", 1)[1] for name in root.names("sys/devices/system/cpu/cpu0/cache/index[0-9]*")]
+    return shared(root, f"cache/{levels[-1]}/shared_cpu_list") if levels else None
+
+
+def _sees(found: Shared, needs: Needs) -> Seen | None:
+    cpus = needs.cpus(found.allowed)
+    if len(cpus) < 2 or len(found.sets) < 2 or any(set(cpus) <= set(each) for each in found.sets):
+        return None
+    better = next(
+        (free for each in found.sets if len(free := [x for x in each if x in found.allowed]) >= len(cpus)), []
+    )
+    remedy = Remedy(f"middlemark run … --pin {','.join(map(str, better[: len(cpus)]))}") if better else Remedy()
+    text = f"processors {', '.join(map(str, cpus))} have no cache in common"
+    return Seen("limits", text, needs.over("shared-memory"), remedy)
+
+
+CHECK = Check(
+    name="shared_cache",
+    family="processors",
+    looks="`shared_cpu_list` of the last cache (what a line costs there and back is probed)",
+    why="every line of a message then goes from one cache to the other by way of the memory: two to five times as long",
+    rows="shared memory, polling most of all",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(risk="none: another question is asked"),
+)

@@ -1,0 +1,33 @@
+"""Whether two roles run on the two threads of one core."""
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.topology import Shared, one_each, shared
+
+
+def _sees(found: Shared, needs: Needs) -> Seen | None:
+    cpus = needs.cpus(found.allowed)
+    both = next((each for each in found.sets if len(set(each) & set(cpus)) > 1), None)
+    if both is None:
+        return None
+    pair = [cpu for cpu in both if cpu in cpus]
+    better = one_each(found, len(cpus))
+    remedy = Remedy(f"middlemark run … --pin {','.join(map(str, better))}") if better else Remedy()
+    text = f"processors {' and '.join(map(str, pair))}, which roles are on, are threads of one core"
+    return Seen("falsifies" if needs.polling else "limits", text, needs.polling, remedy)
+
+
+CHECK = Check(
+    name="smt",
+    family="processors",
+    looks="`topology/thread_siblings_list` of the roles' processors",
+    why="the two threads take turns on one core: a role that spins halves the speed of the other",
+    rows="all; polling most of all",
+    read=lambda root: shared(root, "topology/thread_siblings_list"),
+    sees=_sees,
+    remedy=Remedy(
+        command="echo off > /sys/devices/system/cpu/smt/control",
+        persist="nosmt on the kernel's command line",
+        risk="half of the processors are gone, for everybody",
+    ),
+)

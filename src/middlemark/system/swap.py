@@ -1,0 +1,45 @@
+"""Memory that has been paged out."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+MUCH = 0.05
+"""Of the machine's memory."""
+
+
+class Swap(NamedTuple):
+    """KiB."""
+
+    used: int
+    memory: int
+
+
+def kib(root: Root, name: str) -> int:
+    """Return one field of /proc/meminfo."""
+    return int(root.fields("proc/meminfo")[name].split()[0])
+
+
+def _sees(swap: Swap, needs: Needs) -> Seen | None:
+    unlocked = needs.of(lambda row: not row.mlock)
+    if not unlocked or swap.used < MUCH * swap.memory:
+        return None
+    return Seen("limits", f"{swap.used // 1024} MiB of {swap.memory // 1024} MiB of memory are paged out", unlocked)
+
+
+CHECK = Check(
+    name="swap",
+    family="memory",
+    looks="`SwapTotal`, `SwapFree` and `MemTotal`",
+    why="a page that must come back from the disk takes ms, in the middle of a message",
+    rows="all that run without --mlock",
+    read=lambda root: Swap(kib(root, "SwapTotal") - kib(root, "SwapFree"), kib(root, "MemTotal")),
+    sees=_sees,
+    remedy=Remedy(
+        command="swapoff -a",
+        persist="take swap out of /etc/fstab; or run with --mlock",
+        risk="what is paged out must fit into MemAvailable, or processes are killed",
+    ),
+)

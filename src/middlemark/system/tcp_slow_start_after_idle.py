@@ -1,0 +1,32 @@
+"""Whether a TCP connection begins slowly again after a pause."""
+
+from middlemark.model.units import KIB
+from middlemark.system.check import Change, Check, Remedy, Seen, sysctl
+from middlemark.system.needs import Needs
+
+NAME = "net.ipv4.tcp_slow_start_after_idle"
+FIRST_WINDOW = 14 * KIB
+PAUSE_HZ = 5
+"""A pause of 200 ms, the shortest after which the kernel takes a connection for idle."""
+
+
+def _sees(on: int, needs: Needs) -> Seen | None:
+    rows = [row for row in needs.over("tcp", FIRST_WINDOW) if row.across and (row.rate_hz or PAUSE_HZ) < PAUSE_HZ]
+    return (
+        Seen("limits", f"{NAME} is 1, and messages come less often than {PAUSE_HZ} Hz", tuple(rows))
+        if on and rows
+        else None
+    )
+
+
+CHECK = Check(
+    name="tcp_slow_start_after_idle",
+    family="sockets",
+    looks=f"`{NAME}`",
+    why="after each pause only 14 KiB are sent before the other end has answered",
+    rows="tcp between hosts, from 14 KiB on, below 5 Hz",
+    read=sysctl(NAME),
+    sees=_sees,
+    remedy=Remedy(risk="after a pause a burst meets whatever the network has become"),
+    change=lambda _, __: (Change("sysctl", NAME, "0"),),
+)

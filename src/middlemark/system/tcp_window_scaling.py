@@ -1,0 +1,25 @@
+"""Whether TCP may have more than 64 KiB on the way."""
+
+from middlemark.model.units import KIB
+from middlemark.system.check import Change, Check, Remedy, Seen, sysctl
+from middlemark.system.needs import Needs
+
+NAME = "net.ipv4.tcp_window_scaling"
+
+
+def _sees(on: int, needs: Needs) -> Seen | None:
+    rows = needs.over("tcp", 64 * KIB)
+    return Seen("limits", f"{NAME} is 0: at most 64 KiB are on the way", rows) if rows and not on else None
+
+
+CHECK = Check(
+    name="tcp_window_scaling",
+    family="sockets",
+    looks=f"`{NAME}`",
+    why="a connection waits for an acknowledgement after every 64 KiB",
+    rows="tcp, from 64 KiB on",
+    read=sysctl(NAME),
+    sees=_sees,
+    remedy=Remedy(risk="none known"),
+    change=lambda _, __: (Change("sysctl", NAME, "1"),),
+)

@@ -1,0 +1,49 @@
+"""Huge pages, and when the kernel makes them."""
+
+from typing import NamedTuple
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+FOLDER = "/sys/kernel/mm/transparent_hugepage"
+
+
+class HugePages(NamedTuple):
+    """The choices taken."""
+
+    enabled: str
+    defrag: str
+
+
+def _chosen(text: str | None) -> str:
+    return (text or "").partition("[")[2].partition("]")[0]
+
+
+def _read(root: Root) -> HugePages | None:
+    enabled, defrag = (_chosen(root.text(f"{FOLDER[1:]}/{name}")) for name in ("enabled", "defrag"))
+    return HugePages(enabled, defrag) if enabled else None
+
+
+def _sees(pages: HugePages, needs: Needs) -> Seen | None:
+    if pages.enabled != "never" and pages.defrag == "always":
+        return Seen("limits", "a page fault waits until the kernel has made a huge page (defrag is always)", needs.rows)
+    return Seen("note", "there are no huge pages (enabled is never)") if pages.enabled == "never" else None
+
+
+def _change(pages: HugePages, _: Needs) -> tuple[Change, ...]:
+    name = "enabled" if pages.enabled == "never" else "defrag"
+    return (Change("file", f"{FOLDER}/{name}", "madvise"),)
+
+
+CHECK = Check(
+    name="transparent_hugepage",
+    family="memory",
+    looks=f"`{FOLDER}/enabled` and `defrag`",
+    why="with defrag a fault may take ms while memory is moved; without huge pages large messages miss the TLB",
+    rows="all, where memory is touched for the first time; sizes from 1 MiB on",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(persist="transparent_hugepage=madvise on the kernel's command line", risk="none known"),
+    change=_change,
+)

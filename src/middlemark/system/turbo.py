@@ -1,0 +1,32 @@
+"""Whether the clock rises above its nominal rate while the processor is cool."""
+
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.root import Root
+
+INTEL, OTHERS = "sys/devices/system/cpu/intel_pstate/no_turbo", "sys/devices/system/cpu/cpufreq/boost"
+
+
+def _read(root: Root) -> tuple[bool, str] | None:
+    """Return whether it is on, and the file that says so."""
+    for file, on in ((INTEL, 0), (OTHERS, 1)):
+        if (value := root.number(file)) is not None:
+            return value == on, file
+    return None
+
+
+def _sees(turbo: tuple[bool, str], _: Needs) -> Seen | None:
+    return Seen("note", "turbo is on") if turbo[0] else None
+
+
+CHECK = Check(
+    name="turbo",
+    family="processors",
+    looks=f"`/{INTEL}`, or `/{OTHERS}`",
+    why="how long it lasts depends on the temperature and on the others: long runs are slower than short ones",
+    rows="all; comparisons over hours, and polling",
+    read=_read,
+    sees=_sees,
+    remedy=Remedy(risk="everything is slower while it is off: for comparing, not for the robot"),
+    change=lambda turbo, _: (Change("file", f"/{turbo[1]}", "1" if turbo[1] == INTEL else "0"),),
+)

@@ -1,0 +1,42 @@
+"""What all UDP sockets of the machine may hold together."""
+
+import os
+
+from middlemark.model.units import MIB, format_size
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.needs import Needs
+from middlemark.system.rmem_max import wanted
+
+NAME = "net.ipv4.udp_mem"
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def _pages(needs: Needs) -> int:
+    return max(2 * needs.roles * wanted(needs), 16 * MIB) // PAGE
+
+
+def _sees(pages: tuple[int, int, int], needs: Needs) -> Seen | None:
+    rows = needs.over("udp")
+    most = pages[2]
+    if not rows or most >= _pages(needs):
+        return None
+    text = f"all UDP sockets together may hold {format_size(most * PAGE)} ({NAME} is {' '.join(map(str, pages))} pages)"
+    return Seen("limits", f"{text}; wanted: {format_size(_pages(needs) * PAGE)}", rows)
+
+
+def _change(pages: tuple[int, int, int], needs: Needs) -> tuple[Change, ...]:
+    most = _pages(needs)
+    return (Change("sysctl", NAME, f"{max(pages[0], most * 3 // 4)} {max(pages[1], most * 7 // 8)} {most}"),)
+
+
+CHECK = Check(
+    name="udp_mem",
+    family="sockets",
+    looks=f"`{NAME}`",
+    why="beyond it the kernel drops datagrams even where the socket's own buffer has room",
+    rows="udp, with large or many messages waiting",
+    read=lambda root: root.three("proc/sys/net/ipv4/udp_mem"),
+    sees=_sees,
+    remedy=Remedy(risk="so much of the machine's memory may wait in sockets"),
+    change=_change,
+)

@@ -1,0 +1,26 @@
+"""The largest send buffer that a socket may ask for."""
+
+from middlemark.model.units import KIB
+from middlemark.system.check import Change, Check, Remedy, Seen, sysctl, too_low
+from middlemark.system.needs import Needs
+from middlemark.system.rmem_max import wanted
+
+NAME = "net.core.wmem_max"
+DATAGRAM = 64 * KIB
+
+
+def _sees(most: int, needs: Needs) -> Seen | None:
+    return too_low(NAME, most, 2 * DATAGRAM, needs.over("udp", DATAGRAM))
+
+
+CHECK = Check(
+    name="wmem_max",
+    family="sockets",
+    looks=f"`{NAME}`",
+    why="a send buffer that does not hold two whole datagrams makes every publication wait for the one before it",
+    rows="udp, from 64 KiB on",
+    read=sysctl(NAME),
+    sees=_sees,
+    remedy=Remedy(risk="more of the kernel's memory for each socket that asks for it"),
+    change=lambda _, needs: (Change("sysctl", NAME, str(wanted(needs))),),
+)

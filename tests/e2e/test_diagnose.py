@@ -1,0 +1,174 @@
+"""A limit that is planted is named by the evidence, lifted for a trial, proved with a verdict, and put back."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from product import Bench, Ended
+
+from middlemark.workers.find import executables
+
+GROUPS = Path("/sys/fs/cgroup/cpu")
+MAIN = (sys.executable, "-m", "middlemark")
+BY_EVIDENCE_OF_OTHERS = {"steal", "run_queue"}
+"""What else runs on this machine may do."""
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root limits a group or mounts")
+
+
+def needs(*adapters: str) -> pytest.MarkDecorator:
+    absent = [each for each in adapters if each not in executables()]
+    return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} was not built here")
+
+
+class Diagnosed:
+    """A run in some surroundings, what is said of it, and a limit lifted."""
+
+    def __init__(self, bench: Bench, prefix: tuple[str, ...] = ()) -> None:
+        self.bench = bench
+        self.command = (*prefix, *MAIN)
+        self.environment = {"XDG_STATE_HOME": str(bench.folder / "state"), "COLUMNS": "1000"}
+
+    def do(self, *words: str) -> Ended:
+        started = self.bench.start(*words, command=self.command, environment=self.environment)
+        ended = started.ended(120.0)
+        assert not (self.bench.folder / "state/middlemark/changed.json").exists(), "something is owed"
+        return ended
+
+    def run(self, *words: str) -> Ended:
+        return self.do("run", *words, "--no-floors", "--quiet")
+
+    def limits(self, ended: Ended) -> list[Any]:
+        found: list[Any] = self.do("diagnose", str(ended.folder), "--format", "json").document["limits"]
+        return found
+
+    def tried(self, ended: Ended, check: str, trials: int = 6) -> str:
+        out = self.bench.folder / "tries"
+        words = ("diagnose", str(ended.folder), "--try", check, "--trials", str(trials), "--out", str(out), "--quiet")
+        tried = self.do(*words)
+        assert tried.code == 0, tried.err
+        return " ".join(tried.out.split())
+
+
+@pytest.fixture
+def group() -> Iterator[Path]:
+    """A control group with nothing in it; what is left in it is moved out."""
+    if not (GROUPS / "cpu.cfs_quota_us").exists():
+        pytest.skip("no control groups of version 1")
+    folder = GROUPS / f"middlemark-test-{os.urandom(4).hex()}"
+    folder.mkdir()
+    yield folder
+    for pid in (folder / "cgroup.procs").read_text().split():
+        (GROUPS / "cgroup.procs").write_text(pid)
+    folder.rmdir()
+
+
+def within(group: Path) -> tuple[str, ...]:
+    return ("sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh")
+
+
+@needs("cyclonedds")
+def test_a_receive_buffer_that_is_too_small_is_named_and_lifted(bench: Bench) -> None:
+    here = Diagnosed(bench)
+    key = "Internal/SocketReceiveBufferSize"
+    stream = ("--adapter", "cyclonedds", "--transport", "udp", "--pattern", "stream", "--size", "1m", "--rate", "50")
+    small = ("--reliability", "best-effort", "--depth", "1", "--native", f"cyclonedds.{key}=64KiB")
+    ended = here.run(*stream, *small, "--duration", "500ms", "--trials", "2")
+    first_screen = " ".join(ended.out.split())
+    assert "datagrams found a socket's receive buffer full (RcvbufErrors)" in first_screen
+    limit = here.limits(ended)[0]
+    assert (limit["check"], limit["setting"], limit["before"]) == ("rmem_max", key, "64KiB")
+    said = here.tried(ended, "rmem_max")
+    assert said.startswith(f"{key} 64KiB → {limit['after']}: cyclonedds udp at 1 MiB, received ")
+    assert "(better in 6 of 6 rounds)" in said
+    assert "Kept off; to keep it: --native" in said
+
+
+@needs_root
+@needs("iceoryx")
+def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> None:
+    # Each command has a /dev/shm of its own; what it is in the end goes to stderr.
+    script = 'mount -t tmpfs -o size=6m tmpfs /dev/shm || exit; "$@"; s=$?; stat -f -c "%b×%S" /dev/shm >&2; exit $s'
+    here = Diagnosed(bench, ("unshare", "--mount", "sh", "-c", script, "sh"))
+    stream = ("--adapter", "iceoryx", "--pattern", "stream", "--size", "1m", "--rate", "20", "--depth", "8")
+    ended = here.run(*stream, "--duration", "300ms", "--trials", "1")
+    assert "`mount -o remount,size=" in ended.out, ended.err
+    out = bench.folder / "tries"
+    words = ("diagnose", str(ended.folder), "--try", "dev_shm", "--trials", "6", "--out", str(out), "--quiet")
+    tried = here.do(*words)
+    said = " ".join(tried.out.split())
+    assert said.startswith("/dev/shm 6291456 → "), tried.err
+    assert "measured in 0 of 6 → 6 of 6 trials" in said
+    assert "(better in 6 of 6 rounds)" in said
+    assert said.endswith("Kept off; to keep it: middlemark tune --apply dev_shm")
+    assert "1536×4096" in tried.err, "it is put back"
+
+
+@pytest.mark.full  # its roles take both processors of a small machine for seconds, from other tests too
+@needs_root
+@needs("cyclonedds")
+def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, group: Path) -> None:
+    budget = group / "cpu.rt_runtime_us"
+    try:
+        budget.write_text("200000")
+    except OSError as error:
+        pytest.skip(f"this kernel gives a group no real-time budget: {error}")
+    here = Diagnosed(bench, within(group))
+    trips = ("--adapter", "cyclonedds", "--transport", "udp", "--size", "1k", "--rate", "500", "--receive", "poll")
+    # The budget's period is a second: in a shorter trial nothing is sent after the stop, and nothing is late.
+    ended = here.run(*trips, "--priority", "fifo:20", "--duration", "2s", "--trials", "2")
+    limit = here.limits(ended)[0]
+    assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_rt", str(budget), "200000")
+    said = here.tried(ended, "cgroup_rt")
+    assert said.startswith(f"{budget} 200000 → {limit['after']}: cyclonedds udp at 1 KiB, p50 -")
+    assert "(faster" in said
+    assert budget.read_text().strip() == "200000", "it is put back"
+
+
+@needs_root
+@needs("cyclonedds")
+def test_a_groups_quota_is_named_and_lifted(bench: Bench, group: Path) -> None:
+    quota = group / "cpu.cfs_quota_us"
+    quota.write_text("15000")
+    here = Diagnosed(bench, within(group))
+    trips = ("--adapter", "cyclonedds", "--transport", "udp", "--size", "1k", "--rate", "2k")
+    ended = here.run(*trips, "--duration", "1s", "--trials", "2")
+    limit = here.limits(ended)[0]
+    assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_cpu", str(quota), "15000")
+    assert "quota of" in limit["sentence"]
+    said = here.tried(ended, "cgroup_cpu", trials=10)
+    assert said.startswith(f"{quota} 15000 → -1: cyclonedds udp at 1 KiB, p50 -")
+    assert "(faster" in said
+    assert quota.read_text().strip() == "15000", "it is put back"
+
+
+@pytest.mark.usefixtures("null_worker")
+def test_a_row_without_evidence_has_no_sentence_and_nothing_to_try(bench: Bench) -> None:
+    here = Diagnosed(bench)
+    ended = here.run("--adapter", "null", "--size", "64", "--samples", "500", "--trials", "1")
+    assert [each for each in here.limits(ended) if each["check"] not in BY_EVIDENCE_OF_OTHERS] == []
+    refused = here.do("diagnose", str(ended.folder), "--try", "rmem_max")
+    assert refused.code == 2
+    assert "no trial has evidence of rmem_max" in refused.err
+
+
+PLAIN = (
+    *(("--adapter", each, "--size", "1k") for each in ("cyclonedds", "fastdds", "zeromq", "iceoryx", "udp", "tcp")),
+    *(
+        ("--adapter", each, "--pattern", "stream", "--size", "64k", "--rate", "100")
+        for each in ("cyclonedds", "fastdds", "zeromq", "zenoh")
+    ),
+)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("words", PLAIN * 2, ids=lambda words: "-".join(words[1::2]))
+def test_where_no_limit_was_planted_none_is_named(bench: Bench, words: tuple[str, ...]) -> None:
+    if words[1] not in executables():
+        pytest.skip(f"{words[1]} was not built here")
+    here = Diagnosed(bench)
+    ended = here.run(*words, "--duration", "500ms", "--trials", "3")
+    assert [each for each in here.limits(ended) if each["check"] not in BY_EVIDENCE_OF_OTHERS] == []

@@ -1,0 +1,158 @@
+"""`middlemark doctor` on this machine: a dozen limits planted in namespaces of its own, and none of them unplanted."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from product import ROOT, Bench, Ended
+
+PRODUCT = (sys.executable, "-W", "error", "-m", "middlemark")
+FRAGMENTS = """
+echo 1 > /proc/sys/net/ipv4/ipfrag_low_thresh
+echo 65536 > /proc/sys/net/ipv4/ipfrag_high_thresh
+"""
+PLANT = f"""
+set -e
+mount -o remount,size=16m /dev/shm
+echo left > /dev/shm/fast_datasharing_01.0f
+ip link set lo mtu 1500
+echo 0 > /proc/sys/net/ipv4/tcp_window_scaling
+echo '4096 87380 262144' > /proc/sys/net/ipv4/tcp_rmem
+{FRAGMENTS}
+echo 40000000 > /proc/$$/timerslack_ns
+export CYCLONEDDS_URI=file:///nowhere.xml
+cp "$(command -v sleep)" /tmp/iox-roudi && /tmp/iox-roudi 60 &
+"$1" -c 'import socket, time; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(("", 7400)); time.sleep(60)' &
+until grep -qx iox-roudi /proc/[0-9]*/comm && grep -q ':1CE8 ' /proc/net/udp; do sleep 0.05; done
+ulimit -r 0 -l 64
+exec taskset -c 0 setpriv --bounding-set -sys_nice,-ipc_lock "$@"
+"""
+PLANTED = {
+    "dev_shm": ("limits", "mount -o remount,size="),
+    "shm_leftovers": ("note", "rm -r /dev/shm/fast_datasharing_01.0f"),
+    "mtu": ("limits", "ip link set dev lo mtu 65536"),
+    "tcp_window_scaling": ("limits", "sysctl -w net.ipv4.tcp_window_scaling=1"),
+    "tcp_rmem": ("limits", "sysctl -w net.ipv4.tcp_rmem='4096 87380 4194304'"),
+    "ipfrag_high_thresh": ("limits", "sysctl -w net.ipv4.ipfrag_high_thresh=134217728"),
+    "timer_slack": ("limits", "echo 50000 > /proc/"),
+    "environment": ("falsifies", "unset CYCLONEDDS_URI"),
+    "daemons": ("limits", "kill "),
+    "participants": ("note", "ss -lunp"),
+    "rtprio": ("limits", "ulimit -r 98"),
+    "memlock": ("limits", "ulimit -l unlimited"),
+    "cpuset": ("falsifies", "taskset "),
+}
+
+
+def doctor(bench: Bench, *arguments: str, command: tuple[str, ...] = PRODUCT) -> Ended:
+    return bench.run("doctor", *arguments, command=command)
+
+
+def found(ended: Ended) -> dict[str, Any]:
+    assert ended.code in (0, 4), ended.err
+    return {each["check"]: each for each in json.loads(ended.out)["findings"]}
+
+
+def test_each_planted_limit_is_named_with_its_severity_and_command_and_unplanted_none_of_them(bench: Bench) -> None:
+    alone = (str(ROOT / "scripts/alone"),)
+    asked = ("--no-probes", "--format", "json")
+    unplanted = doctor(bench, *asked, command=(*alone, *PRODUCT))
+    assert not found(unplanted).keys() & PLANTED.keys()
+    planted = doctor(bench, *asked, command=(*alone, "bash", "-c", PLANT, "plant", *PRODUCT))
+    told = found(planted)
+    assert {name: told[name]["severity"] for name in PLANTED if name in told} == {
+        name: severity for name, (severity, _) in PLANTED.items()
+    }
+    for name, (_, command) in PLANTED.items():
+        assert told[name]["remedy"].startswith(command)
+    assert planted.code == 4
+
+
+GROUP = f"middlemark-test-{os.urandom(4).hex()}"
+
+
+def group(controller: str, name: str, value: str) -> Iterator[tuple[str, ...]]:
+    """Yield the beginning of a command that runs in a control group of its own, with that limit; none: not here."""
+    base = Path("/sys/fs/cgroup", controller)  # version 1
+    folder = (base if base.is_dir() else base.parent) / GROUP
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made here: {error}")
+    try:
+        limit = next(
+            (each for each in (folder / f"{controller}.{part}" for part in name.split("|")) if each.exists()), None
+        )
+        if limit is None:
+            pytest.skip(f"a control group here has no {controller}.{name}")
+        limit.write_text(value if limit.name != "cpu.max" else f"{value} 100000")
+        yield ("sh", "-c", f'echo $$ > {folder}/cgroup.procs && exec "$@"', "in")
+    finally:
+        folder.rmdir()
+
+
+@pytest.mark.parametrize(
+    ("check", "controller", "name", "value"),
+    [
+        ("cgroup_cpu", "cpu", "cfs_quota_us|max", "50000"),
+        ("cgroup_memory", "memory", "limit_in_bytes|max", str(400 << 20)),
+        ("cgroup_rt", "cpu", "rt_runtime_us", "0"),
+    ],
+)
+def test_a_limit_of_the_control_group_is_named(
+    bench: Bench, check: str, controller: str, name: str, value: str
+) -> None:
+    asked = ("--no-probes", "--format", "json")
+    assert check not in found(doctor(bench, *asked))
+    for prefix in group(controller, name, value):
+        told = found(doctor(bench, *asked, command=(*prefix, *PRODUCT)))
+        assert told[check]["severity"] == ("falsifies" if check == "cgroup_cpu" else "limits")
+        assert GROUP in told[check]["remedy"]
+
+
+def test_json_has_the_shape_that_is_documented_and_the_status_follows_from_it(bench: Bench) -> None:
+    ended = doctor(bench, "--format", "json")
+    told = json.loads(ended.out)
+    assert list(told) == ["schema", "checks", "findings", "probes"]
+    assert told["schema"] == 1
+    assert told["checks"] >= 25
+    fields = ["check", "severity", "seen", "why", "rows", "remedy", "persist", "risk"]
+    for each in told["findings"]:
+        assert list(each) == fields
+        assert all(isinstance(text, str) for text in each.values())
+    assert ended.code == (4 if any(each["severity"] != "note" for each in told["findings"]) else 0)
+    probes = told["probes"]
+    absent = probes.pop("absent")
+    assert all(figure > 0 for figure in probes.values() if figure is not None)
+    if absent == []:
+        assert probes["wake_up_asleep_ns"] > probes["clock_ns"]
+    else:  # on a machine as busy as the tests make it
+        assert all(any(each.startswith(f"{name}:") for each in absent) for name, figure in probes.items() if not figure)
+
+
+@pytest.mark.parametrize(("suite", "told"), [("udp", True), ("shm", False)])
+def test_a_suite_is_judged_for_what_it_asks_for_and_no_more(bench: Bench, suite: str, told: bool) -> None:
+    bench.suite(f'[[sweep]]\nadapter = "{suite}"\nsize = "1m"\nfloors = false\n', name=suite)
+    plant = f'{FRAGMENTS}\nip link set lo mtu 1500\nexec "$@"'
+    command = (str(ROOT / "scripts/alone"), "bash", "-c", plant, "plant", *PRODUCT)
+    ended = doctor(bench, "--suite", f"./{suite}.toml", "--no-probes", "--format", "json", command=command)
+    names = found(ended)
+    assert ("mtu" in names, "ipfrag_high_thresh" in names) == (told, told)
+    if told:
+        assert names["mtu"]["rows"] == "udp over udp at 1 MiB"
+
+
+def test_a_suite_that_is_not_there_is_a_wrong_request(bench: Bench) -> None:
+    ended = doctor(bench, "--suite", "no-such", "--no-probes")
+    assert ended.code == 2
+    assert "no-such" in ended.err
+
+
+def test_one_screen_begins_with_the_answer(bench: Bench) -> None:
+    first, second, *_ = doctor(bench, "--no-probes").out.splitlines()
+    assert "by 50 checks for middlewares in general" in first
+    assert second == "" or second.startswith("Nothing is changed.")

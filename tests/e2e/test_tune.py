@@ -1,0 +1,189 @@
+"""Settings of the machine are changed and put back by the product itself, whatever ends it."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from product import ROOT, Bench, Ended
+
+from middlemark.sites.channel import WorkerFailedError
+from middlemark.sites.namespace import Holder
+
+pytestmark = pytest.mark.usefixtures("null_worker")
+
+TIME, MEMORY = "net.ipv4.ipfrag_time", "net.ipv4.ipfrag_high_thresh"
+FIN = "net.ipv4.tcp_fin_timeout"
+RUN = ("run", "--adapter", "null", "--size", "64", "--samples", "20", "--trials", "1", "--no-floors", "--quiet")
+
+
+class Place:
+    """The product in a network namespace, with a journal of its own."""
+
+    def __init__(self, bench: Bench, prefix: tuple[str, ...]) -> None:
+        self.bench = bench
+        self.prefix = prefix
+        self.environment = {"XDG_STATE_HOME": str(bench.folder / "state")}
+        self.journal = bench.folder / "state/middlemark/changed.json"
+
+    def run(self, *words: str, point: int | None = None) -> Ended:
+        module = ["-m", "middlemark"] if point is None else [str(ROOT / "tests/e2e/killed.py"), str(point)]
+        command = [*self.prefix, sys.executable, *module]
+        return self.bench.start(*words, command=command, environment=self.environment).ended()
+
+    def value(self, name: str) -> str:
+        argv = [*self.prefix, "sysctl", "-n", name]
+        return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def place(bench: Bench) -> Iterator[Place]:
+    try:
+        holder = asyncio.run(Holder.alone())
+    except WorkerFailedError as error:
+        pytest.skip(error.text)
+    yield Place(bench, holder.namespace.prefix)
+    holder.end()
+
+
+def test_what_is_applied_stays_until_it_is_restored(place: Place) -> None:
+    before = place.value(TIME)
+    assert before == "30"
+    planned = place.run("tune", "--plan", "ipfrag_time")
+    assert planned.code == 0
+    assert planned.out.startswith(f"sysctl -w {TIME}=")
+    assert place.value(TIME) == before, "a plan changes nothing"
+    applied = place.run("tune", "--apply", "ipfrag_time")
+    assert applied.code == 0, applied.err
+    now = place.value(TIME)
+    assert now != before
+    assert f"{TIME} = {now}" in applied.out
+    assert f"{TIME} = {now} (before: {before})" in place.run("tune").out
+    listed = place.run("list", "suites")
+    assert listed.err == "", "it was asked for: nothing is owed"
+    restored = place.run("tune", "--restore")
+    assert (restored.code, restored.out) == (0, f"{TIME} = {before}\n")
+    assert place.value(TIME) == before
+    assert place.run("tune", "--restore").out == "nothing is changed\n"
+
+
+def test_a_check_that_is_none_is_named_with_the_nearest(place: Place) -> None:
+    ended = place.run("tune", "--apply", "ipfrag_tim")
+    assert ended.code == 2
+    assert "there is no check ipfrag_tim; did you mean 'ipfrag_time'?" in ended.err
+
+
+def test_a_setting_is_made_for_each_trial_and_back_after_it(place: Place) -> None:
+    suite = place.bench.folder / "suite.toml"
+    suite.write_text(
+        "[[sweep]]\nadapter = 'null'\ntransport = 'memory'\nsize = 64\nsamples = 20\ntrials = 2\nfloors = false\n"
+        f"system = {{ '{FIN}' = [60, 31] }}\n"
+    )
+    ended = place.run("run", str(suite), "--quiet", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert [each["system"] for each in ended.document["cells"]] == [f"{FIN}=60", f"{FIN}=31"]
+    assert place.value(FIN) == "60"
+    assert not place.journal.exists()
+    compared = place.run("compare", "--by", "system", str(ended.folder), "--format", "json")
+    assert compared.code == 0, compared.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ("net.ipv4.no_such_thing=1", "there is no such setting on this kernel"),
+        ("kernel.core_pattern=x", "is not among what may be set here"),
+        (f"{FIN}=abc", "the kernel refuses abc"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_with_the_reason(place: Place, setting: str, why: str) -> None:
+    ended = place.run(*RUN, "--system", setting)
+    assert ended.code in (2, 3)
+    assert why in ended.err + ended.out.replace("\n           ", " ")
+    assert place.value(FIN) == "60"
+    assert not place.journal.exists()
+
+
+def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(place: Place) -> None:
+    command = [*place.prefix, sys.executable, "-m", "middlemark"]
+    words = ("run", "--adapter", "null", "--size", "64", "--duration", "30s", "--no-floors", "--quiet")
+    run = place.bench.start(*words, "--system", f"{FIN}=31", command=command, environment=place.environment)
+    from product import until
+
+    until(run.measuring)
+    assert place.value(FIN) == "31"
+    run.process.kill()
+    run.process.communicate()
+    said = place.run("list", "suites").err
+    assert f"{FIN} is 31 (before: 60)" in said
+    assert "middlemark tune --restore" in said
+    assert place.run("tune", "--restore").code == 0
+    assert place.value(FIN) == "60"
+    run.kill()
+
+
+def test_without_root_and_without_sudo_the_commands_are_printed(place: Place) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root becomes somebody else")
+    # Everything is imported while it may be read: this checkout may be root's alone.
+    imported = ("commands.tune", "runs.remedies", "system.changes", "system.checks", "interrupts", "cli")
+    program = "".join(f"import middlemark.{each}\n" for each in imported)
+    program += "import os; os.setgid(65534); os.setuid(65534); os.environ['PATH'] = '/nowhere'; middlemark.cli.main()"
+    command = [*place.prefix, sys.executable, "-c", program]
+    ended = place.bench.start("tune", "--apply", "ipfrag_time", command=command, environment=place.environment).ended()
+    assert ended.code == 1, ended.err
+    assert f"  sysctl -w {TIME}=" in ended.out
+    assert place.value(TIME) == "30"
+
+
+def test_a_file_under_etc_is_written_only_when_asked_and_removed_by_restore(place: Place) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root writes under /etc")
+    etc = place.bench.folder / "sysctl.d"
+    etc.mkdir()
+    script = (
+        'mount --bind "$1" /etc/sysctl.d && shift && exec "$@"'  # in a mount namespace: the machine's own is not met
+    )
+    place.prefix = (*place.prefix, "unshare", "--mount", "sh", "-c", script, "sh", str(etc))
+    applied = place.run("tune", "--persist", "ipfrag_time")
+    assert applied.code == 0, applied.err
+    [file] = etc.iterdir()
+    lines = file.read_text().splitlines()
+    assert lines[0].startswith("# Written by `middlemark tune --persist`")
+    assert lines[1].startswith(f"{TIME} = ")
+    [entry] = json.loads(place.journal.read_text())
+    place.journal.write_text(json.dumps([entry | {"boot": "the one before"}]))  # what the file does at every boot
+    assert place.run("tune", "--restore").code == 0
+    assert list(etc.iterdir()) == []
+    assert place.value(TIME) == "30"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("interruptions", [10, pytest.param(200, marks=pytest.mark.full)])
+def test_whatever_kills_tune_or_a_run_nothing_stays_changed(place: Place, interruptions: int) -> None:
+    before = {name: place.value(name) for name in (TIME, MEMORY, FIN)}
+    draw = random.Random(interruptions)
+    apply = ("tune", "--apply", "ipfrag_time", "ipfrag_high_thresh")
+    trial = (*RUN, "--system", f"{FIN}=31&{TIME}=7")
+    left = ended = 0
+    for number in range(interruptions):
+        words = trial if number % 4 == 0 else apply
+        if number % 5 == 4:  # killed while it puts back
+            place.run(*apply)
+            words = ("tune", "--restore")
+        code = place.run(*words, point=draw.randrange(3, 24)).code
+        ended += code == -signal.SIGKILL
+        left += any(place.value(name) != was for name, was in before.items())
+        restored = place.run("tune", "--restore")
+        assert restored.code == 0, restored.err
+        assert {name: place.value(name) for name in before} == before
+        assert not place.journal.exists()
+    assert ended >= interruptions // 2, "most were not killed: the points lie beyond the end"
+    assert left, "no kill came between a change and its end: nothing was put to the test"
+    for run in place.bench.runs:
+        run.kill()

@@ -1,0 +1,84 @@
+"""What `doctor` prints, and what a plan asks of the machine."""
+
+import json
+
+import pytest
+from descriptions import EVERYONE
+from planning import plan_of
+
+from middlemark.runs.needs import needs_of
+from middlemark.show import View
+from middlemark.show.doctor import render_json, render_text
+from middlemark.system.check import Finding, Severity
+from middlemark.system.tried import Tried
+
+
+def finding(severity: Severity, check: str = "mtu", remedy: str = "ip link") -> Finding:
+    return Finding(check=check, severity=severity, seen="it is low", why="it costs", rows="udp", remedy=remedy)
+
+
+@pytest.mark.parametrize(
+    ("severities", "answer"),
+    [
+        ([], "Nothing here falsifies or limits results, by 50 checks for middlewares in general."),
+        (["note"], "Nothing here falsifies or limits results, by 50 checks for middlewares in general."),
+        (["limits"], "1 thing will limit results here, by 50 checks for middlewares in general."),
+        (["falsifies", "falsifies"], "2 things will falsify results here, by 50 checks for middlewares in general."),
+        (
+            ["falsifies", "limits", "limits", "note"],
+            "1 thing will falsify results here, 2 things will limit them, by 50 checks for middlewares in general.",
+        ),
+    ],
+)
+def test_the_first_line_is_the_answer(severities: list[Severity], answer: str) -> None:
+    assert render_text([finding(each) for each in severities], 50, None, View(), None).splitlines()[0] == answer
+
+
+def test_a_command_is_on_a_line_of_its_own_and_never_wrapped() -> None:
+    long = "sysctl -w " + " ".join(f"net.core.setting_{number}=1" for number in range(20))
+    lines = render_text([finding("limits", remedy=long)], 50, None, View(width=60), None).splitlines()
+    assert f"    {long}" in lines
+    assert max(len(line) for line in lines if line.strip() != long) <= 100
+
+
+def test_notes_are_a_line_each_unless_more_is_asked_for() -> None:
+    found = [finding("note", check="turbo")]
+    short, long = (render_text(found, 50, None, View(warnings=each), "car") for each in (False, True))
+    assert "turbo: it is low" in short
+    assert "it costs" not in short
+    assert "why: it costs" in long
+    assert "for the suite car" in short
+
+
+def test_what_somebody_else_wrote_cannot_move_the_cursor() -> None:
+    evil = Finding(check="environment", severity="falsifies", seen="X=\033[2J\n", why="", rows="", remedy="unset X\033")
+    assert "\033" not in render_text([evil], 50, None, View(), None)
+    assert json.loads(render_json([evil], 50, None))["probes"] == {}
+
+
+def test_what_was_tried_is_shown_and_what_was_not_says_why() -> None:
+    tried = Tried(line_ns=540.0, gaps_hz=471.2, longest_gap_ns=56_000.0, absent=("not built: udp",))
+    shown = render_text([], 50, tried, View(), None)
+    assert "a line between processors, there and back: 0.54 µs" in shown
+    assert "a spinning thread stands still: 471 times a second, the longest 56.0 µs" in shown
+    assert "not tried: not built: udp" in shown
+    assert "TCP" not in shown
+
+
+def test_a_plan_asks_for_what_its_rows_do() -> None:
+    text = (
+        '[[sweep]]\nadapter = ["udp", "shm"]\nsize = ["64", "1m"]\nreceive = "poll"\npriority = "fifo:70"\ntrials = 1\n'
+    )
+    needs = needs_of(plan_of(text), EVERYONE, "eth1")
+    assert {(row.name, row.size, row.carriers) for row in needs.rows} == {
+        ("udp", 64, ("udp",)),
+        ("udp", 1 << 20, ("udp",)),
+        ("shm", 64, ("shared-memory",)),
+        ("shm", 1 << 20, ("shared-memory",)),
+    }
+    assert {(row.polls, row.priority, row.cpus, row.roles) for row in needs.rows} == {(True, 70, (0, 1), 2)}
+    assert needs.interfaces == ("eth1",)
+    assert needs.adapters == ("udp", "shm")
+    assert needs.shm_bytes >= 2 << 20
+    assert needs.memory_bytes > 0
+    assert not needs.sleeping
