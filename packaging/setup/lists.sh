@@ -17,11 +17,15 @@ package_list() {
   done
 }
 
-# adapters_of DISTRIBUTION: those whose packages it has, and those that ask for none.
+# The sections [pypi]: a line PACKAGE==VERSION PYTHON PLATFORM sha256:HASH, as pip names them, for each processor that there is a wheel for.
+pypi_list() { cat /dev/null "$root"/adapters/*/packages.txt 2>/dev/null | awk '/^\[/ { ours = $1 == "[pypi]"; next } ours && NF && !/^#/'; }
+
+# adapters_of DISTRIBUTION: those whose packages it has, on this processor, and those that ask for none.
 adapters_of() {
   local folder
   for folder in "$root"/adapters/*/; do
     if [[ ! -f ${folder}CMakeLists.txt ]]; then continue; fi
+    if grep -qsF "[pypi]" "${folder}packages.txt" && ! grep -q "_$(uname -m) " "${folder}packages.txt"; then continue; fi
     if [[ ! -f ${folder}packages.txt ]] || grep -qF "[$1]" "${folder}packages.txt"; then basename "$folder"; fi
   done
 }

@@ -3,7 +3,6 @@
 # set_up_packages base|check: `base` is every section except [check].
 set_up_packages() {
   local wanted=$1 list missing=() required=() section package line
-  source "$root/packaging/setup/lists.sh"
   list=$(package_list "$(distribution_id)")
   if [[ -z $list ]]; then
     look_for_what_is_needed "$wanted"

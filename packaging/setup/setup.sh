@@ -6,7 +6,7 @@ here=$(readlink -f -- "${BASH_SOURCE[0]}")
 root=${here%/packaging/setup/setup.sh}
 cd "$root"
 exec 1>&2 </dev/null
-for part in stages say packages python workers web; do source "$root/packaging/setup/$part.sh"; done
+for part in stages say lists packages python pypi workers web; do source "$root/packaging/setup/$part.sh"; done
 
 main() {
   local stage again=
@@ -41,7 +41,9 @@ do_stage() {
     check-packages) set_up_packages check ;;
     python) set_up_python ;;
     check-python) set_up_check_python ;;
+    pypi) set_up_pypi ;;
     workers) set_up_workers ;;
+    worker-*) set_up_worker "${1#worker-}" ;;
     web) set_up_web ;;
     check-web) set_up_check_web ;;
   esac

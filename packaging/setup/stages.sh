@@ -3,6 +3,18 @@
 
 readonly setup_state=$root/build/setup
 
+# Sets `stages`, what a start needs. An adapter in Rust takes minutes to compile, so it has a stage of its own, worker-NAME: it runs when
+# `./middlemark build` or a run asks for that adapter, and from then on keeps it fresh.
+all_stages() {
+  local crate name
+  stages=(packages python pypi workers web)
+  for crate in "$root"/adapters/*/Cargo.toml; do
+    name=${crate%/Cargo.toml}
+    name=${name##*/}
+    if [[ -x $root/build/workers/middlemark-worker-$name ]]; then stages+=("worker-$name"); fi
+  done
+}
+
 # Sets `inputs`: the files and folders that make a stage stale when they change.
 inputs_of() {
   local file
@@ -17,8 +29,9 @@ inputs_of() {
     check-python) inputs=("$root/packaging/requirements-dev.lock" "$setup_state/python") ;;
     web) inputs=("$root/web" "$root/src/middlemark/show/html/scripts" "$root/packaging/requirements-node.lock") ;;
     check-web) inputs=("$root/web" "$setup_state/web") ;;
+    pypi) inputs=("$root/adapters") ;;
     # The state of dpkg: installing or removing a middleware adds or removes an adapter.
-    workers) inputs=("$root/"{core,adapters,cmake,CMakeLists.txt} /var/lib/dpkg/status) ;;
+    workers | worker-*) inputs=("$root/"{core,probe,adapters,cmake,CMakeLists.txt} "$setup_state/pypi" /var/lib/dpkg/status) ;;
   esac
 }
 
@@ -26,7 +39,7 @@ inputs_of() {
 # stage stale.
 identity_of() {
   identity=$root
-  if [[ $1 == workers ]]; then identity+="|${CXX:-}|${CXXFLAGS:-}|${LDFLAGS:-}|${CMAKE_PREFIX_PATH:-}|${AMENT_PREFIX_PATH:-}"; fi
+  if [[ $1 == worker* ]]; then identity+="|${CXX:-}|${CXXFLAGS:-}|${LDFLAGS:-}|${CMAKE_PREFIX_PATH:-}|${AMENT_PREFIX_PATH:-}"; fi
 }
 
 # Whether a stage is fresh. Compares the change time of inodes (-cnewer), which no checkout, copy or touch can set back.
@@ -38,7 +51,7 @@ is_fresh() {
   [[ $vouched == "$identity" ]] || return 1
   case $1 in
     python | check-python) [[ -x $root/.venv/bin/python ]] || return 1 ;;
-    workers) [[ -d $root/build/workers ]] || return 1 ;;
+    workers | worker-*) [[ -d $root/build/workers ]] || return 1 ;;
     web) [[ -f $root/build/web/report.js || -f $root/build/web/absent ]] || return 1 ;;
     check-web) [[ -f $root/build/web/report.js && -d $root/build/npm/node_modules ]] || return 1 ;;
   esac

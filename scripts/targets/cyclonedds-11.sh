@@ -3,6 +3,7 @@
 # it is whatever this host has set for crates. Wants iceoryx's headers and RouDi (libiceoryx-posh-dev, libiceoryx-binding-c-dev,
 # iceoryx) and the set-up that ./check makes. Sourced by scripts/check-in.
 
+# shellcheck shell=bash disable=SC2154,SC1091
 readonly home=$root/build-check-in/$target
 readonly checkout=$home/checkout
 readonly prefix=$home/prefix

@@ -3,42 +3,23 @@
 # shellcheck shell=bash disable=SC2154
 
 readonly home=$root/build-check-in/$target
-readonly system=$home/root
-readonly checkout=$system/middlemark  # /middlemark in there
+source scripts/systems.sh
 
 check_in() {
-  local tool what='the work tree' status=0
-  if (( EUID != 0 )); then fail "$target is a system in a folder: it takes root to make it and to enter it" "sudo scripts/check-in $target"; fi
-  for tool in debootstrap unshare setpriv ip git; do
-    command -v "$tool" >/dev/null || fail "there is no $tool here" "apt install debootstrap util-linux iproute2 git"
-  done
-  log=$home/check-in.log
-  : >"$log"
-
-  if [[ ! -d $system ]]; then make_system; fi
+  local what='the work tree' status=0
+  can_make_systems
+  make_system trixie
   if [[ -z $dirty ]]; then what=$(git log -1 --format='the commit %h (%s)'); fi
   say "copying $what to build-check-in/$target"
   checkout_into "$checkout"
   say "packages and Python, set up as ./middlemark and ./check do it"
   logged scripts/inside --show /etc/pip.conf --show /etc/ssl/certs/ca-certificates.crt "$system" \
-    /middlemark/packaging/setup/setup.sh packages check-packages python check-python || fail "they were not set up; the whole log is $log"
+    /middlemark/packaging/setup/setup.sh packages check-packages python check-python pypi || fail "they were not set up; the whole log is $log"
   choose_adapters
   build_workers
   run_conformance || status=1
   sum_up || status=1
   return "$status"
-}
-
-make_system() {
-  local mirror
-  # shellcheck disable=SC2016
-  mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | sed -n 1p)}
-  if [[ -z $mirror ]]; then fail "this host's apt has no mirror of Debian" "name one: MIRROR=<address> scripts/check-in $target"; fi
-  say "making Debian 13 in build-check-in/$target (debootstrap; some minutes)"
-  rm -rf --one-file-system "$system.part"
-  logged nice debootstrap --variant=minbase --include=ca-certificates trixie "$system.part" "$mirror" ||
-    fail "debootstrap failed; the whole log is $log" "cat build-check-in/$target/root.part/debootstrap/debootstrap.log"
-  mv "$system.part" "$system"
 }
 
 # Sets `chosen`: those that were asked for, or every adapter that the distribution has what it asks for; and null, which the

@@ -1,53 +1,19 @@
 """What `pip install .` gives: the command with its workers inside, and the CMake package for adapters elsewhere."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from installing import PIP, ROOT, Installed, run
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = {"unixgram": "out-of-tree-adapter", "unixgram-rust": "rust-adapter"}
 CARGO = shutil.which("cargo") or (Path.home() / ".cargo/bin/cargo").exists()
 
 pytestmark = pytest.mark.slow
-
-
-class Installed(NamedTuple):
-    """A virtual environment with the package in it: the command, and the package's folder."""
-
-    command: Path
-    package: Path
-
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run the command in a folder that is not a checkout."""
-        return run([self.command, *arguments], cwd=self.command.parents[2], env=environment)
-
-
-def run(
-    command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    closed = subprocess.DEVNULL
-    # Nothing of this checkout may be found: the installed package is tested.
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("MIDDLEMARK", "PYTHON"))}
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**clean, **(env or {})},
-        stdin=closed,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
-    return done
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +22,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("installed")
     run([sys.executable, "-m", "venv", folder / "venv"], cwd=folder)
     python = folder / "venv" / "bin" / "python"
-    pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     build = f"build-dir={ROOT / 'build' / 'package'}"  # what has not changed is not compiled again
     settings = [build, "cmake.define.MIDDLEMARK_ADAPTERS=null", "cmake.build-type=Debug"]
-    run([*pip, *(f"--config-settings={each}" for each in settings), ROOT], cwd=folder)
-    package = run([python, "-c", "import middlemark; print(middlemark.__path__[0])"], cwd=folder).stdout.strip()
-    return Installed(folder / "venv" / "bin" / "middlemark", Path(package))
+    run([python, *PIP, *(f"--config-settings={each}" for each in settings), ROOT], cwd=folder)
+    return Installed.in_venv(folder / "venv")
 
 
 class Elsewhere(NamedTuple):
@@ -98,6 +62,11 @@ def test_the_workers_are_inside_the_package(installed: Installed) -> None:
     assert re.search(r"^null\s", installed.run("list", "adapters").stdout, re.MULTILINE)
 
 
+def test_the_manual_page_is_where_man_looks(installed: Installed) -> None:
+    page = installed.command.parents[1] / "share" / "man" / "man1" / "middlemark.1"
+    assert page.read_bytes() == (ROOT / "docs" / "middlemark.1").read_bytes()
+
+
 def test_the_suites_are_inside_the_package(installed: Installed) -> None:
     shown = installed.run("list", "suites").stdout
     for suite in (ROOT / "suites").glob("*.toml"):
@@ -123,10 +92,22 @@ def test_what_reports_draw_with_is_inside_the_package_with_its_licences(installe
     assert {each.suffix for each in ours.rglob("*") if each.is_file()} >= {".mjs", ".css", ".html"}
 
 
-def test_every_header_of_the_core_is_installed_and_no_test(installed: Installed) -> None:
-    core, headers = ROOT / "core", installed.package / "include" / "middlemark"
+def test_every_header_of_the_core_and_the_probe_is_installed_and_no_test(installed: Installed) -> None:
+    core, probe = ROOT / "core", ROOT / "probe" / "include" / "middlemark"
+    headers = installed.package / "include" / "middlemark"
     wanted = {each.relative_to(core) for each in core.rglob("*.hpp") if "tests" not in each.relative_to(core).parts}
+    wanted |= {each.relative_to(probe) for each in probe.iterdir()}
     assert {each.relative_to(headers) for each in headers.rglob("*") if each.is_file()} == wanted
+
+
+def test_a_program_in_python_stamps_with_the_library_in_the_package(installed: Installed, tmp_path: Path) -> None:
+    python = installed.command.parent / "python"
+    run([python, *PIP, "cffi>=1.15"], cwd=tmp_path)
+    program = "from middlemark.probe import Probe; topic = Probe('p').topic('t'); topic.sent(1, 1); topic.received(1)"
+    run([python, "-c", program], cwd=tmp_path, env={"MIDDLEMARK_PROBE": str(tmp_path / "stamps")})
+    shown = installed.run("import", str(tmp_path / "stamps"), "--out", str(tmp_path / "runs"), "--format", "json")
+    (cell,) = json.loads(shown.stdout)["cells"]
+    assert (cell["adapter"], cell["received"], cell["lost"]) == ("t (probe)", 1, 0)
 
 
 def test_an_adapter_that_lives_elsewhere_is_found_and_measured(

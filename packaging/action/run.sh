@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# run.sh: what action.yml does. Its inputs are variables INPUT_…, and it can be run by hand. Measures a suite; with a base, another build of each
+# adapter is measured in turns with it, and the status is 4 where that was faster. Whatever comes of it, the results are in INPUT_OUT.
+set -euo pipefail
+root=$(readlink -f -- "${BASH_SOURCE[0]%/*}/../..")
+read -r -a middlemark <<<"${MIDDLEMARK_COMMAND:-$root/middlemark}"
+read -r -a options <<<"${INPUT_OPTIONS:-}"
+out=${INPUT_OUT:-middlemark-results}
+base=${INPUT_BASE:-}
+
+main() {
+  local adapter status=0 asked=()
+  if [[ -n ${INPUT_PREFIX:-} ]]; then export CMAKE_PREFIX_PATH=$INPUT_PREFIX; fi  # the workers are built against it
+  if [[ -n ${INPUT_SUITE:-} ]]; then asked+=("$INPUT_SUITE"); fi
+  if [[ -n ${INPUT_ADAPTER:-} ]]; then asked+=(--adapter "$INPUT_ADAPTER"); fi
+  if [[ -n $base ]]; then
+    if [[ $base == */* ]]; then
+      for adapter in ${INPUT_ADAPTER//,/ }; do "${middlemark[@]}" build "$adapter" --prefix "$base" --as base; done
+      base=base
+    fi
+    asked+=(--against "$base")
+  fi
+
+  mkdir -p "$out"
+  "${middlemark[@]}" run "${asked[@]}" "${options[@]}" --out "$out/runs" --quiet || status=$?
+  if [[ $status == 0 || $status == 1 || $status == 4 ]]; then show; fi
+  exit "$status"
+}
+
+# What was measured, for people and for what reads JUnit's format.
+show() {
+  local summary=() runs=("$out"/runs/*/)  # their names begin with their time
+  if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then summary=(--step-summary); fi
+  "${middlemark[@]}" report "${runs[-1]}" --html "$out/report.html" --markdown "$out/report.md" "${summary[@]}" || true  # no HTML without npm
+  "${middlemark[@]}" export "${runs[-1]}" --to junit --out "$out/junit.xml"  # each configuration, and what is expected of the two builds
+}
+
+main

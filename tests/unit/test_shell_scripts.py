@@ -1,0 +1,40 @@
+"""The scripts of the images and of the action, which no machine here can run as they are meant, are at least sound."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted(
+    [*ROOT.glob("packaging/docker/*.sh"), *ROOT.glob("packaging/action/*.sh"), *ROOT.glob("scripts/targets/*.sh")]
+)
+DOCKERFILES = sorted(ROOT.glob("packaging/docker/*.Dockerfile"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda each: str(each.relative_to(ROOT)))
+def test_shellcheck_finds_nothing(script: Path) -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("there is no shellcheck")
+    done = subprocess.run(
+        ["shellcheck", "--external-sources", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("file", DOCKERFILES, ids=lambda each: each.stem)
+def test_a_dockerfile_only_calls_scripts_that_are_there(file: Path) -> None:
+    text = file.read_text()
+    called = re.findall(r'^(?:RUN |ENTRYPOINT \[")/middlemark/(\S+?)"?\]?$', text, re.MULTILINE)
+    assert len(called) == text.count("RUN ") + text.count("ENTRYPOINT") == 3
+    for each in called:
+        assert (ROOT / each).stat().st_mode & 0o111, each
+    assert f"packaging/docker/{file.name}" in (ROOT / "compose.yaml").read_text()
+
+
+def test_what_was_never_run_says_so() -> None:
+    run = {each.stem.removeprefix("docker-") for each in ROOT.glob("scripts/targets/docker-*.sh")}
+    assert run == {"debian-12"}
+    assert {each.stem for each in DOCKERFILES if "Never run by us" not in each.read_text()} == run
