@@ -174,3 +174,49 @@ def iceoryx2(service: str) -> Callable[[int, Path], float]:
         return 1e9 * float(took_s) / float(times)
 
     return run
+
+
+def dbus_calls(size: int, folder: Path) -> float:
+    """Return the mean round trip of a method call through a daemon: what more calls take longer than fewer."""
+    bus = f"unix:path={folder}/bus"
+    daemon = subprocess.Popen(
+        ["dbus-daemon", "--session", "--nofork", "--nosyslog", f"--address={bus}"],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _made(folder / "bus")
+        few, many = (_dbus_calls(size, folder, calls, bus) for calls in (SAMPLES, 9 * SAMPLES))
+    finally:
+        daemon.kill()
+        daemon.wait()
+    return (many - few) / (8 * SAMPLES)
+
+
+def _dbus_calls(size: int, folder: Path, calls: int, bus: str) -> int:
+    """Return the ns that so many calls take, with the start of the tool."""
+    name = "com.example.Echo"
+    echo = subprocess.Popen(
+        ["taskset", "-c", CPUS[-1], "dbus-test-tool", "echo", f"--name={name}"],
+        env={**os.environ, "DBUS_SESSION_BUS_ADDRESS": bus},
+        start_new_session=True,
+    )
+    try:
+        time.sleep(0.5)  # until it has its name
+        spam = ["dbus-test-tool", "spam", f"--dest={name}", "--bytes", f"--payload={'x' * size}", f"--count={calls}"]
+        began = time.monotonic_ns()
+        alone(spam, folder, CPUS[0], DBUS_SESSION_BUS_ADDRESS=bus)
+        return time.monotonic_ns() - began
+    finally:
+        echo.kill()
+        echo.wait()
+
+
+def _made(path: Path) -> None:
+    """Wait until it exists, for ten seconds at most."""
+    until = time.monotonic() + 10
+    while not path.exists():
+        if time.monotonic() > until:
+            raise SystemExit(f"bench: {path} is not there after 10 s")
+        time.sleep(0.05)

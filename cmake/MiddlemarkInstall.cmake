@@ -15,12 +15,20 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/middlemarkConfig.cmake
 # Before 1.0 a minor version may change the contract.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkCdr.cmake
+        DESTINATION ${destination} COMPONENT probe)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkCdr.cmake
               ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake
         DESTINATION ${destination})
 # The crate that adapters in Rust are written with.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/kit/rust/ DESTINATION ${destination}/rust
         FILES_MATCHING PATTERN *.rs PATTERN Cargo.toml PATTERN worker.cpp PATTERN *_tests.rs EXCLUDE PATTERN target EXCLUDE)
+
+# A wheel's own files go into the package; what its "data" folder has goes beside bin/.
+set(manual ${CMAKE_INSTALL_MANDIR}/man1)
+if(SKBUILD_DATA_DIR)
+  set(manual ${SKBUILD_DATA_DIR}/share/man/man1)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/docs/middlemark.1 DESTINATION ${manual})
 
 if(MIDDLEMARK_SUITE_DESTINATION)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/suites/ DESTINATION ${MIDDLEMARK_SUITE_DESTINATION})

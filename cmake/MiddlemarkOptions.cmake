@@ -25,6 +25,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "
 endif()
 option(MIDDLEMARK_WERROR "treat warnings as errors" ${strict})
 
+# A third of what a worker takes to compile is parsing what all of them include. Not with sanitizers: those builds find a missing #include.
+set(precompiled OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT MIDDLEMARK_SANITIZE)
+  set(precompiled ON)
+endif()
+option(MIDDLEMARK_PRECOMPILED "parse the workers' common headers once" ${precompiled})
+
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${MIDDLEMARK_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-stringop-overflow)  # GCC 12 sees one inside fmt's headers that is not there

@@ -15,7 +15,7 @@ function(middlemark_rust_adapter name)
     target_link_libraries(middlemark_rust_worker PRIVATE middlemark::core)
     middlemark_bytes_and_cdr(middlemark_rust_worker)
   endif()
-  middlemark_adapter(${name} SOURCES $<TARGET_OBJECTS:middlemark_rust_worker> LINK middlemark_${crate})
+  middlemark_adapter(${name} LATER SOURCES $<TARGET_OBJECTS:middlemark_rust_worker> LINK middlemark_${crate})
   middlemark_bytes_and_cdr(middlemark-worker-${name})
 endfunction()
 
@@ -37,7 +37,7 @@ function(middlemark_rust_library name)
     set(${ARG_LACKS} "there is no cargo (it needs ${ARG_CARGO} or newer)" PARENT_SCOPE)
     return()
   endif()
-  execute_process(COMMAND ${MIDDLEMARK_CARGO} --version OUTPUT_VARIABLE said ERROR_QUIET)
+  execute_process(COMMAND ${MIDDLEMARK_CARGO} --version --verbose OUTPUT_VARIABLE said ERROR_QUIET)
   string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" version "${said}")
   if(NOT version OR version VERSION_LESS ARG_CARGO)
     set(${ARG_LACKS} "cargo ${version} is older than ${ARG_CARGO}" PARENT_SCOPE)
@@ -45,6 +45,23 @@ function(middlemark_rust_library name)
   endif()
 
   set(crate ${CMAKE_CURRENT_SOURCE_DIR})
+  set(ours --config "patch.crates-io.middlemark-adapter.path='${MIDDLEMARK_RUST}'")
+  # A package is built in one go, so what it cannot have is left out; a checkout builds this later, and cargo says what is wrong then.
+  if(MIDDLEMARK_WORKER_DESTINATION)
+    string(REGEX MATCH "host: ([^\n]+)" host "${said}")
+    foreach(network --offline "")
+      execute_process(COMMAND ${MIDDLEMARK_CARGO} fetch --locked --quiet ${network} --target ${CMAKE_MATCH_1} --manifest-path ${crate}/Cargo.toml ${ours}
+                      RESULT_VARIABLE failed ERROR_VARIABLE told)
+      if(NOT failed)
+        break()
+      endif()
+    endforeach()
+    if(failed)
+      string(REGEX MATCH "error: [^\n]*" told "${told}")
+      set(${ARG_LACKS} "its crates cannot be fetched (cargo: ${told})" PARENT_SCOPE)
+      return()
+    endif()
+  endif()
   set(built ${CMAKE_BINARY_DIR}/cargo)  # one folder for all: what crates share is compiled once
   set(results ${built}/release/libmiddlemark_${name}.a)
   set(what --lib)
@@ -61,7 +78,7 @@ function(middlemark_rust_library name)
   add_custom_command(
     OUTPUT ${results}
     COMMAND ${MIDDLEMARK_CARGO} build --release --locked --quiet ${what} --manifest-path ${crate}/Cargo.toml --target-dir ${built}
-            --config "patch.crates-io.middlemark-adapter.path='${MIDDLEMARK_RUST}'"
+            ${ours}
     ${keep_bench}
     DEPENDS ${sources} ${loop}
     COMMENT "Building the Rust library middlemark_${name} (cargo; some minutes the first time)"

@@ -78,9 +78,11 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def course(tmp_path_factory: pytest.TempPathFactory, scratch: Path) -> Course:
+def course(tmp_path_factory: pytest.TempPathFactory, scratch: Path) -> Iterator[Course]:
     assert scratch.is_dir(), "it comes first: the trials make their folders in it"
-    return Course(tmp_path_factory.mktemp("course"))
+    course = Course(tmp_path_factory.mktemp("course"))
+    yield course
+    course.here.end()
 
 
 @pytest.fixture

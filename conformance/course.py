@@ -82,7 +82,8 @@ class Course:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "samples").mkdir()
-        self.shared = Shared(str(folder), os.urandom(3).hex(), Here(Domains(os.getpid())))
+        self.here = Here(Domains(os.getpid()))
+        self.shared = Shared(str(folder), os.urandom(3).hex(), self.here)
         self._measured: dict[tuple[str, str], Measured] = {}
         self._trials = 0
 

@@ -15,6 +15,7 @@ from middlemark.model.plan import Limits
 from middlemark.sites import residue
 from middlemark.sites.channel import WorkerProcess
 from middlemark.sites.companion import Companion, CompanionSpec
+from middlemark.system.in_use import in_use
 
 
 def left_by(course: Course) -> set[str]:
@@ -54,7 +55,7 @@ def nothing_left(course: Course, scratch: Path) -> Iterator[None]:
     before = left_by(course)
     yield
     left = left_by(course) - before
-    assert left - residue.mapped_or_open(left) == set()
+    assert left - in_use(left) == set()
     assert list(scratch.iterdir()) == []
 
 

@@ -46,7 +46,7 @@ def test_round_trips_come_back_whole(who: Contender, of: str, course: Course) ->
 
 @pytest.mark.parametrize("who", IMAGES, ids=lambda who: who.name)
 def test_a_stream_arrives_whole_and_its_loss_is_counted(who: Contender, course: Course) -> None:
-    depth = None if who.transport.keep_all else 16
+    depth = None if who.transport.keep_all else min(16, who.transport.max_depth or 16)
     cell = typed(who, "image", pattern="stream", depth=depth)
     outcome = course.measure(who, cell, Limits(duration_s=0.25, warmup_s=0.1)).outcome
     assert outcome.failed is None, outcome.failed

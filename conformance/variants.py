@@ -140,7 +140,7 @@ def _deepest(who: Contender, writers: int = 1) -> int | None:
     """
     if who.transport.keep_all:
         return None
-    return LONGEST if who.transport.max_depth is None else who.transport.max_depth // writers
+    return LONGEST if who.transport.max_depth is None else max(1, who.transport.max_depth // writers)
 
 
 def rows_of(who: Contender, every: bool) -> list[Row]:

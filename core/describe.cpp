@@ -24,6 +24,7 @@ Json transport_json(const Transport& transport) {
           {"max_depth", transport.max_depth ? Json(*transport.max_depth) : Json()},
           {"keep_all", transport.keep_all},
           {"companions", transport.companions},
+          {"own_network", transport.own_network},
           {"alone", transport.alone},
           {"best_effort_carrier", transport.best_effort_carrier},
           {"types", types},

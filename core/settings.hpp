@@ -58,8 +58,8 @@ struct Settings : RequestedSettings {
 /// What one transport of an adapter can carry. Everything not listed is refused before anything runs.
 struct Transport {
   std::string name{};  ///< "udp", "shm", "data-sharing", …: unique within the adapter; see as_it_comes
-  /// What must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "process-memory"; "any": the middleware chooses, and
-  /// what is seen is told.
+  /// What must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "message-queue", "process-memory"; "any": the middleware
+  /// chooses, and what is seen is told.
   std::string carrier{};
   std::vector<std::string>
       segments{};  ///< of shared memory: globs of names under /dev/shm, one of which must be mapped; of System V: "SYSV*"
@@ -72,6 +72,7 @@ struct Transport {
   std::optional<std::uint32_t> max_depth{};       ///< nullopt: no bound
   bool keep_all = true;                           ///< keep-all history can be honoured
   bool companions = false;                        ///< a daemon is needed: ask Adapter::companions(settings)
+  bool own_network = false;  ///< it listens on every interface: a trial is given a network that has lo alone
   bool alone = false;  ///< nobody else takes part: a ping without pongs, whose own take() brings back what it published
   std::string best_effort_carrier{};  ///< what moves best effort, where that is not `carrier`; no service of its own
   std::vector<MessageType> types{MessageType::octets};  ///< of messages, octets first

@@ -85,7 +85,7 @@ class CycloneDds {
 
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
     if (settings.transport != "shm") return {};
-    return {cyclonedds::roudi(settings)};
+    return {cyclonedds::roudi(settings, describe().library)};
   }
 
   [[nodiscard]] cyclonedds::Publisher publisher(const Topic& topic, unsigned /*index*/) {

@@ -55,8 +55,8 @@ using iceoryx::data_segment;
   return all;
 }
 
-[[nodiscard]] inline Companion roudi(const Settings& settings) {
-  return iceoryx::roudi(settings, "cyclonedds", {pool_for(settings)});
+[[nodiscard]] inline Companion roudi(const Settings& settings, const std::string& library) {
+  return iceoryx::roudi(settings, "cyclonedds", {pool_for(settings)}, library);
 }
 
 inline void check_roudi(const Settings& settings) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <iceoryx_posh/runtime/posh_runtime.hpp>
+#include <iceoryx_versions.hpp>
 
 #include <iceoryx/roudi.hpp>
 #include <middlemark/adapter.hpp>
@@ -30,7 +31,7 @@ class Iceoryx {
         kit::loaded_library(reinterpret_cast<const void*>(&iox::runtime::PoshRuntime::initRuntime));
     return {.name = "iceoryx",
             .title = "Eclipse iceoryx",
-            .version = library.version,
+            .version = library.version.empty() ? ICEORYX_LATEST_RELEASE_VERSION : library.version,
             .library = library.path,
             .licence = "Apache-2.0",
             .transports = {{.name = "shm",
@@ -60,7 +61,7 @@ class Iceoryx {
 
   static void check(const Settings& settings) { iceoryx::Options{settings}; }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
-    return {iceoryx::roudi(settings, "iceoryx", iceoryx::Options(settings).pools())};
+    return {iceoryx::roudi(settings, "iceoryx", iceoryx::Options(settings).pools(), describe().library)};
   }
 
   [[nodiscard]] iceoryx::Publisher publisher(const Topic& topic, unsigned /*index*/) {

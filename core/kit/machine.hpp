@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -44,10 +45,13 @@ inline void allow_many_descriptors() noexcept {
 }
 
 /// The absolute path of a program on the PATH, or in /usr/sbin, where Debian keeps daemons and which is not on every user's
-/// PATH. Throws AdapterError with the advice.
-[[nodiscard]] inline std::string find_program(const std::string& name, const std::string& advice) {
+/// PATH. `library`: one that has to be of the same installation, <prefix>/lib/…: <prefix>/bin is looked into first.
+/// Throws AdapterError with the advice.
+[[nodiscard]] inline std::string find_program(const std::string& name, const std::string& advice,
+                                              const std::string& library = {}) {
   const char* const path = std::getenv("PATH");
-  const std::string folders = std::string(path != nullptr ? path : "/usr/bin") + ":/usr/sbin:/usr/local/sbin";
+  const std::string same = std::filesystem::path(library).parent_path().parent_path() / "bin";
+  const std::string folders = same + ":" + (path != nullptr ? path : "/usr/bin") + ":/usr/sbin:/usr/local/sbin";
   for (std::size_t at = 0; at <= folders.size();) {
     const std::size_t end = std::min(folders.find(':', at), folders.size());
     std::string candidate = folders.substr(at, end - at) + "/" + name;

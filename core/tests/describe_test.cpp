@@ -49,6 +49,7 @@ Description elaborate() {
   one.max_depth = 4'000'000'000U;
   one.keep_all = false;
   one.companions = true;
+  one.own_network = true;
   one.alone = true;
   Transport two;
   two.name = "udp";
@@ -102,13 +103,14 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_EQ(json.at("max_depth"), 4'000'000'000U);
   EXPECT_EQ(json.at("keep_all"), false);
   EXPECT_EQ(json.at("companions"), true);
+  EXPECT_EQ(json.at("own_network"), true);
   EXPECT_EQ(json.at("alone"), true);
   EXPECT_EQ(json.at("best_effort_carrier"), "udp");
   EXPECT_EQ(json.at("types"), Json::array({"octets", "point-cloud"}));
   EXPECT_EQ(json.at("varying_sizes"), true);
   EXPECT_EQ(json.at("services"), true);
   EXPECT_TRUE(json.at("max_history").is_null());
-  EXPECT_EQ(json.size(), 18U) << "a field this test does not know";
+  EXPECT_EQ(json.size(), 19U) << "a field this test does not know";
 }
 
 TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_default) {
@@ -123,6 +125,7 @@ TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_def
   EXPECT_EQ(json.at("max_bytes"), 64 << 20);
   EXPECT_EQ(json.at("keep_all"), true);
   EXPECT_EQ(json.at("companions"), false);
+  EXPECT_EQ(json.at("own_network"), false);
   EXPECT_EQ(json.at("alone"), false);
   EXPECT_EQ(json.at("types"), Json::array({"octets"}));
 }

@@ -67,6 +67,19 @@ def _terminated(_number: int, _frame: object) -> None:
     os._exit(130)  # exits.INTERRUPTED, which must not be imported here
 
 
+def _tell_what_is_owed() -> None:
+    """Begin with what a run that was killed has left changed on this machine. It looks for one file, as a rule."""
+    if sys.argv[1:2] == ["tune"] or any(each.startswith("_") and each.endswith("_COMPLETE") for each in os.environ):
+        return
+    from middlemark.state import changed
+
+    if os.path.exists(changed()):
+        from middlemark.system.changes import owed
+
+        if told := owed():
+            print(f"middlemark: {told}", file=sys.stderr)
+
+
 def _run() -> int:
     import click
 
@@ -74,6 +87,7 @@ def _run() -> int:
     from middlemark.commands import group
     from middlemark.problems import MeasureError, RequestError
 
+    _tell_what_is_owed()
     try:
         status: object = group.main(prog_name="middlemark", standalone_mode=False)
     except RequestError as error:

@@ -11,7 +11,8 @@ BAD_REQUEST = 2
 NOTHING_MEASURED = 3
 """No cell has a result, or a run's folder cannot be written."""
 WORSE = 4
-"""`--fail-if` of `compare` or `run`: what was not to be is so; `selftest`: more false verdicts than may be."""
+"""`--fail-if` of `compare` or `run`: what was not to be is so; `selftest`: more false verdicts than may be;
+`doctor`: something falsifies or limits results."""
 INTERRUPTED = 130
 """SIGINT or SIGTERM; what was measured by then is kept."""
 

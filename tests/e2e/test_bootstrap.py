@@ -1,6 +1,7 @@
 """The real set-up on first use (cmake, ninja, venv) of a tiny project on an invented distribution."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,8 +25,10 @@ cmake_minimum_required(VERSION 3.22)
 project(tiny LANGUAGES CXX)
 add_executable(middlemark-worker-tiny adapters/main.cpp)
 set_target_properties(middlemark-worker-tiny PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workers)
-add_custom_target(middlemark-workers DEPENDS middlemark-worker-tiny)
+add_custom_target(middlemark-workers-at-once DEPENDS middlemark-worker-tiny)
 message(STATUS "absent: not built, it was not found")
+add_custom_target(middlemark-worker-slow COMMAND touch ${CMAKE_BINARY_DIR}/workers/middlemark-worker-slow
+  COMMAND chmod +x ${CMAKE_BINARY_DIR}/workers/middlemark-worker-slow)
 """
 WORKER = '#include <cstdio>\nint main() { std::puts("%s"); }\n'
 COMMAND = """
@@ -57,7 +60,7 @@ class Checkout:
         self.write("packaging/requirements.lock", "")
         self.write("CMakeLists.txt", PROJECT)
         self.write("adapters/main.cpp", WORKER % "first")
-        for folder in ("core", "cmake"):
+        for folder in ("core", "probe", "cmake"):
             (root / folder).mkdir()
         self.write("src/middlemark/__init__.py", "")
         self.write("src/middlemark/__main__.py", COMMAND)
@@ -123,7 +126,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     assert out == "arguments ['one']\nworker first\n"  # and nothing of the set-up
     assert "built: tiny" in err
     assert "absent: not built, it was not found" in err
-    assert checkout.stamps() == {"packages", "python", "web", "workers"}
+    assert checkout.stamps() == {"packages", "pypi", "python", "web", "workers"}
     return checkout
 
 
@@ -149,6 +152,32 @@ def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
     assert (status, out) == (0, "arguments []\nworker second\n"), err
     ready.write("adapters/main.cpp", WORKER % "first")
     assert ready.start()[1] == "arguments []\nworker first\n"
+
+
+def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_then_on(checkout: Checkout) -> None:
+    checkout.write("adapters/slow/Cargo.toml", "")
+    assert "slow" not in checkout.start()[2]
+    builder = [checkout.root / "packaging/setup/setup.sh", "worker-slow"]
+    told = subprocess.run(builder, env=checkout.environment(), capture_output=True, text=True, check=True).stderr
+    assert "building the worker of slow" in told
+    assert "worker-slow" in checkout.stamps()
+    assert checkout.start()[2] == ""
+    checkout.write("adapters/main.cpp", WORKER % "second")
+    status, out, err = checkout.start()
+    assert (status, out) == (0, "arguments []\nworker second\n"), err
+    assert "building the worker of slow" in err
+
+
+def test_what_there_is_nothing_for_is_said_and_not_tried_again(checkout: Checkout) -> None:
+    checkout.write("adapters/slow/Cargo.toml", "")
+    checkout.write("CMakeLists.txt", PROJECT.replace("middlemark-worker-slow COMMAND", "other COMMAND"))
+    checkout.start()
+    checkout.write("build/workers/middlemark-left-out-slow", "there is no cargo\n")
+    builder = [checkout.root / "packaging/setup/setup.sh", "worker-slow"]
+    for told in ("slow: not built, there is no cargo", ""):
+        done = subprocess.run(builder, env=checkout.environment(), capture_output=True, text=True, check=True)
+        assert told in done.stderr
+    assert done.stderr == ""
 
 
 def test_a_file_that_goes_away_is_a_change(ready: Checkout) -> None:
@@ -222,6 +251,21 @@ def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: C
     assert "fetching" in ready.start()[2]
     assert script.exists()
     assert not (script.parent / "absent").exists()
+
+
+def test_a_wheel_that_cannot_be_fetched_costs_its_adapter_and_nothing_else(ready: Checkout) -> None:
+    wanted = f"nobodys==1.0 3.9 manylinux_2_24_{os.uname().machine} sha256:{64 * '0'}"
+    asked = ready.write("adapters/tiny/packages.txt", f"[pypi] its middleware\n{wanted}\n")
+    status, out, err = ready.start(PIP_NO_INDEX="1")
+    assert (status, out) == (0, "arguments []\nworker first\n")
+    assert "fetching nobodys 1.0 (PyPI)" in err
+    assert "setup.sh again pypi" in err
+    assert ready.start()[2] == ""  # told once
+    ready.write("adapters/tiny/packages.txt", f"[pypi] its middleware\n{wanted.replace(os.uname().machine, 's390x')}\n")
+    assert "nobodys" not in ready.start(PIP_NO_INDEX="1")[2]  # made for another processor
+    asked.unlink()
+    asked.parent.rmdir()
+    ready.start()
 
 
 def test_packages_that_cannot_be_installed_stop_the_start(ready: Checkout) -> None:
@@ -301,7 +345,7 @@ def test_an_interrupted_set_up_goes_on_at_the_next_start(checkout: Checkout, num
         os.killpg(process.pid, number)
         process.communicate(timeout=20)
     assert process.returncode != 0
-    assert checkout.stamps() == {"packages", "python"}
+    assert checkout.stamps() == {"packages", "pypi", "python"}
     checkout.write("CMakeLists.txt", PROJECT)
     status, out, err = checkout.start()
     assert (status, out) == (0, "arguments []\nworker first\n"), err
@@ -393,3 +437,11 @@ def test_the_lock_files_name_no_address_and_hash_everything() -> None:
         pinned = [block for block in text.split("\n\n")[0].replace("\\\n", " ").splitlines() if "==" in block]
         assert pinned
         assert all("--hash=sha256:" in block for block in pinned)
+
+
+def test_what_adapters_take_of_pypi_is_pinned_and_hashed() -> None:
+    listing = f'root={ROOT}; source "$root/packaging/setup/lists.sh"; pypi_list'
+    listed = subprocess.run(["bash", "-c", listing], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert listed
+    for line in listed:
+        assert re.fullmatch(r"[a-z0-9-]+==[0-9.]+ 3\.[0-9]+ manylinux_\S+ sha256:[0-9a-f]{64}", line)

@@ -234,6 +234,14 @@ def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> 
     run.process.communicate()
 
 
+def test_two_runs_between_the_same_hosts_at_once_are_measured_both(hosts: TwoHosts) -> None:
+    both = [hosts.start("run", "--adapter", "udp", "--transport", "udp", "--trials", "2", *BRIEF) for _ in range(2)]
+    for run in both:
+        ended = run.ended(180)
+        assert ended.code == 0, ended.err
+        assert [each["failed"] for each in ended.kept] == [None, None]
+
+
 def test_what_a_host_lacks_is_named_with_the_next_step(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts", "--remote-python", "/nonexistent/python3").ended()
     assert ended.code == 3

@@ -1,6 +1,7 @@
 """Runs over an emulated link: what the line carries, and that nothing is left of it."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,17 @@ def test_shared_memory_over_a_link_is_refused_before_anything_runs(bench: Bench)
     ended = bench.run("run", "--adapter", "cyclonedds", "--transport", "shm", "--size", "1k", *OVER)
     assert ended.code == 2
     assert "shared memory does not cross from one site to another" in ended.err
+
+
+def test_who_may_make_no_namespace_is_told_what_to_allow(bench: Bench) -> None:
+    within = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
+    command = ("unshare", "--user", "--map-root-user", "sh", "-c", within, "sh", sys.executable, "-m", "middlemark")
+    ended = bench.run("run", "--adapter", "udp", "--size", "1k", *OVER, "--no-floors", command=command)
+    if "unshare" in ended.err and "middlemark: " not in ended.err:
+        pytest.skip(ended.err)
+    assert ended.code == 2
+    assert "link 100mbit: no network namespace can be made here" in ended.err
+    assert "allow user namespaces" in ended.err
 
 
 def test_a_robot_is_at_one_end_and_what_steers_it_at_the_other(bench: Bench) -> None:

@@ -111,7 +111,7 @@ def test_the_manual_says_what_is_declared() -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "bin", "web"))
-    for name in ("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "scripts/factors"):
+    for name in ("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "docs/machine.md", "scripts/factors"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path

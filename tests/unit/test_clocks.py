@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from middlemark.sites import clocks
-from middlemark.sites.clocks import Answering, Asking, Exchange, fitted, synchronised
+from middlemark.sites.clocks import Answering, Asking, Exchange, fitted
+from middlemark.system.time_sync import synchronised
 
 OFFSET_NS, DRIFT = 5_000_000, 50e-6
 

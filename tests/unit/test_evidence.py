@@ -13,11 +13,21 @@ from descriptions import transport
 
 from middlemark.launch.carrier import carried_by
 from middlemark.model.outcome import Evidence, Segment
-from middlemark.sites.evidence import gather, mapped_segments, own_sockets, read_counters
+from middlemark.sites.evidence import (
+    dropped_in_queues,
+    dropped_softly,
+    gather,
+    mapped_segments,
+    own_sockets,
+    read_counters,
+    room,
+)
+from middlemark.sites.namespace import OWN
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*", "pool"))
 UDP = transport("udp", carrier="udp")
 UNIX = transport("ipc", carrier="unix-socket")
+QUEUE = transport("queue", carrier="message-queue")
 MEMORY = transport("inproc", carrier="process-memory")
 SYSTEM_V = transport("shmem", carrier="shared-memory", segments=("SYSV*",))
 
@@ -74,6 +84,8 @@ CASES = {
     "nothing that can be seen of Unix sockets in one process": (UNIX, {}, 1, None),
     "within the process, as it was to be": (MEMORY, {}, 1, "process-memory"),
     "shared memory of System V": (SYSTEM_V, {"segments": (Segment("SYSV00000000", 4096),)}, 2, "shared-memory"),
+    "a message queue": (QUEUE, A_FEW_UDP, 2, "message-queue"),
+    "labelled a message queue, moved over tcp": (QUEUE, ON_TCP, 2, "tcp"),
     "counted before sockets were": (UDP, {**ON_UDP, "udp_sockets": None}, 2, "udp"),
 }
 
@@ -166,3 +178,18 @@ def test_within_one_process_a_mapped_segment_does_not_say_what_the_middleware_ch
     mapped = evidence(segments=(Segment("ring.1", 1 << 20),))
     assert carried_by(mapped, own, messages=100, size=64, processes=1) == "process-memory"
     assert carried_by(mapped, own, messages=100, size=64, processes=2) == "shared-memory"
+
+
+def test_what_processors_dropped_is_read_in_hexadecimal() -> None:
+    softnet = "0000a2f1 00000000 00000001 0 0 0 0 0 0 0 0\n00000010 0000001f 00000000 0 0 0 0 0 0 0 0\n"
+    assert dropped_softly(softnet) == 31
+
+
+def test_where_there_is_no_link_no_queue_is_counted() -> None:
+    assert dropped_in_queues((OWN,)) is None
+
+
+def test_the_room_in_shared_memory_is_what_the_file_system_has() -> None:
+    found = room()
+    assert found is not None
+    assert 0 <= found.least_free_bytes <= found.size_bytes

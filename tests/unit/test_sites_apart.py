@@ -54,14 +54,14 @@ class InProcess(Cluster):
             self._hosts[name] = Host(name)
             self._hosts[name]._workers = {"fake": self._worker}
 
-    async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float) -> Any:
+    async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float, scope: str | None = None) -> Any:
         self.verbs.append((name, verb))
         self.before(name, verb)
         if name in self.gone:
             await self._hosts[name].do("close", 0.0)  # as it does when nobody asks any more
             raise HostGoneError("it did not answer")
         told = pickle.loads(pickle.dumps(arguments))
-        answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *told)))
+        answer = pickle.loads(pickle.dumps(await self._hosts[name].do(verb, *told, scope=scope)))
         if isinstance(answer, Begun):
             self.begun.append(answer)
         return answer
@@ -206,6 +206,25 @@ def test_a_trial_that_another_actor_of_the_process_has_ends_before_the_next_begi
         return alive
 
     assert asyncio.run(begun()) == [False, True]
+
+
+def test_what_was_meant_for_a_trial_before_reaches_no_worker_of_this_one(across: Across) -> None:
+    async def late() -> bool:
+        actor = Host("robot")
+        actor._workers = {"fake": across.launching.worker}
+        await actor.do("begin", across.launching.cell({}), "fake", "mm_late_1", "127.0.0.1")
+        await actor.do("start", "publisher 0", {}, scope="mm_late_1")
+        await actor.do("begin", across.launching.cell({}), "fake", "mm_late_2", "127.0.0.1")
+        pid: int = await actor.do("start", "publisher 0", {}, scope="mm_late_2")
+        with pytest.raises(WorkerFailedError, match="has this trial no more"):
+            await actor.do("tell", 0, msgspec.json.encode({"cmd": "quit"}), scope="mm_late_1")
+        assert await actor.do("close", 0.0, scope="mm_late_1") == []
+        await asyncio.sleep(0.3)
+        alive = Path(f"/proc/{pid}").exists()
+        await actor.do("close", 0.0, scope="mm_late_2")
+        return alive
+
+    assert asyncio.run(late())
 
 
 def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:

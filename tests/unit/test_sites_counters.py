@@ -1,9 +1,18 @@
 """The kernel's counters of the machine, from the texts of several kernels."""
 
 import os
+from pathlib import Path
 
 from middlemark.sites import counters
-from middlemark.sites.counters import Reading, parse_pressure, parse_softirqs, parse_stat, parse_throttled
+from middlemark.sites.counters import (
+    Reading,
+    parse_pressure,
+    parse_softirqs,
+    parse_stat,
+    parse_throttled,
+    real_time_limit,
+)
+from middlemark.system.root import Root
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -72,3 +81,21 @@ def test_this_machine_has_counters() -> None:
     found = counters.read()
     assert found.stat.keys() >= {min(os.sched_getaffinity(0))}
     assert found.at_ns > 0
+
+
+def test_the_tightest_limit_of_real_time_threads_is_found_in_the_groups_and_the_machine(tmp_path: Path) -> None:
+    def write(name: str, value: int) -> None:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{value}\n")
+
+    write("proc/sys/kernel/sched_rt_runtime_us", 950_000)
+    write("proc/sys/kernel/sched_rt_period_us", 1_000_000)
+    own = ["sys/fs/cgroup/cpu/a", "sys/fs/cgroup/cpu"]
+    root = Root(tmp_path)
+    assert real_time_limit(root, own) == (950_000, 1_000_000, "kernel.sched_rt_runtime_us")
+    write("sys/fs/cgroup/cpu/a/cpu.rt_runtime_us", 100_000)
+    write("sys/fs/cgroup/cpu/a/cpu.rt_period_us", 1_000_000)
+    assert real_time_limit(root, own) == (100_000, 1_000_000, "/sys/fs/cgroup/cpu/a/cpu.rt_runtime_us")
+    write("sys/fs/cgroup/cpu/a/cpu.rt_runtime_us", -1)
+    write("proc/sys/kernel/sched_rt_runtime_us", -1)
+    assert real_time_limit(root, own) is None

@@ -10,6 +10,7 @@ from middlemark.model.plan import Limits
 from middlemark.plan.memory import memory_needed
 from middlemark.sites import memory
 from middlemark.sites.channel import WorkerFailedError
+from middlemark.system.root import Root
 
 LIMITS = Limits(duration_s=1.0)
 
@@ -54,17 +55,19 @@ def test_the_advice_is_to_ask_for_less_of_what_takes_the_most(
 
 
 def test_what_is_available_is_read_from_the_kernel(tmp_path: Path) -> None:
-    meminfo = tmp_path / "meminfo"
+    meminfo = tmp_path / "proc" / "meminfo"
+    meminfo.parent.mkdir()
     meminfo.write_text("MemTotal:       100 kB\nMemAvailable:    50 kB\n")
-    assert memory.available_bytes(meminfo) == 50 * 1024
+    assert memory.available_bytes(Root(tmp_path)) == 50 * 1024
     assert (memory.available_bytes() or 0) > 0
 
 
 @pytest.mark.parametrize("text", ["", "MemTotal: 100 kB\n", "MemAvailable: many\n", "MemAvailable:\n"])
 def test_a_kernel_that_does_not_say_refuses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    meminfo = tmp_path / "meminfo"
+    meminfo = tmp_path / "proc" / "meminfo"
+    meminfo.parent.mkdir()
     meminfo.write_text(text)
-    assert memory.available_bytes(meminfo) is None
-    assert memory.available_bytes(tmp_path / "nowhere") is None
+    assert memory.available_bytes(Root(tmp_path)) is None
+    assert memory.available_bytes(Root(tmp_path / "nowhere")) is None
     monkeypatch.setattr(memory, "available_bytes", lambda: None)
     memory.refuse_too_much(cell(size=64 << 20, depth=10_000), LIMITS)

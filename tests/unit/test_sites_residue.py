@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from middlemark.sites import residue
-from middlemark.sites.domains import FIRST, LAST, Domains, used_domains
+from middlemark.sites.domains import FIRST, LAST, Domains
+from middlemark.system.participants import used_domains
 
 SCOPE = "mm_abc_1"
 
@@ -146,7 +147,7 @@ def test_segments_of_system_v_go_when_their_maker_has_gone_and_nobody_is_attache
 def test_a_mapping_of_this_process_counts(tmp_path: Path) -> None:
     [path] = made(tmp_path, "seg_mine")
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0):
-        assert residue.mapped_or_open([str(path)]) == {str(path)}
+        assert residue.in_use([str(path)]) == {str(path)}
 
 
 # ---- what a killed launcher left behind

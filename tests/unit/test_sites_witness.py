@@ -149,7 +149,9 @@ def event(name: str, at_ns: int, voluntary: int, **waiting: int | None) -> Accou
 def test_waiting_is_that_of_the_roles_threads_of_all_workers() -> None:
     ping = [event("measuring", 1, 10, ping=5, recv=100), event("done", 2, 15, ping=25, recv=900)]
     pong = [event("measuring", 1, 0, pong_0=1), event("done", 2, 4, pong_0=8)]
-    assert waited([ping, pong], ["ping", "pong 0"]) == Waited(delay_ns=27, voluntary=9, involuntary=18)
+    assert waited([ping, pong], ["ping", "pong 0"]) == Waited(
+        delay_ns=27, middleware_ns=800, voluntary=9, involuntary=18
+    )
 
 
 def test_waiting_that_is_not_told_of_every_role_is_not_told() -> None:

@@ -159,6 +159,19 @@ def test_one_trial_of_eight_that_lies_apart_is_a_stray_one_and_no_second_state()
     assert [*_of_cell(cell(), seven, *steady, 2000.0)] == ["trials-disagree"], "of fewer nobody can say so"
 
 
+def test_trials_that_scatter_do_not_disagree_once_their_median_is_known() -> None:
+    scattered = (800.0, 850.0, 900.0, 920.0, 950.0, 1000.0, 1000.0, 1050.0, 1100.0, 1150.0, 1250.0, 1300.0, 1400.0)
+    (few,) = _of_cell(cell(), _outcomes(*[{}] * 7), *scattered[::2]).values()
+    assert few.code == "trials-disagree"
+    (many,) = _of_cell(cell(), _outcomes(*[{}] * 13), *scattered).values()
+    assert many.code == "stray-trial"
+    assert many.text == (
+        "the medians of its 13 trials go from 0.8 to 1.4 µs; their median lies between 0.9 and 1.25 µs (95 %)"
+    )
+    two_states = (1000.0,) * 7 + (2000.0,) * 6
+    assert [*_of_cell(cell(), _outcomes(*[{}] * 13), *two_states)] == ["trials-disagree"]
+
+
 def test_two_speeds_in_one_trial_of_eight_are_a_stray_trial() -> None:
     two_speeds = (RunWarning("bimodal", "two speeds", "x"),)
     assert [each.code for each in merged([two_speeds, *[()] * 7])] == ["stray-trial"]

@@ -54,9 +54,10 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
   return flock(file.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
-/// Writes the configuration and says how to start RouDi with it. `pools`: the smallest chunks first.
+/// Writes the configuration and says how to start RouDi with it. `pools`: the smallest chunks first. `library`: that of
+/// the clients, for RouDi refuses those of another version.
 [[nodiscard]] inline Companion roudi(const Settings& settings, const std::string& adapter,
-                                     const std::vector<Pool>& pools) {
+                                     const std::vector<Pool>& pools, const std::string& library) {
   if (roudi_runs()) {
     throw AdapterError(adapter + ": shm: a RouDi already runs on this machine, and there can be only one",
                        std::string("stop it ('fuser ") + roudi_lock_path + "' shows its process) and run again");
@@ -77,7 +78,7 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
   // Monitoring off: RouDi would take a worker that was stopped or starved for 1.5 s for dead, and free what it still
   // uses.
   return {.name = "iox-roudi",
-          .argv = {kit::find_program("iox-roudi", "Debian, Ubuntu: apt install iceoryx"), "--config-file",
+          .argv = {kit::find_program("iox-roudi", "Debian, Ubuntu: apt install iceoryx", library), "--config-file",
                    settings.scratch + "/" + roudi_toml(adapter), "--monitoring-mode", "off", "--log-level", "warning"},
           .ready_pattern = "RouDi is ready for clients",
           .ready_timeout_s = 10 + 5 * static_cast<double>(bytes >> 30)};  // it writes to every page first

@@ -23,7 +23,23 @@ def _option(key: Key) -> Option:
     name = flag_name(key.name)
     if key.kind is FLAG:
         return click.option(f"{name}/--no-{name[2:]}", default=None, help=key.help)
-    return click.option(name, metavar=key.metavar, help=key.help)
+    completes = _adapters if key.name == "adapter" else None
+    return click.option(name, metavar=key.metavar, help=key.help, shell_complete=completes)
+
+
+def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return what the shell offers: names of workers, behind those that are typed already."""
+    from middlemark.workers.find import executables
+
+    before, comma, begun = typed.rpartition(",")
+    known = sorted(executables()) + ([] if comma else ["all"])
+    return [f"{before}{comma}{name}" for name in known if name.startswith(begun)]
+
+
+def _suites(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    from middlemark.suite.request import suite_files
+
+    return sorted(name for name in suite_files() if name.startswith(typed))
 
 
 _KEYS = [key for key in KEYS.values() if key.option]
@@ -138,7 +154,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(options=raw_options(**typed), **given)
 
     decorated: Callable[..., Any] = gather
-    arguments: Option = click.argument("suites", metavar="[SUITE]…", nargs=-1)
+    arguments: Option = click.argument("suites", metavar="[SUITE]…", nargs=-1, shell_complete=_suites)
     for option in reversed((arguments, *_PLAN_OPTIONS, *_OTHER_OPTIONS)):
         decorated = option(decorated)
     return decorated

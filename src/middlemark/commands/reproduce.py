@@ -17,6 +17,7 @@ from middlemark.runs.conduct import (
     Shown,
     built_workers,
     measure,
+    named_adapters,
     opened_run,
     plan_here,
     run_file,
@@ -69,8 +70,8 @@ def command(
     budget_s, problems = read_budget(budget)
     if problems:
         raise RequestError(problems)
-    built = built_workers()
     suites = load([str(study.suite)], raw_options())
+    built = built_workers(named_adapters(suites))
     plan = without_refused(plan_here(suites, built), suites, built.workers, "lo")
     # One round is measured whatever the budget: every claim has its figure then.
     plan = msgspec.structs.replace(first_rounds(plan, 1), deciding=Deciding(budget_s))

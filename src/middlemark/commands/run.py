@@ -18,6 +18,7 @@ from middlemark.plan.rounds import racing
 from middlemark.plan.rounds import until_decided as planned_until_decided
 from middlemark.plan.rounds import until_precise as planned_until_precise
 from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.runs.against import against_another_build
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
     Built,
@@ -25,6 +26,7 @@ from middlemark.runs.conduct import (
     built_workers,
     floors_of,
     measure,
+    named_adapters,
     opened_run,
     plan_here,
     run_file,
@@ -42,6 +44,10 @@ if TYPE_CHECKING:
 @click.command(name="run")
 @run_options
 @host_options
+@click.option(
+    "--against", metavar="VERSION", help="Another build of each adapter named, in turns; 4 where it was faster."
+)
+@click.option("--tuned", is_flag=True, help="With what doctor would change, for each trial; put back after it.")
 @click.option("--each-host", is_flag=True, help="Measure the same on each of these hosts by itself, and compare them.")
 def command(
     suites: tuple[str, ...],
@@ -61,27 +67,51 @@ def command(
     fail_if: tuple[str, ...],
     hosts: HostsAsked,
     each_host: bool,
+    against: str | None,
+    tuned: bool,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
-    built = built_workers()
+    built = built_workers(_named(suites, options))
     shown = Shown(interface, output_format, quiet, verbose, breakdown, fail_if)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
-        further = (suites, out, dry_run, until_precise, until_decided, budget, focus, hosts != HostsAsked(), each_host)
+        further = (
+            suites,
+            out,
+            dry_run,
+            until_precise,
+            until_decided,
+            budget,
+            focus,
+            hosts != HostsAsked(),
+            each_host,
+            against,
+            tuned,
+        )
         beside = any(further) or options != RawOptions()
         return measure(*_resumed(Path(resume), beside, built.workers), built.workers, shown, _print)
     if precise is not None:
         options = msgspec.structs.replace(options, keys={**options.keys, "trials": str(FIRST_ROUNDS)})
     problems += _interface_problems(interface)
+    if against is not None:
+        options, wrong = against_another_build(options, built.workers, against)
+        problems += wrong
+        shown = shown._replace(fail_if=fail_if or ("expectations",))
     with reaching(hosts) as reached:
         names = reached.names if reached else ()
         if each_host:
             problems += _each_host_problems(names, options)
             options = msgspec.structs.replace(options, keys={**options.keys, "across": ",".join(names) or HERE})
         checked, plan = _plan(suites, options, built, problems, precise, budget, names, until_decided=until_decided)
-        if fail_if and not plan.expectations:
+        if shown.fail_if and not plan.expectations:
             raise RequestError(
                 [Problem("--fail-if", "nothing is expected: write [[expect]] in the suite, or --expect")]
+            )
+        if tuned:
+            from middlemark.runs.remedies import tuned as with_changes
+
+            plan = with_changes(
+                plan, built.workers, interface, lambda told: click.echo(f"middlemark: {told}", err=True)
             )
         plan = without_refused(plan, checked, built.workers, interface)
         if dry_run:
@@ -92,6 +122,14 @@ def command(
             refuse_lacking(cluster, plan.cells)
         file = run_file(plan, checked, built.workers, cluster)
         return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, _print, cluster)
+
+
+def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
+    """Return the adapters that are asked for by name; what is wrong with the request is told later."""
+    try:
+        return named_adapters(load(suites, options))
+    except RequestError:
+        return []
 
 
 def _plan(
@@ -222,7 +260,8 @@ def _print(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
     if is_question(run) and (on_screen or shown.output_format == "json"):  # one that is gone on with
         return print_answer(run, shown, seconds)
     samples = samples_by_cell(run.file.plan, run.outcomes, run.samples)
-    view = output.view(breakdown=shown.breakdown, warnings=shown.verbose, samples_of=samples)
+    limits = _limits(run) if on_screen else ()
+    view = output.view(breakdown=shown.breakdown, warnings=shown.verbose, samples_of=samples, limits=limits)
     names = [shown.output_format]
     if shown.output_format == "summary" and (shown.verbose or shown.breakdown):
         names = ["summary", "table"]
@@ -234,6 +273,14 @@ def _print(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
         judged = JudgedDocument(document)
         told = races_told(document, run, judged, output.width()) if races else ""
         document = with_verdicts(document, [run], judged)
-    unwritten = output.write(told + "\n".join(render(name, document, view) for name in names))
+    beside = "" if "summary" in names else "".join(f"{each}\n" for each in limits)
+    unwritten = output.write(told + "\n".join(render(name, document, view) for name in names) + beside)
     tell_beside(run, quiet=shown.quiet, document=document if judges else None)
     return unwritten
+
+
+def _limits(run: "MeasuredRun") -> tuple[str, ...]:
+    from middlemark.runs.diagnose import told
+    from middlemark.suite.request import shown_path
+
+    return tuple(told(run, shown_path(run.folder)))

@@ -1,9 +1,6 @@
 """``middlemark selftest``: A against itself, and against itself with a delay planted in it, on this machine."""
 
-import contextlib
 import os
-import secrets
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +12,7 @@ from middlemark import exits
 from middlemark.interrupts import unwind
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
-from middlemark.model.outcome import Failure, TrialOutcome
+from middlemark.model.outcome import Failure
 from middlemark.model.plan import Note, Plan
 from middlemark.model.units import format_percent, format_us, parse_percent
 from middlemark.plan.native import accepts
@@ -32,7 +29,6 @@ from middlemark.runs.conduct import (
     run_file,
 )
 from middlemark.suite import Suite, load, raw_options
-from middlemark.workers.find import witness
 
 if TYPE_CHECKING:
     from middlemark.document import MeasuredRun
@@ -80,7 +76,7 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
     import middlemark.runs.measure  # noqa: F401  all of it is imported before interrupts unwind
 
     with unwind():
-        built = built_workers()
+        built = built_workers(PLANTS)
         parts, problems = _parts(plant)
         suites, plan = _base(trials, duration, built, problems)
         typical = _pilot(plan, built.workers, quiet)
@@ -163,38 +159,20 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
 
     It is the lower quartile of theirs: on a machine with two states, that of the quieter one.
     """
-    from middlemark.launch.run import run_plan
-    from middlemark.launch.trial import Shared
-    from middlemark.runs.read import readers
-    from middlemark.show.progress import progress
-    from middlemark.sites.domains import Domains
-    from middlemark.sites.here import Here
-    from middlemark.sites.residue import make_scratch
-    from middlemark.stats.trials import trial_summary
+    from middlemark.runs.scratch import measure_in_scratch
 
     pilot = first_rounds(plan, PILOT_ROUNDS)
-    outcomes: list[TrialOutcome] = []
-    with contextlib.ExitStack() as ending:
-        name = make_scratch()  # which the next run removes if this one is killed
-        ending.callback(shutil.rmtree, name, ignore_errors=True)
-        (Path(name) / "samples").mkdir()
-        shared = Shared(name, secrets.token_hex(3), Here(Domains(plan.seed), witness=witness()))
-        try:
-            with progress(pilot, quiet=quiet) as watcher:
-                if not run_plan(pilot, workers, shared, outcomes.append, watcher):
-                    return None
-        except KeyboardInterrupt:
-            return None
-        samples, kept = readers(Path(name))
-        typical = []
-        for index, cell in enumerate(pilot.cells):
-            trials = [trial_summary(cell, each, samples, kept) for each in outcomes if each.cell == index]
-            known = [times.p50 for each in trials if (times := each.times.round_trip_ns) and times.p50]
-            if not known:
-                why = next((each.outcome.failed for each in trials if each.outcome.failed), None)
-                why = why or Failure("too-few", "a trial has too few samples for a p50", "give a longer --duration")
-                raise MeasureError(f"the pilot through {cell.adapter} has no p50: {why.text}", why.advice)
-            typical.append(sorted(known)[len(known) // 4])
+    measured = measure_in_scratch(pilot, workers, quiet=quiet)
+    if measured is None:
+        return None
+    typical = []
+    for cell, trials in zip(pilot.cells, measured, strict=True):
+        known = [times.p50 for each in trials if (times := each.times.round_trip_ns) and times.p50]
+        if not known:
+            why = next((each.outcome.failed for each in trials if each.outcome.failed), None)
+            why = why or Failure("too-few", "a trial has too few samples for a p50", "give a longer --duration")
+            raise MeasureError(f"the pilot through {cell.adapter} has no p50: {why.text}", why.advice)
+        typical.append(sorted(known)[len(known) // 4])
     return typical
 
 

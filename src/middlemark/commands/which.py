@@ -90,7 +90,7 @@ def command(
     from the intended instant; with several subscribers it is one way. A workload is carried whole by each, and who
     leaves the most room before its deadlines is best.
     """
-    built = built_workers()
+    built = built_workers(adapter.split(",") if _typed("adapter") else ())
     budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
     if workload is None:

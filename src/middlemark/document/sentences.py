@@ -22,6 +22,7 @@ CARRIERS = {
     "udp": "over UDP",
     "tcp": "over TCP",
     "unix-socket": "over Unix sockets",
+    "message-queue": "over message queues",
     "process-memory": "within one process",
 }
 _LISTED = 4

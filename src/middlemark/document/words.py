@@ -63,6 +63,7 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "across": _sites,
     "link": lambda cell: "" if cell.link is None else f"link {cell.link}",
     "awake": lambda cell: FACTORS["awake"].show(cell.awake),
+    "system": lambda cell: "" if cell.system is None else f"system {show_level('system', cell.system)}",
     "type": lambda cell: cell.type,
     "reliability": lambda cell: cell.reliability,
     "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",

@@ -5,6 +5,9 @@ import fnmatch
 from middlemark.model.description import ANY, Transport
 from middlemark.model.outcome import Evidence
 
+MESSAGE_QUEUE = "message-queue"
+"""A queue of the kernel's (POSIX), which nothing counts or maps."""
+
 
 def carried_by(evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int) -> str | None:
     """Return what the evidence shows to have carried ``messages`` messages of ``size`` bytes; None: it does not say.
@@ -78,11 +81,14 @@ def stream_carried_by(
 def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | None:
     """Return what is left when neither the network nor shared memory was seen to carry the data; None: nobody knows.
 
-    Within one process it stayed in the process's memory, unless it was to go a way that the kernel does not count: then
-    nothing seen is no sign of another way.
+    What was to go over a message queue did when it was seen nowhere else. Within one process it stayed in the
+    process's memory, unless it was to go a way that the kernel does not count: then nothing seen is no sign of another
+    way.
     """
     if evidence.unix_sockets > 0:
         return "unix-socket"
+    if transport.carrier == MESSAGE_QUEUE:
+        return MESSAGE_QUEUE
     counted = transport.carrier in ("udp", "tcp", "process-memory", ANY)
     return "process-memory" if processes == 1 and counted else None
 

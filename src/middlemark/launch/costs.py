@@ -151,6 +151,7 @@ def waited(workers: Sequence[Sequence[Account]], roles: Sequence[str]) -> Waited
     counts.
     """
     delays: list[int] = []
+    others: list[int] = []
     switches: dict[str, list[int]] = {"voluntary": [], "involuntary": []}
     for events in workers:
         told = account("", 0, events)
@@ -162,9 +163,10 @@ def waited(workers: Sequence[Sequence[Account]], roles: Sequence[str]) -> Waited
         before = {thread.tid: thread.waiting_ns for thread in first.threads}
         for thread in last.threads:
             waiting, was = thread.waiting_ns, before.get(thread.tid)
-            if thread.name in roles and waiting is not None and was is not None:
-                delays.append(int(waiting) - int(was))
+            if waiting is not None and was is not None:
+                (delays if thread.name in roles else others).append(int(waiting) - int(was))
     return Waited(
         delay_ns=sum(delays) if len(delays) >= len(roles) else None,
+        middleware_ns=sum(others) if others else None,
         **{kind: sum(found) if found else None for kind, found in switches.items()},
     )

@@ -1,4 +1,4 @@
-"""What cannot be measured of a plan: each adapter is asked once, and each link is tried, before anything starts."""
+"""What cannot be measured of a plan: adapters are asked, and links and settings tried, before anything starts."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from middlemark.model.plan import Plan, Trial
 from middlemark.model.protocol import ErrorEvent
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.link import join
+from middlemark.sites.settings import refused as refused_setting
 from middlemark.workers.ask import NoAnswerError, ask
 
 ANSWER_S = 60.0
@@ -36,6 +37,10 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
         except WorkerFailedError as error:
             refused = ErrorEvent(code="refused", text=f"link {link}: {error.text}", advice=error.advice)
             found |= {number: refused for number, cell in enumerate(plan.cells) if cell.link == link}
+    for level in dict.fromkeys(cell.system for cell in plan.cells if cell.system is not None):
+        if (reason := refused_setting(level)) is not None:
+            refused = ErrorEvent(code="refused", text=reason.text, advice=reason.advice)
+            found |= {number: refused for number, cell in enumerate(plan.cells) if cell.system == level}
     return dict(sorted(found.items()))
 
 

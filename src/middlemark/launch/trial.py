@@ -103,6 +103,8 @@ async def observe_trial(
     finally:
         unclean = await session.close(grace)
     known = measurement.outcome if measurement is not None else begun
+    begun = msgspec.structs.replace(begun, shm=session.shm)
+    known = msgspec.structs.replace(known, shm=session.shm)
     seconds = time.monotonic() - begin
     if failure is not None:  # nothing that was half measured
         outcome = msgspec.structs.replace(

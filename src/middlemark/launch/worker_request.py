@@ -12,8 +12,9 @@ from middlemark.model.protocol import MessageType, Settings, TopicRequest
 from middlemark.model.user_file import user_file
 from middlemark.model.workload import Workload, sizes_path
 
-REPLY_TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
-"""Added to the reply timeout: 64 MiB, which some middlewares move at 100 MiB/s both ways, get 2 s more."""
+TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
+"""Added to the timeouts: 64 MiB, which some middlewares move at 100 MiB/s both ways, get 2 s more."""
+WRITE_TIMEOUT_S = 1.0
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +58,7 @@ def settings_of(
         **{key: level for key, level in told.items() if key in Settings.__struct_fields__ and key != "topics"},
         topics=topics,
         workers=workers,
+        write_timeout_s=WRITE_TIMEOUT_S + cell.size * TIMEOUT_PER_BYTE_S,
         domain=domain,
         scope=scope,
         scratch=scratch,
@@ -117,7 +119,7 @@ def bounds_of(limits: Limits) -> dict[str, Any]:
 
 def reply_timeout_s(cell: Cell, limits: Limits) -> float:
     """Return how long a sender waits for a reply to a message of the cell's size."""
-    return limits.reply_timeout_s + cell.size * REPLY_TIMEOUT_PER_BYTE_S
+    return limits.reply_timeout_s + cell.size * TIMEOUT_PER_BYTE_S
 
 
 def echoes(cell: Cell, pong: int) -> bool:

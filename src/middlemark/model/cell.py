@@ -27,6 +27,7 @@ from middlemark.model.levels import (
 )
 from middlemark.model.link import ACROSS, HERE, LINK, is_apart
 from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability
+from middlemark.model.setting import SYSTEM
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_size
 from middlemark.model.workload import Workload, honoured
@@ -383,6 +384,19 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = False
     """A thread of the lowest priority spins on each processor that the run may use, where no role polls."""
+    system: Annotated[
+        str | None,
+        Factor(
+            kind=SYSTEM,
+            default=(None,),
+            default_text="`as-is`",
+            metavar="NAME=VALUE[&NAME=VALUE]…|as-is",
+            help="Settings of the machine for each trial, put back after it; several levels: with ; between.",
+            title="settings of the machine",
+            none="as-is",
+        ),
+    ] = None
+    """As ``model.setting`` writes them. None: the machine as it is."""
     scale: Annotated[
         float,
         Factor(

@@ -20,7 +20,10 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
 
     name: Name
     carrier: str
-    """What must be seen to move: shared-memory, udp, tcp, unix-socket or process-memory; ``ANY``: whatever is seen."""
+    """What must be seen to move: shared-memory, udp, tcp, unix-socket, message-queue or process-memory.
+
+    ``ANY``: whatever is seen.
+    """
     segments: tuple[str, ...] = ()
     """Globs of file names under /dev/shm, one of which must be mapped when the carrier is shared memory."""
     processes: Annotated[tuple[Literal[1, 2], ...], SOME]
@@ -32,6 +35,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     max_depth: Annotated[int, Meta(ge=1)] | None = None
     keep_all: bool = True
     companions: bool = False
+    own_network: bool = False
+    """It listens on every interface: a trial on this machine has a network of its own, with lo alone."""
     alone: bool = False
     """Nobody else takes part: a ping without pongs, which takes back what it has published."""
     best_effort_carrier: str = ""

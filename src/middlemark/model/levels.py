@@ -125,7 +125,8 @@ def names(what: str, *beside_all: str) -> Kind:
     def read(value: object) -> str:
         if not isinstance(value, str):
             raise Wrong(f"{quoted(value)} is no {what}; write its name in quotes")
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
+        version = r"(@[\w./+~-]{1,200})?" if what == "adapter" else ""
+        if not re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,63}}{version}", value):
             raise Wrong(f"{quoted(value)} is no {what}; `middlemark list adapters` shows the names")
         return value
 

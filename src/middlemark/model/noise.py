@@ -48,6 +48,14 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     throttled: int | None
     """Periods in which this control group had used up its share."""
     throttled_ns: int | None
+    group: str = ""
+    """The folder of that group; empty: it is not known."""
+    rt_runtime_us: int | None = None
+    """Of every ``rt_period_us``, what real-time threads may have, by the tightest of the group's limits and the
+    machine's; None: all, or it is not known."""
+    rt_period_us: int | None = None
+    rt_limit: str = ""
+    """Which setting says so."""
 
 
 class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +76,8 @@ class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[Still, ...] | None = None
     delay_ns: int | None = None
     """The roles' own threads could have run and another had the processor, all together (schedstat)."""
+    middleware_delay_ns: int | None = None
+    """Likewise the middleware's own threads, those that lived until the end."""
     voluntary: int | None = None
     """Times that a worker's thread went to sleep."""
     involuntary: int | None = None

@@ -80,6 +80,16 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """UDP sockets that the workers had at the end; None: not counted."""
     tcp_sockets: int | None = None
     """Likewise their TCP connections; listening sockets do not count."""
+    qdisc_dropped: int | None = None
+    """Packets that found the queue of an emulated link full; None: there was no link, or it was not counted."""
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """What /dev/shm could hold while a trial ran."""
+
+    size_bytes: Count
+    least_free_bytes: Count
+    """Of a few looks: it may have been less between them."""
 
 
 class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -244,6 +254,9 @@ class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
     ip_reasm_fails: int
     ip_in_discards: int
     tcp_retransmitted: int
+    ip_reasm_timeouts: int = 0
+    softnet_dropped: int = 0
+    """Of the whole machine: packets that found a processor's backlog full."""
 
 
 class Second(msgspec.Struct, frozen=True, kw_only=True):
@@ -348,8 +361,10 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     placed: tuple[Placed, ...] = ()
     version: str | None = None
     carried_by: str | None = None
-    """shared-memory, udp, tcp, unix-socket, process-memory; None when the evidence does not say."""
+    """shared-memory, udp, tcp, unix-socket, message-queue, process-memory; None when the evidence does not say."""
     evidence: Evidence | None = None
+    shm: Room | None = None
+    """None: nobody looked."""
     link_how: str | None = None
     """How the link between its sites was emulated; None: there was none."""
     warnings: tuple[RunWarning, ...] = ()

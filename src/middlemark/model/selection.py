@@ -8,11 +8,12 @@ import msgspec
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.levels import Level, Wrong
 from middlemark.model.spelling import did_you_mean, quoted
+from middlemark.model.version import VERSION, version_of
 
 SHARED_MEMORY = "shared_memory"
 """A factor of its own, on or off by what carries the transport's data."""
 FIELD_OF: Mapping[str, str] = {name: each.field for name, each in FACTORS.items()} | {
-    name: name for name in ("native", "label", SHARED_MEMORY)
+    name: name for name in ("native", "label", SHARED_MEMORY, VERSION)
 }
 """By the name that is typed: the field of ``Cell``, or what else cells are told apart by."""
 FACTOR_AT = {each.field: each for each in FACTORS.values()}
@@ -33,6 +34,8 @@ def level_at(cell: Cell, field: str, shared_memory: bool | None = None) -> Level
     """Return the cell's level. None is a level of some factors, and of shared memory: it is not known."""
     if field == SHARED_MEMORY:
         return None if shared_memory is None else "on" if shared_memory else "off"
+    if field == VERSION:
+        return version_of(cell.adapter)
     found: Level = getattr(cell, field)
     return found
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from middlemark.model.description import Description
 from middlemark.model.spelling import did_you_mean, listing, nearest
 from middlemark.model.user_file import KEY, user_file
+from middlemark.model.version import adapter_of, is_version
 from middlemark.plan.targets import Context
 from middlemark.problems import Problem
 from middlemark.suite.sweep import Suite, Sweep, TypedNative
@@ -20,14 +21,18 @@ def accepts(adapter: Description, key: str) -> bool:
 
 def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
     """Return that adapter's settings in a sweep, sorted by key: the suite's with the command line's laid over them."""
-    written = next((each.settings for each in sweep.native if each.adapter == adapter.name), ())
-    settings = dict(written)
-    # ADAPTER.KEY is closer to the point than KEY, wherever it stands.
-    for typed in sorted(sweep.typed_native, key=lambda each: _owner(each.word, context) is not None):
+    written = {each.adapter: each.settings for each in sweep.native}
+    settings = dict(written.get(adapter_of(adapter.name), ())) | dict(written.get(adapter.name, ()))
+    # ADAPTER.KEY is closer to the point than KEY, wherever it stands, and ADAPTER@VERSION.KEY than that.
+    for typed in sorted(sweep.typed_native, key=lambda each: _closeness(_owner(each.word, context))):
         key = _keys(typed, sweep, context).get(adapter.name)
         if key is not None:
             settings[key] = typed.value
     return tuple(sorted(settings.items()))
+
+
+def _closeness(owner: str | None) -> int:
+    return 0 if owner is None else 1 + ("@" in owner)
 
 
 def check_native(sweep: Sweep, context: Context) -> list[Problem]:
@@ -57,9 +62,10 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
     for each in typed:
         owner = _owner(each.word, context)
         if owner is not None:
-            if owner in measured:
+            builds = [build for name, build in measured.items() if owner in (name, adapter_of(name))]
+            if builds:
                 key = each.word[len(owner) + 1 :]
-                if (wrong := _wrong(measured[owner], key, each.value, context)) is not None:
+                if (wrong := _wrong(builds[0], key, each.value, context)) is not None:
                     problems.append(Problem(each.place, wrong))
             elif owner not in asked:  # if it was asked for and is not here, that is said already
                 problems.append(Problem(each.place, f"{owner} is not measured; there is {listing(measured)}"))
@@ -74,7 +80,8 @@ def _keys(typed: TypedNative, sweep: Sweep, context: Context) -> dict[str, str]:
     owner = _owner(typed.word, context)
     if owner is not None:
         key = typed.word[len(owner) + 1 :]
-        return {each.name: key for each in adapters if each.name == owner and accepts(each, key)}
+        builds = [each for each in adapters if owner in (each.name, adapter_of(each.name))]
+        return {each.name: key for each in builds if accepts(each, key)}
     accepting = [each for each in adapters if accepts(each, typed.word)]
     # One that takes any key would take its neighbour's: it gets only what nobody knows by name.
     knowing = [each for each in accepting if _knows(each, typed.word)]
@@ -89,8 +96,8 @@ def _knows(adapter: Description, key: str) -> bool:
 def _adapters(sweep: Sweep, context: Context) -> list[Description]:
     asked = sweep.levels("adapter").values
     if asked == ("all",):
-        return [each for each in context.descriptions if not each.bench_only]
-    return [each for each in context.descriptions if each.name in asked]
+        return [each for each in context.descriptions if not each.bench_only and "@" not in each.name]
+    return [each for each in context.descriptions if any(is_version(each, str(name)) for name in asked)]
 
 
 def _owner(word: str, context: Context) -> str | None:

@@ -1,6 +1,6 @@
 """Which adapters and transports a sweep means: ``all`` spelled out, and every name checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -8,6 +8,7 @@ from middlemark.model.description import AS_IT_COMES, Description, Transport
 from middlemark.model.levels import Level
 from middlemark.model.plan import Note
 from middlemark.model.spelling import did_you_mean, listing, nearest
+from middlemark.model.version import adapter_of, is_version
 from middlemark.problems import Problem
 from middlemark.suite.overrides import Only
 from middlemark.suite.sweep import Sweep
@@ -107,19 +108,25 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
     asked = sweep.levels("adapter")
     here = {each.name: each for each in context.descriptions}
     if asked.values == ("all",):
-        found = [each for each in context.descriptions if not each.bench_only]
+        found = [each for each in context.descriptions if not each.bench_only and "@" not in each.name]
         if not found:
             problems.append(Problem(asked.place, "no adapter is built here; `middlemark list adapters` says why"))
+        wanting: dict[str, list[str]] = {}
+        for name, how in context.absent.items():
+            if context.wants("adapter", name):
+                wanting.setdefault(how, []).append(name)
         notes += [
-            Note("adapter all", f"{name} is not built here{_advice(how)}")
-            for name, how in context.absent.items()
-            if context.wants("adapter", name)
+            Note("adapter all", f"{listing(names)} {'is' if len(names) == 1 else 'are'} not built here{_advice(how)}")
+            for how, names in wanting.items()
         ]
         return found
     found = []
     for name in map(str, asked.values):
-        if name in here:
-            found.append(here[name])
+        builds = [each for each in context.descriptions if is_version(each, name)]
+        if builds:
+            found.append(here.get(name) or builds[0])
+        elif "@" in name and adapter_of(name) in here:
+            problems.append(Problem(asked.place, _no_version(name, context.descriptions)))
         elif name not in context.absent:
             known = [*here, *(each for each in context.absent if each not in here)]
             if sweep.skip_unsupported and nearest(name, known) is None:  # no slip of the pen: it is not here
@@ -132,7 +139,15 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
                 notes.append(Note(asked.place, text))
             else:
                 problems.append(Problem(asked.place, text))
-    return found
+    return list({each.name: each for each in found}.values())
+
+
+def _no_version(asked: str, descriptions: Sequence[Description]) -> str:
+    name, _, which = asked.partition("@")
+    here = [f"{each.name} ({each.version})" for each in descriptions if adapter_of(each.name) == name]
+    prefix = which if "/" in which else "FOLDER"
+    how = f"`./middlemark build {name} --prefix {prefix}`, the folder of an installation"
+    return f"there is no build {asked} here; there is {listing(here)}. To make one: {how}"
 
 
 def _no_transport(adapter: Description, name: str, place: str) -> str:

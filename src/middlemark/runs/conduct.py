@@ -4,7 +4,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -18,6 +18,7 @@ from middlemark.plan import make_plan
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import Suite
 from middlemark.workers.find import find_workers, left_out
+from middlemark.workers.later import build_asked, left_for_later
 
 if TYPE_CHECKING:
     from middlemark.document import MeasuredRun
@@ -39,8 +40,16 @@ class Built(NamedTuple):
     absent: dict[str, str]
 
 
-def built_workers() -> Built:
-    """Return the workers; those that do not answer are told and left out. MeasureError: there are none."""
+def built_workers(asked: Iterable[str] = ()) -> Built:
+    """Return the workers; those that do not answer are told and left out. MeasureError: there are none.
+
+    ``asked``: adapters that are named, or ``all``; what of them takes long to compile is built now (workers.later).
+    """
+    asked = tuple(asked)
+    build_asked(asked)
+    if not asked and (later := left_for_later()):
+        names = ", ".join(later)
+        click.echo(f"middlemark: not built yet: {names}; ./middlemark build, or naming one, does it", err=True)
     found, broken = find_workers()
     for each in broken:
         click.echo(f"middlemark: {each.name} is left out: {each.path} {each.reason}", err=True)
@@ -52,6 +61,12 @@ def built_workers() -> Built:
     workers = {worker.description.name: worker for worker in found}
     silent = {each.name: f"its worker does not work: {each.path} {each.reason}" for each in broken}
     return Built(workers, left_out() | {name: why for name, why in silent.items() if name not in workers})
+
+
+def named_adapters(suites: Sequence[Suite]) -> list[str]:
+    """Return the adapters that these suites name; where they name none they mean those that are built."""
+    levels = [sweep.levels("adapter") for suite in suites for sweep in suite.sweeps]
+    return [str(name) for each in levels if each.named for name in each.values]
 
 
 def floors_of(built: Built) -> tuple[str, ...]:
@@ -173,6 +188,7 @@ def measure(
     begin = time.monotonic()
     with interrupts.unwind():
         writer = opened()
+        _tell_what_the_container_lacks(writer.file.plan)
         ending = measure_trials(
             writer, outcomes, workers, interface=shown.interface, quiet=shown.quiet, cluster=cluster
         )
@@ -196,6 +212,14 @@ def measure(
     asked = shown.failures_are_results or (plan.race is not None and plan.race.question)
     status = _status([] if asked else results, ending.complete, unwritten or unkept)
     return exits.WORSE if shown.fail_if and ending.complete and _missed(run, shown.fail_if) else status
+
+
+def _tell_what_the_container_lacks(plan: Plan) -> None:
+    from middlemark.sites.container import lacking, this_container
+
+    container = this_container()
+    for each in lacking(container, plan.cells) if container else ():
+        click.echo(f"middlemark: this container: {each}", err=True)
 
 
 def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:

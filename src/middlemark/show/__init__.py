@@ -38,6 +38,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     metrics: tuple[str, ...] = ()
     """Of the table: the columns, by name; none: those that are usual for the pattern."""
     samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: ()
+    limits: tuple[str, ...] = ()
+    """Of the summary: sentences on limits of the machine that rows met."""
 
 
 _NO_VIEW = View()

@@ -34,6 +34,7 @@ def view(
     warnings: bool = False,
     metrics: tuple[str, ...] = (),
     samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: (),
+    limits: tuple[str, ...] = (),
 ) -> View:
     """Return how a document is shown on stdout."""
     colour = is_terminal() and "NO_COLOR" not in os.environ
@@ -44,6 +45,7 @@ def view(
         warnings=warnings,
         metrics=metrics,
         samples_of=samples_of,
+        limits=limits,
     )
 
 

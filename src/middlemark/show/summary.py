@@ -44,12 +44,13 @@ _ANY = ("rate_hz", *(f"{time}_{each}" for each in ("p50", "mean") for time in TI
 
 def render(document: Document, view: View) -> str:
     """Return at most ``MOST_LINES`` lines, however many configurations there are."""
-    return printed(_lines(document, max(view.width, 60)), view)
+    return printed(_lines(document, max(view.width, 60), view.limits), view)
 
 
-def _lines(document: Document, width: int) -> list[Text]:
+def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
     before = [*_answer(document, width)]
     after = [*_conclusions(document, width), *expectations.lines(document, width, _MOST_EXPECTED)]
+    after += [Text(line) for each in limits for line in wrapped(each, width)]
     room = MOST_LINES - len(before) - len(after) - 1
     shown: list[Text] = []
     named: list[str] = []

@@ -17,7 +17,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.link import HERE, sites_of
 from middlemark.model.noise import Witnessed
-from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, RunWarning
+from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, Room, RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Message, Settings
 from middlemark.model.user_file import user_file
@@ -115,12 +115,13 @@ class _End:
         self._outgoing: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
         self._death: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.lost: WorkerFailedError | None = None
+        self._scope: str | None = None
 
     async def call(self, verb: str, *arguments: Any, timeout_s: float = ANSWER_S) -> Any:
         if self.lost is not None:
             raise self.lost
         try:
-            return await self._cluster.call(self.name, verb, *arguments, timeout_s=timeout_s)
+            return await self._cluster.call(self.name, verb, *arguments, timeout_s=timeout_s, scope=self._scope)
         except HostGoneError as gone:
             text = f"{self.name} ({self._cluster.addresses[self.name]}) went away: {gone}"
             advice = "see whether it is on and can be reached: middlemark hosts --hosts …"
@@ -143,6 +144,7 @@ class _End:
             self.lost = WorkerFailedError("lost", text, "see what is wrong: middlemark hosts --hosts …")
             raise self.lost from None
         begun: Begun = await self.call("begin", cell, adapter, scope, peer)
+        self._scope = scope
         return begun
 
     async def start(self, who: str, environment: Mapping[str, str]) -> Channel:
@@ -228,6 +230,7 @@ class _Session:
         self.elsewhere = True
         self.offset: ClockOffset | None = None
         self.doubts = doubts
+        self.shm: Room | None = None
         self._ends = ends
         self._near, self._far = ends[0], ends[-1]
         self._near.other, self._far.other = self._far, self._near
@@ -323,4 +326,8 @@ class _Session:
 
 
 def _added(kind: type[Counts], counts: Sequence[Counts]) -> Counts:
-    return kind(**{name: reduce(add, (getattr(each, name) for each in counts)) for name in kind.__struct_fields__})
+    def added(name: str) -> Any:
+        each = [getattr(count, name) for count in counts]
+        return None if None in each else reduce(add, each)
+
+    return kind(**{name: added(name) for name in kind.__struct_fields__})

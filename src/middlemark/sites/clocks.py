@@ -6,15 +6,11 @@ line within all bounds is how the two ran over the trial (Moon, Skelly and Towsl
 from network delay measurements, 1999); how far such lines lie apart is the uncertainty.
 """
 
-import ctypes
-import itertools
-import os
 import socket
 import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -30,8 +26,6 @@ AT_THE_ENDS, APART_S = 4, 0.02
 LOST_S = 0.2
 """A datagram that is not back by then is lost; a burst goes on after ``MOST_LOST`` of them no more."""
 MOST_LOST = 3
-DAEMONS = ("chronyd", "ptp4l", "phc2sys", "ntpd", "ntpsec", "systemd-timesyn", "timemaster")
-"""What keeps a machine's time, as the kernel cuts their names."""
 _ASKED, _ANSWERED = struct.Struct("!Q"), struct.Struct("!QQQ")
 
 Nanoseconds = Callable[[], int]
@@ -196,33 +190,3 @@ def _least(goal: Sequence[float], rows: Floats, limits: Floats, widened: float |
     slack = (0, None) if widened is None else (widened, widened + 0.5)
     solved = linprog(goal, A_ub=rows, b_ub=limits, bounds=[(None, None), (None, None), slack])
     return float(solved.fun) if solved.success else None
-
-
-class _Timex(ctypes.Structure):
-    """The beginning of the kernel's ``struct timex``, and room for the rest of it."""
-
-    _fields_ = (
-        ("modes", ctypes.c_uint),
-        *((name, ctypes.c_long) for name in ("offset", "freq", "maxerror", "esterror")),
-        ("rest", ctypes.c_char * 256),
-    )
-
-
-def synchronised() -> str:
-    """Return what the kernel says of this machine's time of day, and who keeps it: ``adjtimex(2)``, and /proc."""
-    timex = _Timex()
-    state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex))
-    names = itertools.chain.from_iterable(_name(entry) for entry in os.listdir("/proc") if entry.isdigit())
-    keepers = " and ".join(sorted(set(names) & set(DAEMONS))) or "nobody seen to keep it"
-    if state < 0:
-        return f"not known whether synchronised; {keepers}"
-    if state == 5:  # TIME_ERROR
-        return f"not synchronised; {keepers}"
-    return f"synchronised within {timex.maxerror / 1e3:.1f} ms by its own account; {keepers}"
-
-
-def _name(pid: str) -> list[str]:
-    try:
-        return [Path("/proc", pid, "comm").read_text().rstrip("\n")]
-    except (OSError, UnicodeDecodeError):
-        return []

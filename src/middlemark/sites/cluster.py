@@ -145,12 +145,12 @@ class Cluster:
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         return next((address for address, each in workers.items() if each["name"] == name), "")
 
-    async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float) -> Any:
+    async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float, scope: str | None = None) -> Any:
         """Have the host's actor do that. Raises WorkerFailedError as it does, and HostGoneError."""
         actor = self._actors[name]
 
         async def do() -> Any:
-            return await actor.do(verb, *arguments)
+            return await actor.do(verb, *arguments, scope=scope)
 
         future = asyncio.run_coroutine_threadsafe(do(), self._client.loop.asyncio_loop)
         try:

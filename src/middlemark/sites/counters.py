@@ -3,11 +3,13 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from middlemark.model.noise import Moved, Processor
+from middlemark.system.cgroups import groups
+from middlemark.system.root import Root
 
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -23,16 +25,24 @@ class Reading(msgspec.Struct, frozen=True):
     """``some`` and ``full``, ns."""
     throttled: tuple[int, int] | None
     """Periods and ns."""
+    group: str = ""
+    """The folder of this process's group of the controller cpu."""
+    real_time: tuple[int, int, str] | None = None
+    """Runtime and period in µs, and which setting says so; None: there is no limit."""
 
 
 def read() -> Reading:
     """Return the counters as they stand: about 0.2 ms of work."""
+    root = Root()
+    own = groups(root, "cpu")
     return Reading(
         at_ns=time.monotonic_ns(),
         stat=parse_stat(_text("/proc/stat") or ""),
         softirqs=parse_softirqs(_text("/proc/softirqs") or ""),
         pressure=parse_pressure(_text("/proc/pressure/cpu")),
-        throttled=parse_throttled(_text(path) if (path := _cpu_stat(_text("/proc/self/cgroup") or "")) else None),
+        throttled=_throttled(root, own),
+        group=f"/{own[0]}" if own else "",
+        real_time=real_time_limit(root, own),
     )
 
 
@@ -60,7 +70,12 @@ def moved(before: Reading, after: Reading, cpus: Iterable[int]) -> tuple[Moved, 
         absent["throttled"] = "this control group has no cpu.stat that counts throttling"
     else:
         throttled = (after.throttled[0] - before.throttled[0], after.throttled[1] - before.throttled[1])
+    runtime_us, period_us, limit = after.real_time or (None, None, "")
     return Moved(
+        group=after.group,
+        rt_runtime_us=runtime_us,
+        rt_period_us=period_us,
+        rt_limit=limit,
         seconds=(after.at_ns - before.at_ns) / 1e9,
         processors=tuple(processor(cpu) for cpu in cpus if cpu in before.stat and cpu in after.stat),
         pressure_some_ns=pressure["some"],
@@ -115,17 +130,27 @@ def parse_throttled(text: str | None) -> tuple[int, int] | None:
     return int(figures["nr_throttled"]), ns
 
 
-def _cpu_stat(own: str) -> str | None:
-    """Return the path of this process's cpu.stat, given its /proc/self/cgroup: of version 2, else of version 1."""
-    for line in own.splitlines():
-        number, controllers, path = line.split(":", 2)
-        roots = ["/sys/fs/cgroup"] if number == "0" else ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"]
-        if number != "0" and "cpu" not in controllers.split(","):
-            continue
-        for root in roots:
-            if os.path.exists(found := f"{root}{path.rstrip('/')}/cpu.stat"):
-                return found
-    return None
+_RT = "kernel.sched_rt_runtime_us"
+
+
+def real_time_limit(root: Root, own: Sequence[str]) -> tuple[int, int, str] | None:
+    """Return the tightest limit of real-time threads: the machine's, or that of one of the ``own`` groups.
+
+    Runtime and period in µs, and the setting (a sysctl, or a file) that says so; None: there is none.
+    """
+    below = [group for group in own if not root.names(f"{group}/release_agent")]  # the root's is the machine's
+    limits = [
+        (f"{group}/cpu.rt_runtime_us", f"{group}/cpu.rt_period_us", f"/{group}/cpu.rt_runtime_us") for group in below
+    ]
+    limits.append(("proc/sys/kernel/sched_rt_runtime_us", "proc/sys/kernel/sched_rt_period_us", _RT))
+    read = [(root.number(runtime), root.number(period), name) for runtime, period, name in limits]
+    found = [(runtime, period, name) for runtime, period, name in read if runtime is not None and period]
+    return min((each for each in found if 0 <= each[0] < each[1]), key=lambda each: each[0] / each[1], default=None)
+
+
+def _throttled(root: Root, own: Sequence[str]) -> tuple[int, int] | None:
+    texts = (root.text(f"{group}/cpu.stat") for group in own)
+    return parse_throttled(next(filter(None, texts), None))
 
 
 def _text(path: str) -> str | None:

@@ -1,11 +1,11 @@
 """DDS domains of the trials' own, so that neither a leftover nor a neighbour can take part."""
 
-import contextlib
 from collections.abc import Iterable
 
-FIRST, LAST = 1, 101
-"""0 is everybody's default; above 101 the ports of a domain lie in Linux's ephemeral range (32768 and up)."""
-_BASE, _PER_DOMAIN = 7400, 250
+from middlemark.system.participants import LAST, used_domains
+
+FIRST = 1
+"""0 is everybody's default."""
 
 
 class Domains:
@@ -24,16 +24,3 @@ class Domains:
                 break
         self._last = domain
         return domain
-
-
-def used_domains() -> frozenset[int]:
-    """Return the domains of which some UDP port is bound in this network namespace."""
-    domains = set()
-    for table in ("/proc/net/udp", "/proc/net/udp6"):
-        with contextlib.suppress(OSError), open(table, encoding="ascii") as file:
-            next(file)
-            for line in file:
-                port = int(line.split()[1].rpartition(":")[2], 16)
-                if port >= _BASE:
-                    domains.add((port - _BASE) // _PER_DOMAIN)
-    return frozenset(domains)

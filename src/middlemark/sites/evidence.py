@@ -1,12 +1,14 @@
 """What the kernel counted while a trial ran, in the network namespaces that its roles are in."""
 
 import contextlib
+import json
 import os
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.outcome import Evidence, NetworkCost, Segment
+from middlemark.model.outcome import Evidence, NetworkCost, Room, Segment
 from middlemark.sites.namespace import OWN, Namespace
 
 SHM = "/dev/shm/"
@@ -20,6 +22,7 @@ class Counters(msgspec.Struct, frozen=True):
     udp_datagrams: int
     tcp_segments: int
     loopback_bytes: int
+    qdisc_dropped: int | None = None
 
 
 def read_counters(namespaces: Sequence[Namespace] = (OWN,)) -> Counters:
@@ -30,6 +33,7 @@ def read_counters(namespaces: Sequence[Namespace] = (OWN,)) -> Counters:
         udp_datagrams=snmp.get(("Udp", "OutDatagrams"), 0),
         tcp_segments=snmp.get(("Tcp", "OutSegs"), 0),
         loopback_bytes=sent_bytes,
+        qdisc_dropped=dropped_in_queues(namespaces),
     )
 
 
@@ -41,7 +45,9 @@ _SNMP = {
     "ip_reasm_fails": ("Ip", "ReasmFails"),
     "ip_in_discards": ("Ip", "InDiscards"),
     "tcp_retransmitted": ("Tcp", "RetransSegs"),
+    "ip_reasm_timeouts": ("Ip", "ReasmTimeout"),
 }
+SOFTNET = "/proc/net/softnet_stat"
 
 
 class NetworkCounters:
@@ -53,6 +59,7 @@ class NetworkCounters:
         for each in namespaces:
             snmp, dev = (os.open(f"{each.tables}/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in ("snmp", "dev"))
             self._tables.append((snmp, dev, each))
+        self._softnet = os.open(SOFTNET, os.O_RDONLY | os.O_CLOEXEC) if os.path.exists(SOFTNET) else None
 
     def read(self) -> NetworkCost:
         """Return the counters as they stand; only a difference of two readings (:func:`moved`) means anything."""
@@ -60,6 +67,7 @@ class NetworkCounters:
         return NetworkCost(
             loopback_bytes=sent_bytes,
             loopback_packets=packets,
+            softnet_dropped=0 if self._softnet is None else dropped_softly(_text(self._softnet)),
             **{field: snmp.get(column, 0) for field, column in _SNMP.items()},
         )
 
@@ -79,6 +87,37 @@ class NetworkCounters:
         for snmp, dev, _ in self._tables:
             os.close(snmp)
             os.close(dev)
+        if self._softnet is not None:
+            os.close(self._softnet)
+
+
+def dropped_softly(softnet: str) -> int:
+    """Return what all processors dropped because their backlog was full, out of /proc/net/softnet_stat."""
+    return sum(int(line.split()[1], 16) for line in softnet.splitlines() if line.strip())
+
+
+def dropped_in_queues(namespaces: Sequence[Namespace]) -> int | None:
+    """Return what the queues of a link's ends have dropped; None: there is no link, or nobody tells.
+
+    No file of the kernel's has it.
+    """
+    ends = [each for each in namespaces if each.prefix and each.interface != "lo"]
+    found: list[int] = []
+    for each in ends:
+        argv = [*each.prefix, "tc", "-s", "-j", "qdisc", "show", "dev", each.interface]
+        with contextlib.suppress(OSError, subprocess.SubprocessError, ValueError):
+            told = subprocess.run(argv, capture_output=True, timeout=5.0, check=True)
+            found.append(sum(int(queue.get("drops", 0)) for queue in json.loads(told.stdout)))
+    return sum(found) if ends and len(found) == len(ends) else None
+
+
+def room() -> Room | None:
+    """Return the room in /dev/shm now; None: there is none."""
+    try:
+        found = os.statvfs(SHM)
+    except OSError:
+        return None
+    return Room(size_bytes=found.f_blocks * found.f_frsize, least_free_bytes=found.f_bavail * found.f_frsize)
 
 
 def moved(before: NetworkCost, after: NetworkCost) -> NetworkCost:
@@ -182,6 +221,7 @@ def gather(
 ) -> Evidence:
     """Return what moved between the two readings, and what the workers have open now."""
     sockets = own_sockets(pids, namespaces)
+    queues = before.qdisc_dropped, after.qdisc_dropped
     return Evidence(
         udp_datagrams=after.udp_datagrams - before.udp_datagrams,
         tcp_segments=after.tcp_segments - before.tcp_segments,
@@ -190,4 +230,5 @@ def gather(
         unix_sockets=sockets["unix"],
         udp_sockets=sockets["udp"],
         tcp_sockets=sockets["tcp"],
+        qdisc_dropped=None if queues[0] is None or queues[1] is None else queues[1] - queues[0],
     )

@@ -16,7 +16,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.link import sites_of
 from middlemark.model.noise import Witnessed
-from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, RunWarning
+from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, Room, RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
@@ -27,10 +27,11 @@ from middlemark.sites.descendants import MARK, adopting, children, end_descendan
 from middlemark.sites.domains import Domains
 from middlemark.sites.link import Joined, join
 from middlemark.sites.memory import refuse_too_much
-from middlemark.sites.namespace import OWN, Namespace
+from middlemark.sites.namespace import OWN, Holder, Namespace
 from middlemark.sites.process_resources import read_account
 from middlemark.sites.processes import Processes
 from middlemark.sites.session import CompanionUse, Cpus, Ground
+from middlemark.sites.settings import TrialSettings
 from middlemark.sites.witness import Waited, Witness
 
 
@@ -43,6 +44,8 @@ class Here:
         self.interface = interface
         self.witness = witness
         self._joined: dict[str, Joined] = {}
+        self._alone: Holder | None = None
+        self._settings = TrialSettings()
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -59,18 +62,36 @@ class Here:
 
         Raises OSError, and WorkerFailedError where its sites cannot be joined.
         """
+        transport = worker.description.transport(cell.transport)
         if cell.link is None:
-            own = msgspec.structs.replace(OWN, interface=self.interface)
-            return Session(worker, scope, self.witness, (own,), domains=self.domains)
+            alone = transport is not None and transport.own_network
+            own = await self._own_network() if alone else msgspec.structs.replace(OWN, interface=self.interface)
+            return Session(worker, scope, self.witness, (own,), domains=self.domains, settings=self._settings)
         joined = self._joined.get(cell.link)
         if joined is None or not joined.stands:
             if joined is not None:
                 joined.end()
             joined = self._joined[cell.link] = await join(cell.link)
-        return Session(worker, scope, self.witness, joined.named(sites_of(cell.across)), joined, self.domains)
+        at = joined.named(sites_of(cell.across))
+        return Session(worker, scope, self.witness, at, joined, self.domains, settings=self._settings)
+
+    async def _own_network(self) -> Namespace:
+        """Return that of the trials that must not meet anybody: one for all of them, since they come one by one."""
+        if self.interface != "lo":
+            text = f"what listens on every interface has a network of its own here, without {self.interface}"
+            raise WorkerFailedError("refused", text, "leave --interface out, or measure over --link")
+        if self._alone is None or not self._alone.lives:
+            if self._alone is not None:
+                self._alone.end()
+            self._alone = await Holder.alone()
+        return self._alone.namespace
 
     def end(self) -> None:
         """Take down what joined sites. To be called when the last trial has ended, in whatever way."""
+        self._settings.end()
+        if self._alone is not None:
+            self._alone.end()
+            self._alone = None
         while self._joined:
             self._joined.popitem()[1].end()
 
@@ -87,20 +108,24 @@ class Session:
         joined: Joined | None = None,
         domains: Domains | None = None,
         mark: str = "",
+        settings: TrialSettings | None = None,
     ) -> None:
         """``namespaces``: those of the trial's sites here, the senders' first; ``joined``: by what.
 
         ``mark``: what its processes are known by; empty: its scope, which is the same on every host of a trial.
+        ``settings``: what sets those of the machine; None: a cell has none.
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
         self.offset: ClockOffset | None = None
         self.elsewhere = False
         self.doubts: tuple[RunWarning, ...] = ()
+        self.shm: Room | None = None
         self._domains = domains or Domains(os.getpid())
         self._carriers = () if joined is None else joined.pids
         self._worker = worker
         self._scope = scope
+        self._settings = settings or TrialSettings()
         self._mark = mark or scope
         self._namespaces = namespaces
         self._patterns = residue.patterns_of(worker.description.residue)
@@ -113,6 +138,14 @@ class Session:
         self._counters: evidence.NetworkCounters | None = None
         self._counted: evidence.Counters | None = None
         self._companions: list[tuple[Companion, Account | None]] = []
+
+    def _look(self) -> None:
+        """See how much room there is in /dev/shm."""
+        now = evidence.room()
+        if now is not None and self.shm is not None:
+            least = min(now.least_free_bytes, self.shm.least_free_bytes)
+            now = msgspec.structs.replace(now, least_free_bytes=least)
+        self.shm = now
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:
@@ -127,8 +160,10 @@ class Session:
     async def prepare(
         self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
-        """Refuse what the memory does not hold, hand files over, and have the witness probe."""
+        """Refuse what the memory does not hold, set the machine, hand files over, and have the witness probe."""
         refuse_too_much(cell, limits)
+        self._settings.make(cell.system, [each.prefix for each in self._namespaces])
+        self._look()
         if graph is not None:
             recorded.hand_over(graph, self._scratch, number)
         self._witness = Witness(self._witness_program, cell, limits, (*cpus[0], *cpus[1]))
@@ -163,6 +198,7 @@ class Session:
     async def watch(self) -> None:
         """Begin to count, and open what is read meanwhile."""
         assert self._witness is not None, "it is prepared"
+        self._look()
         await self._witness.watch(self._processes, self._carriers)
         self._counted = evidence.read_counters(self._namespaces)
         self._counters = evidence.NetworkCounters(self._namespaces)
@@ -185,6 +221,7 @@ class Session:
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
         """Read what :meth:`watch` has read once more."""
         assert self._counted is not None, "it watches"
+        self._look()
         now = evidence.read_counters(self._namespaces)
         used = [(each, first, read_account(each.process.pid)) for each, first in self._companions]
         pids = [each.pid for each in self._processes.workers]
@@ -204,6 +241,7 @@ class Session:
 
     async def blame(self, error: WorkerFailedError) -> Failure:
         """Look at the processes."""
+        self._look()
         return self._processes.blame(error)
 
     async def close(self, grace_s: float) -> list[str]:
@@ -213,6 +251,7 @@ class Session:
         try:
             unclean = [*await self._processes.close_to_the_end(grace_s), *end_descendants(self._mark, self._mine)]
             residue.clear(self._patterns, self._scope, self._before)
-            return unclean
+            return [*unclean, *self._settings.restore()]
         finally:
+            self._settings.restore()
             shutil.rmtree(self._scratch, ignore_errors=True)

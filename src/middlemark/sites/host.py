@@ -28,14 +28,15 @@ from middlemark.model.run import HostMachine
 from middlemark.model.workload import Workload
 from middlemark.sites import residue
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
-from middlemark.sites.clocks import Answering, Asking, Exchange, synchronised
+from middlemark.sites.clocks import Answering, Asking, Exchange
 from middlemark.sites.descendants import adopting
-from middlemark.sites.domains import used_domains
 from middlemark.sites.here import Session
 from middlemark.sites.interface import read_interface, towards
 from middlemark.sites.machine import read_machine
 from middlemark.sites.namespace import OWN
 from middlemark.sites.session import CompanionUse, Cpus
+from middlemark.system.participants import used_domains
+from middlemark.system.time_sync import synchronised
 from middlemark.workers.find import described, executables, witness
 
 KNOCK_S = 2.0
@@ -121,13 +122,21 @@ class Host:
         self._closing = asyncio.Lock()
         _actors.add(self)
 
-    async def do(self, verb: str, *arguments: Any) -> Any:
-        """Do what ``verb``, a method of this class or of the trial, says. Raises WorkerFailedError."""
+    async def do(self, verb: str, *arguments: Any, scope: str | None = None) -> Any:
+        """Do what ``verb``, a method of this class or of the trial, says. Raises WorkerFailedError.
+
+        ``scope``: of the trial that it is meant for. What a cut line held back comes while another one runs.
+        """
         self._calls += 1
         try:
             of = self if verb in _OF_HOST else self._trial
+            if scope is not None and (self._trial is None or self._trial.scope != scope):
+                of = None
+            if of is None and verb == "close":
+                return []
             if of is None:
-                raise WorkerFailedError("lost", f"{self._site} has no trial: its Dask worker began anew")
+                text = f"{self._site} has this trial no more: it has ended, or its Dask worker began anew"
+                raise WorkerFailedError("lost", text)
             return await getattr(of, verb)(*arguments)
         except OSError as error:
             what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
@@ -201,7 +210,7 @@ class Host:
                 "refused", f"{self._site} has no adapter {adapter}", "build it there: ./middlemark list adapters"
             )
         own = msgspec.structs.replace(OWN, name=self._site, interface=towards(peer))
-        self._trial = _Trial(Session(worker, scope, witness(), (own,), mark=f"{scope} {self._site}"))
+        self._trial = _Trial(scope, Session(worker, scope, witness(), (own,), mark=f"{scope} {self._site}"))
         [ground, _] = self._trial.session.grounds
         os.makedirs(f"{ground.scratch}/{KEPT}/samples")
         return Begun(ground.scratch, ground.interface, tuple(used_domains()))
@@ -246,7 +255,8 @@ class Host:
 class _Trial:
     """One trial on this machine."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, scope: str, session: Session) -> None:
+        self.scope = scope
         self.session = session
         self._scratch = session.grounds[0].scratch
         self._workers: list[WorkerProcess] = []

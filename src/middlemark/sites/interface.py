@@ -7,6 +7,8 @@ import struct
 
 import msgspec
 
+from middlemark.system.interfaces import asked
+
 SPEED_UNKNOWN = (0, 0xFFFF, 0xFFFFFFFF)
 
 
@@ -25,7 +27,7 @@ def towards(address: str) -> str:
         any_socket.connect((address, 9))
         own = any_socket.getsockname()[0]
         for _, name in socket.if_nameindex():
-            if _asked(any_socket, name, 0x8915, 4, 20) == socket.inet_aton(own):  # SIOCGIFADDR
+            if asked(any_socket, name, 0x8915, 4, 20) == socket.inet_aton(own):  # SIOCGIFADDR
                 return name
     raise OSError(f"no network interface has the address {own}, from which {address} is reached")
 
@@ -33,7 +35,7 @@ def towards(address: str) -> str:
 def read_interface(name: str) -> Interface:
     """Ask the kernel."""
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
-        mtu = _asked(any_socket, name, 0x8921, 4, 16)  # SIOCGIFMTU
+        mtu = asked(any_socket, name, 0x8921, 4)  # SIOCGIFMTU
         settings = _ethtool(any_socket, name, struct.pack("=I", 0x1).ljust(44, b"\0"))  # ETHTOOL_GSET
         driver = _ethtool(any_socket, name, struct.pack("=I", 0x3).ljust(196, b"\0"))  # ETHTOOL_GDRVINFO
     low, high = (0, 0) if settings is None else (struct.unpack_from("=H", settings, at)[0] for at in (12, 28))
@@ -44,14 +46,6 @@ def read_interface(name: str) -> Interface:
         link_bps=None if speed in SPEED_UNKNOWN else speed * 1e6,
         driver=None if driver is None else driver[4:36].partition(b"\0")[0].decode(errors="replace") or None,
     )
-
-
-def _asked(any_socket: socket.socket, name: str, request: int, size: int, at: int) -> bytes | None:
-    try:
-        answer = fcntl.ioctl(any_socket, request, name.encode().ljust(40, b"\0"))
-    except OSError:
-        return None
-    return answer[at : at + size]
 
 
 def _ethtool(any_socket: socket.socket, name: str, asked: bytes) -> bytes | None:

@@ -1,14 +1,11 @@
 """Whether a trial fits into this machine's memory: asked before its first process."""
 
-from pathlib import Path
-
 from middlemark.model.cell import Cell, show_level
 from middlemark.model.plan import Limits
 from middlemark.model.units import MIB, format_size
 from middlemark.plan.memory import PUBLISHER_RECORD_BYTES, SUBSCRIBER_RECORD_BYTES, kept, memory_needed
 from middlemark.sites.channel import WorkerFailedError
-
-MEMINFO = Path("/proc/meminfo")
+from middlemark.system.memory_available import available_bytes
 
 
 def refuse_too_much(cell: Cell, limits: Limits) -> None:
@@ -20,18 +17,6 @@ def refuse_too_much(cell: Cell, limits: Limits) -> None:
             f"the trial may need {_mebibytes(needed)} of memory, and {_mebibytes(available)} are available",
             _advice(cell, limits),
         )
-
-
-def available_bytes(meminfo: Path = MEMINFO) -> int | None:
-    """Return what can be had without swapping (MemAvailable); None: the kernel does not say."""
-    try:
-        for line in meminfo.read_text(encoding="ascii").splitlines():
-            name, _, value = line.partition(":")
-            if name == "MemAvailable":
-                return int(value.split()[0]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
 
 
 def _advice(cell: Cell, limits: Limits) -> str:

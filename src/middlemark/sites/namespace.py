@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import subprocess
+import sys
 
 import msgspec
 
@@ -28,6 +29,10 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     """Where the kernel shows its counters and sockets."""
     interface: str = "lo"
     """The one that the trial's traffic keeps to."""
+
+
+_LO_UP = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sH14x', b'lo', 0x49))"
+"""A Python program: SIOCSIFFLAGS, with IFF_UP, IFF_LOOPBACK and IFF_RUNNING."""
 
 
 OWN = Namespace(name="here")
@@ -78,6 +83,19 @@ class Holder:
         prefix = _entering(*user, f"--net=/proc/{process.pid}/ns/net")
         tables = f"/proc/{process.pid}/net"
         return cls(process, Namespace(name=name, prefix=prefix, tables=tables, interface=INTERFACE))
+
+    @classmethod
+    async def alone(cls) -> "Holder":
+        """Make one that has lo, which is up, and nothing else. Raises WorkerFailedError."""
+        holder = await cls.start("here")
+        holder.namespace = msgspec.structs.replace(holder.namespace, interface="lo")
+        argv = [*holder.namespace.prefix, sys.executable, "-IS", "-c", _LO_UP]
+        said = await asyncio.to_thread(subprocess.run, argv, capture_output=True, text=True, check=False)
+        if said.returncode != 0:
+            holder.end()
+            why = said.stderr.strip().splitlines()[-1:] or ["no answer"]
+            raise WorkerFailedError("refused", f"lo of a network namespace does not come up: {why[0]}")
+        return holder
 
     @property
     def lives(self) -> bool:

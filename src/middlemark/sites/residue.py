@@ -7,12 +7,13 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from middlemark.sites.descendants import end_descendants
+from middlemark.system.in_use import in_use
 
 SCRATCH = "middlemark-"
 """Every trial's scratch folder begins so."""
@@ -59,7 +60,7 @@ def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
     What somebody uses may belong to another run of the same domain, which leaves it to us if it ends before us.
     """
     found = snapshot(patterns, scope)
-    return found - mapped_or_open(found) if found else found
+    return found - in_use(found) if found else found
 
 
 def _abandoned_segments() -> frozenset[str]:
@@ -154,9 +155,9 @@ def clear(patterns: Sequence[str], scope: str, before: frozenset[str]) -> tuple[
     found = snapshot(patterns, scope) - before
     if not found:
         return ()
-    in_use = mapped_or_open(found)
+    used = in_use(found)
     removed = []
-    for path in sorted(found - in_use):
+    for path in sorted(found - used):
         with contextlib.suppress(OSError):
             if path.startswith("sysv:"):
                 _remove_segment(path)
@@ -166,37 +167,3 @@ def clear(patterns: Sequence[str], scope: str, before: frozenset[str]) -> tuple[
                 os.unlink(path)
             removed.append(path)
     return tuple(removed)
-
-
-def _bound(table: str) -> frozenset[str]:
-    with open(table, encoding="utf-8", errors="replace") as lines:
-        columns = [line.rstrip("\n").split(maxsplit=7) for line in lines]
-    return frozenset(each[7] for each in columns if len(each) == 8)
-
-
-def mapped_or_open(paths: Iterable[str]) -> frozenset[str]:
-    """Return those of ``paths`` that some process has mapped, open or bound: a neighbour's."""
-    wanted = set(paths)
-    used: set[str] = set()
-    networks: set[str] = set()
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
-            continue
-        with contextlib.suppress(OSError):
-            # A Unix socket's path is not in /proc/PID/fd but in its network's table.
-            network = os.readlink(f"{entry.path}/ns/net")
-            if network not in networks:
-                used |= wanted & _bound(f"{entry.path}/net/unix")
-                networks.add(network)
-        with contextlib.suppress(OSError), open(f"{entry.path}/maps", encoding="utf-8", errors="replace") as maps:
-            for line in maps:
-                path = line.split(maxsplit=5)[-1].rstrip("\n")
-                if path in wanted:
-                    used.add(path)
-        with contextlib.suppress(OSError):
-            for descriptor in os.scandir(f"{entry.path}/fd"):
-                with contextlib.suppress(OSError):
-                    target = os.readlink(descriptor.path)
-                    if target in wanted:
-                        used.add(target)
-    return frozenset(used)

@@ -12,7 +12,7 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.noise import Witnessed
-from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, RunWarning
+from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost, Room, RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
@@ -57,6 +57,8 @@ class Session(Protocol):
     """How the clock of the one ran against the other's, once all is counted; None: one clock, or it is not known."""
     doubts: tuple[RunWarning, ...]
     """What is doubtful about whatever is measured so."""
+    shm: Room | None
+    """What /dev/shm could hold, as far as it was looked at; None: it was not."""
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:

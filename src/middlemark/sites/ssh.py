@@ -86,7 +86,8 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
 
 
 def _connecting(host: HostAddress) -> dict[str, Any]:
-    found: dict[str, Any] = {"connect_timeout": CONNECT_S, "keepalive_interval": 5}
+    # A line that is cut costs its trial; cut for a minute it costs Dask there, which lasts as long as this connection.
+    found: dict[str, Any] = {"connect_timeout": CONNECT_S, "keepalive_interval": 20}
     if host.user is not None:
         found["username"] = host.user
     if host.port is not None:

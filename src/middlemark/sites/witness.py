@@ -49,10 +49,26 @@ def probe_ns(limits: Limits) -> int:
     return round(min(max(seconds * 1e9 * SHARE, LEAST_PROBE_NS), PROBE_NS))
 
 
+async def still(program: str, cpus: Sequence[int], duration_ns: int) -> tuple[tuple[Still, ...], str | None]:
+    """Probe these processors without a trial, half of the time asleep. Returns why there is nothing, where so."""
+    try:
+        process = await WorkerProcess.start("witness", [program], {})
+    except OSError as error:
+        return (), f"{program}: {error.strerror or error}"
+    try:
+        process.send(ProbeCommand(cpus=tuple(cpus), sleeping=tuple(cpus), duration_ns=duration_ns))
+        return (await process.event(ProbedEvent, timeout_s=ANSWER_S)).cpus, None
+    except WorkerFailedError as error:
+        return (), error.text
+    finally:
+        await process.finish(1.0)
+
+
 class Waited(msgspec.Struct, frozen=True, kw_only=True):
     """As in ``Witnessed``. None: not told (no schedstat, or all was over before it was asked)."""
 
     delay_ns: int | None
+    middleware_ns: int | None = None
     voluntary: int | None
     involuntary: int | None
 
@@ -156,6 +172,7 @@ class Witness:
             after=after,
             absent=self.absent | absent,
             delay_ns=waited.delay_ns,
+            middleware_delay_ns=waited.middleware_ns,
             voluntary=waited.voluntary,
             involuntary=waited.involuntary,
         )

@@ -8,12 +8,14 @@ import msgspec
 from middlemark.model.cell import FACTORS, FIELDS, Cell
 from middlemark.model.levels import Level
 from middlemark.model.selection import FACTOR_AT, SHARED_MEMORY, Selection, level_at
+from middlemark.model.version import VERSION, adapter_of
 from middlemark.stats.comparisons import Pairing, Side
 
 _HIDDEN = {
     SHARED_MEMORY: ("transport",),
     "adapter": ("adapter", "transport", "native"),
     "label": ("label", "native"),
+    VERSION: (),
 }
 """Factors in which cells may differ beside the one they are compared by: an adapter brings its own transports, and a
 label may stand for a setting of its own (the selftest's planted delays)."""
@@ -39,6 +41,8 @@ def by_factors(sides: Sequence[Side], factors: Sequence[str], baseline: Selectio
     """
     hidden = _hidden(factors)
     cells = [each.cell for each in sides]
+    if VERSION in factors:
+        cells = [msgspec.structs.replace(each, adapter=adapter_of(each.adapter)) for each in cells]
     groups: dict[tuple[object, ...], list[Side]] = {}
     for each, cell in zip(sides, with_levels_of_others(cells) if "adapter" in factors else cells, strict=True):
         if all(_is_known(each, factor) for factor in factors):
@@ -92,6 +96,8 @@ def _name(each: Side, factors: Sequence[str]) -> str:
 def _level_name(each: Side, factor: str) -> str:
     if factor == "adapter":
         return f"{each.cell.adapter} {each.cell.transport}"
+    if factor == VERSION:
+        return each.cell.adapter
     if factor not in FACTOR_AT:
         return f"{factor}={level(each, factor)}"
     return f"{FACTOR_AT[factor].name}={FACTOR_AT[factor].kind.show(level(each, factor))}"

@@ -73,7 +73,7 @@ def trial_summary(
     """
     if outcome.failed is not None:
         return TrialSummary(outcome=outcome)
-    if outcome.imported is not None:
+    if outcome.imported is not None and not (outcome.files or outcome.samples_file):
         return _imported(outcome, outcome.imported)
     try:
         if cell.pattern == "stream":

@@ -1,5 +1,6 @@
 """The text of a suite file → a Suite, or every problem in it at once."""
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from middlemark.model.cell import FACTORS, OF_WORKLOAD
 from middlemark.model.levels import Level, Wrong
 from middlemark.model.link import link_of, link_text
 from middlemark.model.plan import LIMITS, Limits
+from middlemark.model.setting import settings_level
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.workload import Workload
 from middlemark.problems import Problem
@@ -86,7 +88,10 @@ def read_suite(
     problems += wrong
     links = _read_links(document.get("link", {}), f"{place}: link", problems)
     defaults, natives = _read_defaults(
-        _with_links(document.get("defaults", {}), links), f"{place}: defaults", folder, problems
+        _spelled(document.get("defaults", {}), links, f"{place}: defaults", problems),
+        f"{place}: defaults",
+        folder,
+        problems,
     )
     files, wrong = read_table_of_files(document.get("config", {}), f"{place}: config", folder)
     problems += wrong
@@ -109,7 +114,7 @@ def read_suite(
         problems.append(Problem(place, "no [[sweep]]: a suite has at least one"))
     sweeps = [
         _read_sweep(
-            _with_links(table, links),
+            _spelled(table, links, f"{place}: sweep {number}", problems),
             f"{place}: sweep {number}",
             folder,
             (defaults, natives),
@@ -151,14 +156,31 @@ def _read_links(tables: object, place: str, problems: list[Problem]) -> dict[str
     return found
 
 
-def _with_links(table: object, links: Mapping[str, str]) -> object:
-    """Return the table of a sweep with the links that it names spelled out."""
+def _spelled(table: object, links: Mapping[str, str], place: str, problems: list[Problem]) -> object:
+    """Return the table of a sweep with the links that it names, and its settings of the machine, spelled out."""
+    if isinstance(table, dict) and "system" in table:
+        table = {**table, "system": _settings(table["system"], f"{place}: system", problems)}
     if not isinstance(table, dict) or "link" not in table:
         return table
     named = table["link"]
     several = named if isinstance(named, list) else [named]
     spelled = [links.get(each, each) if isinstance(each, str) else each for each in several]
     return {**table, "link": spelled if isinstance(named, list) else spelled[0]}
+
+
+def _settings(value: object, place: str, problems: list[Problem]) -> object:
+    """Return the levels of ``{ NAME = [VALUE, …], … }``, all combinations of them, as text; several tables: of each."""
+    if isinstance(value, list):
+        spelled = [_settings(each, place, problems) for each in value]
+        return [one for each in spelled for one in (each if isinstance(each, list) else [each])]
+    if not isinstance(value, dict):
+        return value
+    named = [each if isinstance(each, list) else [each] for each in value.values()]
+    try:
+        return [settings_level(dict(zip(value, some, strict=True))) for some in itertools.product(*named)]
+    except Wrong as error:
+        problems.append(Problem(place, str(error)))
+        return "as-is"
 
 
 def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:

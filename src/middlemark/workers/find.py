@@ -136,7 +136,8 @@ async def describe(name: str, path: str) -> Worker | BrokenWorker:
         return BrokenWorker(
             name, path, f"speaks protocol {description.protocol}, not {PROTOCOL_VERSION}: build it anew"
         )
-    return Worker(path, description)
+    _, at, version = name.partition("@")  # one of several builds: it does not know that itself
+    return Worker(path, msgspec.structs.replace(description, name=f"{description.name}{at}{version}"))
 
 
 def _sourcing(words: str) -> str:

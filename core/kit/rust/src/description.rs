@@ -74,7 +74,7 @@ described! {
     pub struct Transport {
         /// Unique within the adapter. "default": the middleware as it comes, see `core/settings.hpp`.
         name: &'static str = "",
-        /// What must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "process-memory"; "any": the
+        /// What must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "message-queue", "process-memory"; "any": the
         /// middleware chooses.
         carrier: &'static str = "",
         /// For shared memory: globs of file names under /dev/shm, one of which must be mapped.

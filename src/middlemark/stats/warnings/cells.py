@@ -8,6 +8,7 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.times import Summary
+from middlemark.stats.interval import exact_median_interval
 from middlemark.stats.rates import counts as counts_of
 
 NOT_MEASURED = "not-measured"
@@ -37,7 +38,8 @@ A disturbed machine is not among them: rounds are interleaved, so it widens the 
 DISAGREE = 1.5
 """Medians of a cell's trials that lie further apart than this factor belong to more than one state of the system."""
 STRAY = 8
-"""Of so many trials one may lie apart and is no state: the median over trials bears it, and so do paired rounds."""
+"""Of so many trials one may lie apart and is no state: the median over trials bears it, and so do paired rounds. They
+bear more that scatter, too, where the 95 % interval of their median lies within that factor."""
 
 _OF_TRIALS = frozenset({"bimodal", "drift"})
 """What is said of each trial by itself, so that it may be a stray one's alone."""
@@ -206,13 +208,17 @@ def _apart(
     near = sorted(figures, key=lambda each: abs(each - middle))
     near, strays = near[: trials - trials // STRAY], near[trials - trials // STRAY :]
     code, text = "trials-disagree", f"the {name} of its {trials} trials"
+    known = exact_median_interval(figures, 0.95) if trials >= STRAY else None
+    end = ""
     if max(near) <= DISAGREE * min(near):
         code, text = (
             "stray-trial",
             f"{' and '.join(map(show, strays))} {unit} in {len(strays)} of {trials} trials, the others",
         )
         figures = near
-    return RunWarning(code, f"{text} go from {show(min(figures))} to {show(max(figures))} {unit}", _quiet(cell))
+    elif known and known[1] <= DISAGREE * known[0]:
+        code, end = "stray-trial", f"; their median lies between {' and '.join(map(show, known))} {unit} (95 %)"
+    return RunWarning(code, f"{text} go from {show(min(figures))} to {show(max(figures))} {unit}{end}", _quiet(cell))
 
 
 def _quiet(cell: Cell) -> str:

@@ -1,0 +1,81 @@
+"""``middlemark about``: what to paste into a report of a fault."""
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+
+from middlemark import __version__
+from middlemark.model.units import format_size
+from middlemark.workers.find import find_workers, left_out
+
+PACKAGES = ("click", "rich", "msgspec", "numpy", "scipy", "psutil", "pyroute2", "distributed")
+
+
+@click.command(name="about")
+def command() -> None:
+    """Print the versions, the machine, its limits and the environment: what a report of a fault needs."""
+    for name, text in _facts():
+        click.echo(f"{name:<12} {text}")
+    workers, broken = find_workers()
+    for worker in workers:
+        of = worker.description
+        click.echo(f"{of.name:<12} {of.version}{f', {of.library}' if of.library else ''}")
+    for each in broken:
+        click.echo(f"{each.name:<12} does not work: {each.path} {each.reason}")
+    for name, why in left_out().items():
+        click.echo(f"{name:<12} not built: {why}")
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    from middlemark.sites.machine import read_machine
+    from middlemark.system import environment, rmem_default, rmem_max, wmem_max
+    from middlemark.system.root import Root
+
+    machine = read_machine()
+    root = Path(__file__).parents[3]
+    yield "Middlemark", f"{__version__}{_commit(root)}, {Path(__file__).parents[1]}"
+    yield "Python", f"{platform.python_version()}, {sys.executable}"
+    yield "packages", ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    yield "system", f"{machine.system}, Linux {machine.kernel}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}"
+    virtual = {True: "virtual", False: "no hypervisor", None: "a hypervisor is not told"}[machine.virtual]
+    yield "machine", f"{machine.cpu}, {machine.processors} processors, {format_size(machine.memory_bytes)}, {virtual}"
+    yield "clock", f"{machine.clocksource or 'not told'}; frequency governor {machine.governor or 'none'}"
+    room = os.statvfs("/dev/shm") if os.path.isdir("/dev/shm") else None
+    yield "/dev/shm", f"{format_size(room.f_bavail * room.f_frsize)} free" if room else "absent"
+    buffers = (rmem_max.CHECK, wmem_max.CHECK, rmem_default.CHECK)
+    yield "sockets", ", ".join(f"{each.name} {each.look(Root()) or 'not told'}" for each in buffers)
+    limits = {"rtprio": resource.RLIMIT_RTPRIO, "memlock": resource.RLIMIT_MEMLOCK, "nofile": resource.RLIMIT_NOFILE}
+    yield "limits", ", ".join(f"{name} {_limit(of)}" for name, of in limits.items()) + f", user {os.geteuid()}"
+    own = ", ".join(f"{name}={text}" for name, text in sorted((environment.CHECK.look(Root()) or {}).items()))
+    yield "environment", own or "nothing that changes a middleware"
+
+
+def _commit(root: Path) -> str:
+    """Return the checkout's commit, and whether files differ from it; nothing where this is none."""
+    if not (root / ".git").exists():
+        return ""
+    git = ["git", "-C", str(root), "describe", "--always", "--dirty"]
+    try:
+        told = subprocess.run(git, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return f" ({told.stdout.strip()})" if told.returncode == 0 else ""
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def _limit(of: int) -> str:
+    soft, _ = resource.getrlimit(of)
+    return "unlimited" if soft == resource.RLIM_INFINITY else str(soft)

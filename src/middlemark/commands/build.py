@@ -1,0 +1,108 @@
+"""``middlemark build``: workers that take minutes to compile, or another one of an adapter, against another version."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from middlemark import exits, interrupts
+from middlemark.model.description import Worker
+from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.workers.find import PREFIX, describe, executables, left_out
+from middlemark.workers.later import BUILDER, build_again
+
+CHECKOUT = Path(__file__).parents[3]
+
+
+@click.command(name="build")
+@click.argument("adapters", metavar="[ADAPTER]…", nargs=-1)
+@click.option("--prefix", metavar="FOLDER", help="Of another installation of it: it has include/ and lib/.")
+@click.option("--as", "label", metavar="VERSION", help="What stands behind the @ (default: the version that is found).")
+def command(adapters: tuple[str, ...], prefix: str | None, label: str | None) -> int:
+    """Build what the first start left for later, or those of it that are named.
+
+    With --prefix: build ADAPTER against the installation in FOLDER; it stands beside the others as ADAPTER@VERSION.
+    """
+    if prefix is None:
+        return _build_here(adapters, label)
+    if len(adapters) != 1:
+        raise RequestError([Problem("--prefix", "is the installation of one middleware; name one adapter")])
+    return _build_version(adapters[0], Path(prefix).absolute(), label)
+
+
+def _build_here(adapters: Sequence[str], label: str | None) -> int:
+    if label is not None:
+        raise RequestError([Problem("--as", "names a build against another version; add --prefix FOLDER")])
+    problems = [
+        Problem(name, f"there is no adapters/{name} in {CHECKOUT}; `middlemark list adapters` has what there is")
+        for name in adapters
+        if not (CHECKOUT / "adapters" / name / "CMakeLists.txt").is_file()
+    ]
+    if not os.environ.get(BUILDER):
+        problems = [Problem("build", "the workers of this installation were built with it; ./middlemark builds more")]
+    if problems:
+        raise RequestError(problems)
+    build_again(adapters or ("all",))
+    here, absent = executables(), left_out()
+    for name in adapters or sorted(here):
+        click.echo(f"{name}: {here.get(name) or absent.get(name, 'not built')}")
+    return exits.OK if all(name in here for name in adapters) else exits.NOTHING_MEASURED
+
+
+def _build_version(adapter: str, folder: Path, label: str | None) -> int:
+    problems = []
+    if not (CHECKOUT / "adapters" / adapter / "CMakeLists.txt").is_file():
+        text = f"there is no adapters/{adapter} in {CHECKOUT}; this verb works in a checkout, where the sources are"
+        problems.append(Problem("ADAPTER", text))
+    if not folder.is_dir():
+        problems.append(Problem("--prefix", f"{folder} is no folder; name that of an installation, with lib/ in it"))
+    if label is not None and (not label or {"/", "@"} & set(label)):
+        problems.append(Problem("--as", f"'{label}' is no version; write 11.0.1, say"))
+    if problems:
+        raise RequestError(problems)
+    tree = CHECKOUT / "build" / "versions" / f"{adapter}{str(folder).replace('/', '-')}"
+    settings = (f"-DMIDDLEMARK_ADAPTERS={adapter}", f"-DCMAKE_PREFIX_PATH={folder}", "-DCMAKE_BUILD_TYPE=Release")
+    _logged(tree, "cmake", "-S", str(CHECKOUT), "-B", str(tree), "-G", "Ninja", *settings)
+    _logged(tree, "cmake", "--build", str(tree), "--target", "middlemark-workers")
+    built = tree / "workers" / f"{PREFIX}{adapter}"
+    found = interrupts.run(describe(adapter, str(built)))
+    if not isinstance(found, Worker):
+        raise MeasureError(f"{built}: {found.reason}", f"what was built is in {tree}")
+    about = found.description
+    if not Path(about.library).is_relative_to(folder):
+        raise MeasureError(
+            f"{adapter} found {about.title} {about.version} in {about.library}, which is not in {folder}",
+            "is that the folder of an installation of this middleware, with its CMake or pkg-config files?",
+        )
+    words = [label] if label is not None else about.version.split()
+    if not words:
+        raise MeasureError(f"{about.title} in {about.library} does not say its version", "name it: --as VERSION")
+    kept = CHECKOUT / "build" / "workers" / f"{PREFIX}{adapter}@{words[0]}"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    aside = kept.with_name(f".{kept.name}.new")
+    shutil.copy(built, aside)
+    os.replace(aside, kept)
+    name = kept.name.removeprefix(PREFIX)
+    click.echo(f"{name}: {about.title} {about.version}, {about.library}")
+    click.echo(f"compare them: ./middlemark run --adapter {adapter},{name}, then ./middlemark compare RUN --by version")
+    return exits.OK
+
+
+def _logged(tree: Path, *command: str) -> None:
+    """Run it, with all that it says in a file. Raises MeasureError."""
+    tree.mkdir(parents=True, exist_ok=True)
+    log = tree / "build.log"
+    try:
+        with log.open("ab") as file:
+            ended = subprocess.run(
+                command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False
+            )
+    except FileNotFoundError:
+        raise MeasureError(
+            f"{command[0]} is not there", "./middlemark list adapters sets up what builds need"
+        ) from None
+    if ended.returncode != 0:
+        raise MeasureError(f"the build failed; what the compiler says is at the end of {log}")

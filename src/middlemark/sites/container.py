@@ -1,0 +1,68 @@
+"""What a container must be given by whoever starts it, as flags of `docker run`; in none, nothing lacks."""
+
+import os
+import resource
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.units import format_size
+
+CAP_SYS_NICE = 23
+LITTLE_SHM_BYTES = 64 << 20
+"""What Docker gives /dev/shm."""
+
+
+class Container(msgspec.Struct, frozen=True):
+    """What this container may do."""
+
+    shm_bytes: int
+    sys_nice: bool
+    most_priority: int
+    """RLIMIT_RTPRIO."""
+    memlock_bytes: int | None
+    """None: without a limit."""
+
+
+def this_container() -> Container | None:
+    """Return what this container may do; None: this is none, as far as its marks tell."""
+    marked = Path("/.dockerenv").exists() or Path("/run/.containerenv").exists() or "container" in os.environ
+    if not marked:
+        return None
+    shm = os.statvfs("/dev/shm") if os.path.isdir("/dev/shm") else None
+    memlock = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+    return Container(
+        shm_bytes=shm.f_blocks * shm.f_frsize if shm else 0,
+        sys_nice=bool(_effective_capabilities() >> CAP_SYS_NICE & 1),
+        most_priority=resource.getrlimit(resource.RLIMIT_RTPRIO)[1],
+        memlock_bytes=None if memlock == resource.RLIM_INFINITY else memlock,
+    )
+
+
+def _effective_capabilities() -> int:
+    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("CapEff:"):
+            return int(line.split()[1], 16)
+    return 0
+
+
+def lacking(container: Container, cells: Sequence[Cell]) -> list[str]:
+    """Return what these cells would miss in it: each a sentence with the flag that gives it."""
+    found = []
+    if container.shm_bytes <= LITTLE_SHM_BYTES:
+        size = format_size(container.shm_bytes)
+        found.append(f"/dev/shm has {size}, too little for the shared memory of some middlewares: --shm-size 1g")
+    wanted = max((_priority(each) for each in cells), default=0)
+    if wanted > container.most_priority and not container.sys_nice:
+        found.append(f"real-time priority {wanted} is not allowed: --cap-add SYS_NICE --ulimit rtprio=99")
+    if any(each.mlock for each in cells) and container.memlock_bytes is not None:
+        size = format_size(container.memlock_bytes)
+        found.append(f"no more than {size} may be locked into memory: --ulimit memlock=-1")
+    return found
+
+
+def _priority(cell: Cell) -> int:
+    _, _, number = cell.priority.partition(":")
+    return int(number or 0)

@@ -1,0 +1,44 @@
+"""A container that lacks what a run needs is told the flags, and only those."""
+
+import msgspec
+import pytest
+from report_runs import cell
+
+from middlemark.sites import container
+from middlemark.sites.container import LITTLE_SHM_BYTES, Container, lacking, this_container
+
+GOOD = Container(shm_bytes=1 << 30, sys_nice=True, most_priority=99, memlock_bytes=None)
+ALL = [cell(), cell(priority="fifo:80"), cell(mlock=True)]
+
+
+def test_one_that_has_everything_is_told_nothing() -> None:
+    assert lacking(GOOD, ALL) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "flags"),
+    [
+        ({"shm_bytes": LITTLE_SHM_BYTES}, ["--shm-size 1g"]),
+        ({"sys_nice": False}, []),  # the limit alone allows it
+        ({"most_priority": 0}, []),  # so does the capability
+        ({"sys_nice": False, "most_priority": 50}, ["--cap-add SYS_NICE --ulimit rtprio=99"]),
+        ({"memlock_bytes": 8 << 20}, ["--ulimit memlock=-1"]),
+    ],
+)
+def test_each_thing_that_lacks_is_named_with_its_flag(changed: dict[str, object], flags: list[str]) -> None:
+    found = lacking(msgspec.structs.replace(GOOD, **changed), ALL)
+    assert [each.rpartition(": ")[2] for each in found] == flags
+
+
+def test_what_no_configuration_asks_for_lacks_nothing() -> None:
+    poor = Container(shm_bytes=1 << 30, sys_nice=False, most_priority=0, memlock_bytes=0)
+    assert lacking(poor, [cell()]) == []
+
+
+def test_this_process_is_read_as_a_container_where_it_is_marked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("container", "podman")
+    found = this_container()
+    assert found is not None
+    assert found.shm_bytes > 0
+    monkeypatch.setattr(container, "_effective_capabilities", lambda: 0)
+    assert this_container() == msgspec.structs.replace(found, sys_nice=False)
