@@ -105,7 +105,7 @@ class Session {
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
   std::vector<std::jthread> threads_;
-  Drain histories_{Reliability::reliable};
+  Drain histories_{Drain::quiet_history_ns};
   std::set<const Role*> told_;  // those whose end has been told
 };
 

@@ -15,10 +15,14 @@ class Drain {
   /// A reliable middleware resends what was lost, after as long as its heartbeats are apart.
   static constexpr std::uint64_t quiet_reliable_ns = 1'000'000'000;
   static constexpr std::uint64_t quiet_best_effort_ns = 250'000'000;
+  /// Of a history, which a transport that lists it owes. Threads that poll on a busy machine can keep the middleware's own from
+  /// its locks for a second.
+  static constexpr std::uint64_t quiet_history_ns = 5'000'000'000;
   static constexpr std::uint64_t limit_s = 10;
 
+  explicit Drain(std::uint64_t quiet_ns) noexcept : quiet_ns_(quiet_ns) {}
   explicit Drain(Reliability reliability) noexcept
-      : quiet_ns_(reliability == Reliability::reliable ? quiet_reliable_ns : quiet_best_effort_ns) {}
+      : Drain(reliability == Reliability::reliable ? quiet_reliable_ns : quiet_best_effort_ns) {}
 
   /// To be asked again and again once the stop was requested; nothing while messages may still come. `warm_ups`: of the warm-up,
   /// which may lie in deep buffers before those that are expected.
