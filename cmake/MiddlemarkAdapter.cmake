@@ -2,8 +2,8 @@
 #
 # Makes the executable middlemark-worker-<name> out of main.cpp (or SOURCES) in this folder, linked with the core. Used by the
 # adapters of this project and, through find_package(middlemark), by those that live elsewhere. Builds Release unless told otherwise: the
-# core's roles are templates that are compiled here, and at -O0 they would be measured instead of the middleware. LATER: it takes minutes
-# to compile, so the target middlemark-workers-at-once leaves it out; middlemark-workers has them all.
+# core's roles are templates that are compiled here, and at -O0 they would be measured instead of the middleware. LATER: it takes long
+# to compile, or few ask for it, so the target middlemark-workers-at-once leaves it out; middlemark-workers has them all.
 function(middlemark_adapter name)
   cmake_parse_arguments(ARG "LATER" "" "SOURCES;LINK;INCLUDE" ${ARGN})
   if(NOT ARG_SOURCES)
@@ -16,7 +16,7 @@ function(middlemark_adapter name)
   set(worker middlemark-worker-${name})
   set(note ${CMAKE_BINARY_DIR}/workers/middlemark-left-out-${name})
   if(ARG_LATER AND PROJECT_NAME STREQUAL "middlemark")
-    file(WRITE ${note} "it takes minutes to compile; `./middlemark build`, or a run that names it, builds it\n")
+    file(WRITE ${note} "it takes long to compile; `./middlemark build`, or a run that names it, builds it\n")
   else()
     file(REMOVE ${note})
   endif()

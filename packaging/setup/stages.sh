@@ -3,14 +3,23 @@
 
 readonly setup_state=$root/build/setup
 
-# Sets `stages`, what a start needs. An adapter in Rust takes minutes to compile, so it has a stage of its own, worker-NAME: it runs when
-# `./middlemark build` or a run asks for that adapter, and from then on keeps it fresh.
+# Sets `later`: the adapters whose compilation takes long, those in Rust and those that say so (cmake/MiddlemarkAdapter.cmake).
+later_adapters() {
+  local file
+  later=()
+  while read -r file; do
+    file=${file%/CMakeLists.txt}
+    later+=("${file##*/}")
+  done < <(grep -lsE '^middlemark_(rust_adapter\(|adapter\([^ ]+ LATER\b)' "$root"/adapters/*/CMakeLists.txt)
+}
+
+# Sets `stages`, what a start needs. An adapter that is left for later has a stage of its own, worker-NAME: it runs when `./middlemark build`
+# or a run asks for that adapter, and from then on keeps it fresh.
 all_stages() {
-  local crate name
+  local name later
   stages=(packages python pypi workers web)
-  for crate in "$root"/adapters/*/Cargo.toml; do
-    name=${crate%/Cargo.toml}
-    name=${name##*/}
+  later_adapters
+  for name in "${later[@]}"; do
     if [[ -x $root/build/workers/middlemark-worker-$name ]]; then stages+=("worker-$name"); fi
   done
 }

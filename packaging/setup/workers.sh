@@ -1,4 +1,4 @@
-# The workers: one executable for every adapter whose middleware is found, at once or, where that takes minutes, when it is asked for.
+# The workers: one executable for every adapter whose middleware is found, at once or, where that takes long, when it is asked for.
 
 set_up_workers() {
   local seen
@@ -13,7 +13,7 @@ set_up_workers() {
 
 # set_up_worker NAME: one of those that are built when they are asked for.
 set_up_worker() {
-  say "building the worker of $1 (cargo; some minutes the first time)"
+  say "building the worker of $1 (in Rust: some minutes the first time)"
   configure_workers
   if logged ninja -C build -t query "middlemark-worker-$1"; then build_workers "middlemark-worker-$1"; fi
   if [[ ! -x build/workers/middlemark-worker-$1 ]]; then

@@ -155,7 +155,7 @@ def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
 
 
 def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_then_on(checkout: Checkout) -> None:
-    checkout.write("adapters/slow/Cargo.toml", "")
+    checkout.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     assert "slow" not in checkout.start()[2]
     builder = [checkout.root / "packaging/setup/setup.sh", "worker-slow"]
     told = subprocess.run(builder, env=checkout.environment(), capture_output=True, text=True, check=True).stderr
@@ -169,7 +169,7 @@ def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_th
 
 
 def test_what_there_is_nothing_for_is_said_and_not_tried_again(checkout: Checkout) -> None:
-    checkout.write("adapters/slow/Cargo.toml", "")
+    checkout.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
     checkout.write("CMakeLists.txt", PROJECT.replace("middlemark-worker-slow COMMAND", "other COMMAND"))
     checkout.start()
     checkout.write("build/workers/middlemark-left-out-slow", "there is no cargo\n")

@@ -1,4 +1,4 @@
-"""Builds the workers that the first start left for later: those that take minutes to compile."""
+"""Builds the workers that the first start left for later: those that take long to compile."""
 
 import os
 import subprocess
@@ -11,13 +11,13 @@ from middlemark.workers.find import left_out
 
 BUILDER = "MIDDLEMARK_BUILDER"
 """The variable that has the path of the set-up's script; ./middlemark sets it."""
-LATER = "it takes minutes to compile"
+LATER = "it takes long to compile"
 """How the note of such an adapter begins (cmake/MiddlemarkAdapter.cmake); another one says why it cannot be built."""
 
 
 def left_for_later() -> list[str]:
     """Return the adapters of this checkout that can be built and are not; none where ./middlemark was not used."""
-    return [name for name, why in _crates_left_out().items() if why.startswith(LATER)]
+    return [name for name, why in _left_out_here().items() if why.startswith(LATER)]
 
 
 def build_asked(asked: Iterable[str]) -> None:
@@ -26,16 +26,22 @@ def build_asked(asked: Iterable[str]) -> None:
 
 
 def build_again(asked: Iterable[str]) -> None:
-    """Do so, and look again for what the others lacked, as somebody may have installed it. As :func:`build_asked`."""
-    _build(asked, _crates_left_out())
+    """Do so, and look again for a cargo that those in Rust lacked, as somebody may have installed it. As :func:`build_asked`."""
+    here = _left_out_here()
+    _build(
+        asked,
+        [name for name, why in here.items() if why.startswith(LATER) or (_adapters() / name / "Cargo.toml").exists()],
+    )
 
 
-def _crates_left_out() -> dict[str, str]:
-    builder = os.environ.get(BUILDER)
-    if not builder:
+def _adapters() -> Path:
+    return Path(os.environ[BUILDER]).parents[2] / "adapters"
+
+
+def _left_out_here() -> dict[str, str]:
+    if not os.environ.get(BUILDER):
         return {}
-    crates = {each.parent.name for each in (Path(builder).parents[2] / "adapters").glob("*/Cargo.toml")}
-    return {name: why for name, why in left_out().items() if name in crates}
+    return {name: why for name, why in left_out().items() if (_adapters() / name).is_dir()}
 
 
 def _build(asked: Iterable[str], known: Iterable[str]) -> None:
