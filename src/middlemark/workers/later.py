@@ -26,7 +26,10 @@ def build_asked(asked: Iterable[str]) -> None:
 
 
 def build_again(asked: Iterable[str]) -> None:
-    """Do so, and look again for a cargo that those in Rust lacked, as somebody may have installed it. As :func:`build_asked`."""
+    """Do so, and look again for a cargo that those in Rust lacked, as somebody may have installed it.
+
+    Raises as :func:`build_asked`.
+    """
     here = _left_out_here()
     _build(
         asked,

@@ -251,8 +251,8 @@ def faster_than_floor(times_floor: float | None, label: str | None, *, rate: boo
         f"receives {1 / times_floor:.2g} times what the machine alone does ({label})"
         if rate
         else f"takes {times_floor:.2g} of the time of the machine alone ({label})",
-        "its threads keep awake the processors that the machine alone lets halt, the machine alone was disturbed, or less was "
-        "moved than was asked: measure both again with --awake --trials 10",
+        "its threads keep awake the processors that the machine alone lets halt, the machine alone was disturbed, or "
+        "less was moved than was asked: measure both again with --awake --trials 10",
     )
 
 
