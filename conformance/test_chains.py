@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from contender import Contender
 from conversation import Conversation, configure
+from variants import why_left_out
 
 from middlemark.launch.worker_request import settings_of
 from middlemark.model.protocol import ForwardRequest, Load, PublisherRequest, SubscriberRequest, TopicRequest
@@ -29,6 +30,8 @@ def receive(request: pytest.FixtureRequest, contender: Contender) -> str:
         pytest.skip(f"it does not {request.param}")
     if contender.transport.companions:
         pytest.skip("it needs a daemon; the trials start it")
+    if why := why_left_out(contender, pattern="stream", size=LARGE, reliability=contender.transport.reliability[0]):
+        pytest.skip(why)
     return str(request.param)
 
 
@@ -38,6 +41,8 @@ def nodes(contender: Contender, receive: str, folder: Path) -> list[dict[str, An
     deep = 50 if offered.max_depth is None else min(50, offered.max_depth)
     cell = contender.cell(pattern="stream", size=LARGE, receive=receive, depth=deep, publishers=2, subscribers=2)
     other = offered.reliability[-1]
+    if why_left_out(contender, pattern="stream", size=SMALL, reliability=other):
+        other = cell.reliability
     topics = (
         TopicRequest(message_bytes=LARGE, publishers=(0,), subscribers=(0,), reliability=cell.reliability, depth=deep),
         TopicRequest(message_bytes=SMALL, publishers=(1,), subscribers=(1,), reliability=other, depth=max(1, deep - 1)),

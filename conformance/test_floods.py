@@ -8,7 +8,7 @@ from contender import Contender, scripted
 from conversation import Conversation
 from course import by_publisher
 from floods import KEPT, both_ready, flood, together
-from variants import left_out
+from variants import why_left_out
 
 from middlemark.model.cell import Cell
 from middlemark.model.samples import ARRIVAL, SENDING
@@ -33,9 +33,8 @@ def flooded(request: pytest.FixtureRequest, contender: Contender) -> dict[str, A
         "processes": max(offered.processes),
         "pin": None,
     }
-    whole = {"reliability": offered.reliability[0], **factors}
-    if why := [each.because for each in left_out(contender.worker.description.name) if each.covers(contender, whole)]:
-        pytest.skip(why[0])
+    if why := why_left_out(contender, reliability=offered.reliability[0], **factors):
+        pytest.skip(why)
     return factors
 
 

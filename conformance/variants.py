@@ -71,6 +71,11 @@ def left_out(adapter: str) -> tuple[LeftOut, ...]:
     return said.get("leave_out", ())
 
 
+def why_left_out(who: Contender, **factors: Any) -> str | None:
+    """Return why no promise covers a trial of these factors (pattern, size, reliability…); None: one does."""
+    return next((each.because for each in left_out(who.worker.description.name) if each.covers(who, factors)), None)
+
+
 class Variant(msgspec.Struct, frozen=True):
     """A trial of one combination of levels."""
 
@@ -189,7 +194,7 @@ def _wise(who: Contender, factors: Mapping[str, Any]) -> bool:
         size * (depth or 1) > 256 * MIB,
         # Discovery alone moves as many bytes over the network: they would not tell what carried the messages.
         size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)),
-        any(each.covers(who, factors) for each in left_out(who.worker.description.name)),
+        why_left_out(who, **factors) is not None,
     )
     return not any(refused)
 
