@@ -16,7 +16,10 @@ from middlemark.model.protocol import ForwardRequest, Load, PublisherRequest, Su
 from middlemark.model.samples import ARRIVAL, SENDING
 from middlemark.stats.samples import load
 
-SENT = 60
+SENT = 30
+RATE_HZ, WARMUP_S = 200.0, 0.05
+DEPTH = 50
+"""Of messages: more than all of them, the warm-up's too, so that a node which comes late on a busy machine loses none."""
 LARGE, SMALL = 5000, 64
 WORK_S = 0.001
 
@@ -38,7 +41,7 @@ def receive(request: pytest.FixtureRequest, contender: Contender) -> str:
 def nodes(contender: Contender, receive: str, folder: Path) -> list[dict[str, Any]]:
     """Return the commands of a camera, of a detector that forwards what it finds, and of a planner."""
     offered = contender.transport
-    deep = 50 if offered.max_depth is None else min(50, offered.max_depth)
+    deep = DEPTH if offered.max_depth is None else min(DEPTH, offered.max_depth)
     cell = contender.cell(pattern="stream", size=LARGE, receive=receive, depth=deep, publishers=2, subscribers=2)
     other = offered.reliability[-1]
     if why_left_out(contender, pattern="stream", size=SMALL, reliability=other):
@@ -56,10 +59,10 @@ def nodes(contender: Contender, receive: str, folder: Path) -> list[dict[str, An
     camera = PublisherRequest(
         index=0,
         topic=0,
-        load=Load(kind="rate", rate_hz=200.0),
+        load=Load(kind="rate", rate_hz=RATE_HZ),
         samples=SENT,
         duration_s=None,
-        warmup_s=0.1,
+        warmup_s=WARMUP_S,
         limit_s=30.0,
         samples_path=str(folder / "camera.npy"),
         **common,
