@@ -19,7 +19,7 @@ from middlemark.stats.samples import load
 SENT = 30
 RATE_HZ, WARMUP_S = 200.0, 0.05
 DEPTH = 50
-"""Of messages: more than all of them, the warm-up's too, so that a node which comes late on a busy machine loses none."""
+"""Of messages: more than are sent, in the warm-up too, so that a node which comes late on a busy machine loses none."""
 LARGE, SMALL = 5000, 64
 WORK_S = 0.001
 
