@@ -18,6 +18,7 @@ struct WorkerParts {
   std::function<std::unique_ptr<Session>(const Configuration&, const Clock&)> open;
   bool listens = false;        ///< every subscriber, client and server has a thread that calls back
   bool request_reply = false;  ///< it has clients and servers
+  bool protects = false;       ///< it tells what protects a trial with security
 };
 
 template <class A>
@@ -47,6 +48,7 @@ int run_worker(int argc, char** argv) {
     };
     parts.listens = listens<A>();
     parts.request_reply = HasRequestReply<A>;
+    parts.protects = TellsProtection<A>;
     return worker_main(argc, argv, parts);
   }
 }

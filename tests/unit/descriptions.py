@@ -31,7 +31,6 @@ def description(name: str, *transports: Transport, **changed: Any) -> Descriptio
         "floor": False,
         "bench_only": False,
         "request_reply": False,
-        "security": False,
         "own_threads": False,
         "residue": (),
         "native": {},

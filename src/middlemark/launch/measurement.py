@@ -15,6 +15,7 @@ from middlemark.launch.costs import WorkerAccounts, account, companion_cost, ser
 from middlemark.launch.following import Following
 from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.patterns.graph import Ends
+from middlemark.launch.proof import not_proven
 from middlemark.launch.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
 from middlemark.launch.worker_request import reply_timeout_s
 from middlemark.model.cell import Cell
@@ -102,6 +103,7 @@ class Measurement:
             scope=setting.scope,
             scratch=ground.scratch,
             interface=ground.interface,
+            certs=ground.certs,
             folder=setting.folder,
         )
 
@@ -189,6 +191,8 @@ class Measurement:
         self._know(
             discovery_ns=max(ready.discovery_ns for ready in sending),
             notes=tuple(dict.fromkeys(note for ready in readies for note in ready.notes)),
+            protected_by="; ".join(dict.fromkeys(each.protected_by for each in readies if each.protected_by)) or None,
+            proof=not_proven(self.setting.cell.security, self.outcome.number),
             placed=tuple(
                 Placed(role=worker.who, pid=worker.pid, **msgspec.structs.asdict(ready.placement))
                 for (worker, _), ready in zip(workers, readies, strict=True)

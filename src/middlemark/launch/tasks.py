@@ -9,7 +9,7 @@ from middlemark.model.cell import Cell, graph_of
 from middlemark.model.description import Transport
 from middlemark.model.link import is_apart, sites_of
 from middlemark.model.plan import Limits
-from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Settings
+from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Identity, SenderRequest, Settings
 from middlemark.model.workload import Process, Workload
 from middlemark.plan.memory import kept, kept_by_topic
 
@@ -55,12 +55,17 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     def command(self, task: WorkerTask) -> ConfigureCommand:
         """Return what the worker with that task is told."""
         return ConfigureCommand(
-            settings=self.settings,
+            settings=msgspec.structs.replace(self.settings, identity=identity_of(task)),
             placement=task.place.placement,
             match_timeout_s=self.limits.match_timeout_s,
             tells_ends=self.graph is not None,
             roles=task.roles,
         )
+
+
+def identity_of(task: WorkerTask) -> Identity:
+    """Return whose certificate and key the worker has: one that sends on its own the sender's."""
+    return "sender" if any(isinstance(each, SenderRequest) for each in task.roles) else "receiver"
 
 
 def measuring_s(limits: Limits) -> float:
@@ -79,6 +84,7 @@ def tasks_of(
     scope: str,
     scratch: str,
     interface: str,
+    certs: str = "",
     folder: str = "",
 ) -> Tasks:
     """Return the tasks of a trial. ``samples_stem``: absolute; the names of the trial's samples files begin so."""
@@ -110,7 +116,14 @@ def tasks_of(
         workers=workers,
         roles=roles,
         settings=settings_of(
-            cell, domain=domain, scope=scope, scratch=scratch, interface=interface, folder=folder, graph=graph
+            cell,
+            domain=domain,
+            scope=scope,
+            scratch=scratch,
+            interface=interface,
+            certs=certs,
+            folder=folder,
+            graph=graph,
         ),
         graph=graph,
     )

@@ -244,7 +244,7 @@ def _settle(
                 kept.append(level)
             else:
                 lacking.append(Lack(target, factor, level, why))
-        follows = target.company and factor == "reliability"
+        follows = target.company and factor in ("reliability", "security")
         if lacking and not kept and (follows or not levels.named):
             own = honour.own(target.transport)
             kept.append(own)

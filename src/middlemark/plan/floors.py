@@ -2,7 +2,8 @@
 
 Each cell of a middleware has one on every transport of every floor that can honour its factors, and the copying of
 its size on its first processor by one process alone. A floor follows as well as it can: where it has no thread to
-listen on it blocks, where it cannot lend it copies, and its reliability is its own; its history is as deep as its
+listen on it blocks, where it cannot lend it copies, and its reliability is its own; where it lacks a level of security
+nothing protects it, which its label says; its history is as deep as its
 buffers are, and it carries octets. What differs only in these is one floor, shared by all the cells that it stands
 beside.
 
@@ -133,6 +134,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
         if not loan:
             return None
         loan = False
+    security = cell.security if cell.security in transport.security else transport.security[0]
     reliability = cell.reliability
     if reliability not in transport.reliability:
         reliability = transport.reliability[0]
@@ -144,6 +146,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
         receive=receive,
         loan=loan,
         reliability=reliability,
+        security=security,
         depth=None if depth is None else int(str(depth)),
         type="octets",
         native=(),

@@ -32,6 +32,8 @@ class Ground(msgspec.Struct, frozen=True):
     """The network interface that the trial's traffic keeps to."""
     samples: str | None = None
     """The folder that samples are written to; None: the run's own."""
+    certs: str = ""
+    """The folder of the trial's certificates; there is one where the cell has security."""
 
 
 class CompanionUse(msgspec.Struct, frozen=True):
