@@ -64,6 +64,7 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "link": lambda cell: "" if cell.link is None else f"link {cell.link}",
     "awake": lambda cell: FACTORS["awake"].show(cell.awake),
     "system": lambda cell: "" if cell.system is None else f"system {show_level('system', cell.system)}",
+    "security": lambda cell: "no security" if cell.security == "none" else cell.security,
     "type": lambda cell: cell.type,
     "reliability": lambda cell: cell.reliability,
     "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",
@@ -116,7 +117,7 @@ WORDS = {
 ``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
 """
 
-WITHOUT_SAYING = {"type": "octets"}
+WITHOUT_SAYING = {"type": "octets", "security": "no security"}
 """Levels that are usual however few rows have them: another is told in every label, also where all rows have it."""
 
 UNTOLD = ("", "may halt", "no mlock", "own defaults", *WITHOUT_SAYING.values())

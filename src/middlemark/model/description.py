@@ -12,8 +12,8 @@ AS_IT_COMES = "default"
 ANY = "any"
 """The carrier of a transport whose middleware chooses by itself: what is seen to move the data is told."""
 Credential = Literal["x509", "curve"]
-"""Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity; or
-key pairs of CURVE."""
+"""Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity;
+or key pairs of CURVE."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
 

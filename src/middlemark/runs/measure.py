@@ -48,7 +48,7 @@ def measure_trials(
     plan = writer.file.plan
     measured = {each.order for each in outcomes}
     left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
-    here = Here(Domains(plan.seed), interface=interface, witness=witness())
+    here = Here(Domains(plan.seed), interface=interface, witness=witness(), certs=writer.file.certs)
     site = here if cluster is None else Apart(cluster, here)
     shared = Shared(str(writer.folder), secrets.token_hex(3), site)
     until = Until(writer.folder, plan, writer.file.adapters, outcomes)

@@ -1,4 +1,4 @@
-"""An authority whose own key never leaves the process that made it, and the certificates that it gives (X.509, P-256)."""
+"""An authority whose own key never leaves the process that made it, and the certificates it gives (X.509, P-256)."""
 
 import datetime
 import ipaddress

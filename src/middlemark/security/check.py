@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.x509.oid import NameOID
 
@@ -62,9 +62,11 @@ class _Check:
             content = path.read_bytes()
             mode = stat.S_IMODE(os.stat(path).st_mode)
         except FileNotFoundError:
-            return self._say(name, f"there is no such file; it is {what}. {MAKE}")
+            self._say(name, f"there is no such file; it is {what}. {MAKE}")
+            return None
         except OSError as error:
-            return self._say(name, f"cannot be read ({error.strerror}); whoever measures must be able to")
+            self._say(name, f"cannot be read ({error.strerror}); whoever measures must be able to")
+            return None
         if secret and mode & 0o077:
             self._say(name, f"others may read it (mode {mode:04o}); chmod 600 {path}")
         return content
@@ -105,11 +107,12 @@ class _Check:
         try:
             key = serialization.load_pem_private_key(content, None)
         except TypeError:
-            return self._say(key_name, "it has a password, which nobody can type here; store it without one")
-        except ValueError:
-            return self._say(key_name, "holds no private key in PEM")
-        if certificate is not None and key.public_key() != certificate.public_key():
-            self._say(key_name, f"it is not the key of {name}")
+            self._say(key_name, "it has a password, which nobody can type here; store it without one")
+        except (ValueError, UnsupportedAlgorithm):
+            self._say(key_name, "holds no private key in PEM")
+        else:
+            if certificate is not None and key.public_key() != certificate.public_key():
+                self._say(key_name, f"it is not the key of {name}")
 
     def _certificate(self, name: str, what: str) -> x509.Certificate | None:
         content = self._read(name, what)
@@ -118,7 +121,8 @@ class _Check:
         try:
             return x509.load_pem_x509_certificate(content)
         except ValueError:
-            return self._say(name, "holds no certificate in PEM")
+            self._say(name, "holds no certificate in PEM")
+            return None
 
     def _signed(
         self, identity: Identity, certificate: x509.Certificate, authorities: Sequence[x509.Certificate]
@@ -156,9 +160,10 @@ class _Check:
         try:
             belongs = curve.public_key_of(_text(secret))
         except ValueError as error:
-            return self._say(name, f"is {error}")
-        if public is not None and belongs != _text(public):
-            self._say(name, f"it does not belong to {public_name}")
+            self._say(name, f"is {error}")
+        else:
+            if public is not None and belongs != _text(public):
+                self._say(name, f"it does not belong to {public_name}")
 
 
 def _text(content: bytes) -> str:
