@@ -147,11 +147,19 @@ class Fake:
         }
         say(event, **fields)
 
+    def protected_by(self) -> str:
+        """Return the key that it would use, where there is security, and who may read it."""
+        if self.settings.get("security", "none") == "none":
+            return ""
+        key = Path(self.settings["certs"], f"{self.settings['identity']}.key")
+        return f"{key} {key.stat().st_mode & 0o777:o}"
+
     def run(self) -> None:
         say(
             "ready",
             discovery_ns=1,
             notes=[],
+            protected_by=self.protected_by(),
             placement={"cpus": [0], "policy": "other", "priority": 0, "mlocked": False},
         )
         while (command := hear())["command"] != "quit":
