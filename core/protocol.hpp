@@ -167,7 +167,7 @@ struct RequestedSettings {
   std::string interface = "lo";
   /// The longest a publish() may block.
   std::chrono::nanoseconds write_timeout{1000000000};
-  /// The level asked for: not less, and where the middleware has no such level not more.
+  /// The level asked for, no less and no more.
   Security security = Security::none;
   /// Absolute path of the set of certificates and keys: docs/security.md. Empty at `none`.
   std::string certs{};

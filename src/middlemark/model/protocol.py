@@ -130,7 +130,7 @@ class Settings(Message, frozen=True, kw_only=True):
     write_timeout_s: Annotated[Seconds, Meta(extra={"cpp": "std::chrono::nanoseconds"})] = 1.0
     """The longest a publish() may block."""
     security: Security = "none"
-    """The level asked for: not less, and where the middleware has no such level not more."""
+    """The level asked for, no less and no more."""
     certs: str = ""
     """Absolute path of the set of certificates and keys: docs/security.md. Empty at ``none``."""
     identity: Identity = "sender"

@@ -74,7 +74,7 @@ pub struct Settings {
     pub reliability: Reliability,
     /// How the roles will receive.
     pub reception: Reception,
-    /// The level asked for: not less, and where the middleware has no such level not more.
+    /// The level asked for, no less and no more.
     pub security: Security,
     /// This process's, of the trial's certificates.
     pub identity: Identity,
