@@ -140,6 +140,11 @@ def _carrier(keeps: int) -> Column:
     return Column("carried by", keeps, means, _carried_by, left=True)
 
 
+def _protection(keeps: int) -> Column:
+    means = "the algorithms in force, in the middleware's words"
+    return Column("protected by", keeps, means, lambda row: row.result.protected_by or ABSENT, left=True)
+
+
 def numbered(numbers: Mapping[str, int]) -> Column:
     """Return the column of the numbers that a row's warnings have below the table."""
 
@@ -179,6 +184,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _rss(-2),
         *_companions(0),
         _carrier(2),
+        _protection(1),
     ),
     "stream": (
         Column(
@@ -241,6 +247,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _rss(4),
         *_companions(0),
         _carrier(-2),
+        _protection(-2),
     ),
     "request-reply": (
         _figure("round_trip_p50", "p50", 9, "half of the calls had their reply within this time", always=True),
@@ -268,6 +275,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             left=True,
         ),
         _carrier(1),
+        _protection(0),
     ),
 }
 """By pattern; the ratio stands before the last, the numbers of the warnings after it."""

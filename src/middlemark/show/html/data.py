@@ -201,6 +201,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "f": levels,
             "version": result.version,
             "carried_by": result.carried_by,
+            "protected_by": result.protected_by,
             "trials": result.trials,
             "failed_trials": result.failed_trials,
             "failed": _said(result.failed) if result.failed else None,
