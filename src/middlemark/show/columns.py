@@ -140,9 +140,13 @@ def _carrier(keeps: int) -> Column:
     return Column("carried by", keeps, means, _carried_by, left=True)
 
 
-def _protection(keeps: int) -> Column:
-    means = "the algorithms in force, in the middleware's words"
-    return Column("protected by", keeps, means, lambda row: row.result.protected_by or ABSENT, left=True)
+_PROTECTION = Column(
+    "protected by",
+    -3,
+    "the algorithms in force, in the middleware's words",
+    lambda row: row.result.protected_by or ABSENT,
+    left=True,
+)
 
 
 def numbered(numbers: Mapping[str, int]) -> Column:
@@ -184,7 +188,6 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _rss(-2),
         *_companions(0),
         _carrier(2),
-        _protection(1),
     ),
     "stream": (
         Column(
@@ -247,7 +250,6 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _rss(4),
         *_companions(0),
         _carrier(-2),
-        _protection(-2),
     ),
     "request-reply": (
         _figure("round_trip_p50", "p50", 9, "half of the calls had their reply within this time", always=True),
@@ -275,10 +277,9 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             left=True,
         ),
         _carrier(1),
-        _protection(0),
     ),
 }
-"""By pattern; the ratio stands before the last, the numbers of the warnings after it."""
+"""By pattern; the ratio stands before the last, what protects the messages and the numbers of the warnings after it."""
 _RATIO_KEEPS = {"ping-pong": 6, "stream": 1, "request-reply": 6}
 
 
@@ -293,7 +294,7 @@ def fitting(
     told = [each for each in rows if each.result.failed is None]
     shown: list[Column] = []
     *columns, last = COLUMNS[pattern := rows[0].result.cell.pattern]
-    usual = (*columns, alone(bases, _RATIO_KEEPS[pattern]), last)
+    usual = (*columns, alone(bases, _RATIO_KEEPS[pattern]), last, _PROTECTION)
     for column in (*(map(of_metric, metrics) if metrics else usual), numbered(numbers)):
         texts = [column.tell(each) for each in told]
         if column.always or any(text not in ("", ABSENT) for text in texts):
