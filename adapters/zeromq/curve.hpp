@@ -58,7 +58,6 @@ class Curve : kit::Pinned {
     socket.set(ZMQ_CURVE_PUBLICKEY, public_, "ZMQ_CURVE_PUBLICKEY");
     socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
   }
-  [[nodiscard]] const std::string& identity() const noexcept { return credentials_.identity(); }
 
  private:
   /// Until the context is shut down. Frames of a question: version, request, domain, address, routing id, mechanism, key.

@@ -69,7 +69,7 @@ class End {
                                : transport == "ipc"  ? "ipc://@" + name
                                                      : "tcp://" + kit::ipv4_text(trial_.settings.interface) + ":*";
     if (trial_.curve) trial_.curve->serve(socket_);
-    trial_.notes.leave(name, socket_.bind(wanted) + '\n' + (trial_.curve ? trial_.curve->identity() : ""));
+    trial_.notes.leave(name, socket_.bind(wanted) + '\n' + std::string(word(trial_.settings.identity)));
   }
 
   /// To what another end has left.

@@ -140,12 +140,18 @@ def varying(results: Sequence[CellResult]) -> frozenset[str]:
     return frozenset(factor for factor, words in WORDS.items() if len({words(each) for each in cells}) > 1)
 
 
-def usual(results: Sequence[CellResult], factors: frozenset[str]) -> dict[str, str]:
-    """Return the commonest level, in words, of each of those factors (of equally common ones the first met)."""
-    return WITHOUT_SAYING | {
+def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, str]:
+    """Return the commonest level, in words, of what is asked of the middleware (of equally common ones the first met).
+
+    ``varied``: the factors of which there are several levels; those of the experiment are told in headings.
+    """
+    without_saying = {
+        factor: level for factor, level in WITHOUT_SAYING.items() if factor in ASKED or factor not in varied
+    }
+    return without_saying | {
         factor: Counter(tell(each.cell) for each in meeting(results)).most_common(1)[0][0]
         for factor, tell in WORDS.items()
-        if factor in factors and factor not in WITHOUT_SAYING and results
+        if factor in varied and factor in ASKED and factor not in WITHOUT_SAYING and results
     }
 
 
@@ -193,7 +199,7 @@ def labels(results: Sequence[CellResult]) -> list[str]:
 
     Rows of one cell in two sweeps carry the sweep's name; rows with fewer trials than the others say how many.
     """
-    told = usual(results, varying(results) & frozenset(ASKED))
+    told = usual(results, varying(results))
     cells = Counter(each.cell for each in results)
     trials = Counter(each.trials for each in results if each.failed is None)
     usual_trials = trials.most_common(1)[0][0] if trials else 0
