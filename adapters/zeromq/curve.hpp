@@ -23,6 +23,9 @@ namespace middlemark::zeromq {
 inline constexpr const char* secret_key = ".curve";
 inline constexpr const char* public_key = ".curve.pub";
 
+/// The identities that take part in a trial.
+inline constexpr std::array<const char*, 2> parties{"sender", "receiver"};
+
 class Curve : kit::Pinned {
  public:
   Curve(const Context& context, const Settings& settings)
@@ -31,7 +34,7 @@ class Curve : kit::Pinned {
         public_(credentials_.read(credentials_.identity(), public_key)),
         secret_(credentials_.read(credentials_.identity(), secret_key)),
         asked_(context, ZMQ_REP) {
-    for (const char* identity : {"sender", "receiver"}) {
+    for (const std::string identity : parties) {
       std::array<std::uint8_t, 32> key{};
       const std::string text = credentials_.read(identity, public_key);
       if (text.size() != 40 || zmq_z85_decode(key.data(), text.c_str()) == nullptr)
@@ -52,9 +55,11 @@ class Curve : kit::Pinned {
     socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
     socket.set(ZMQ_ZAP_DOMAIN, std::string("middlemark"), "ZMQ_ZAP_DOMAIN");
   }
-  /// Before it connects: a server that does not have that identity's key is refused.
+  /// Before it connects: a server that does not have that party's key is refused. Who says it is nobody of the trial is expected
+  /// to have a key that it has not.
   void call(Socket& socket, const std::string& server) const {
-    socket.set(ZMQ_CURVE_SERVERKEY, credentials_.read(server, public_key), "ZMQ_CURVE_SERVERKEY");
+    const std::string party = std::ranges::count(parties, server) != 0 ? server : parties.front();
+    socket.set(ZMQ_CURVE_SERVERKEY, credentials_.read(party, public_key), "ZMQ_CURVE_SERVERKEY");
     socket.set(ZMQ_CURVE_PUBLICKEY, public_, "ZMQ_CURVE_PUBLICKEY");
     socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
   }
