@@ -8,7 +8,7 @@ import pytest
 from contender import Contender, contenders
 from conversation import Conversation, configure, one_process
 
-from middlemark.model.protocol import Identity, PingRequest, PongRequest, Security, Settings
+from middlemark.model.protocol import AnyRoleRequest, Identity, Security, Settings
 from middlemark.security.make import make_set
 
 WHO = [
@@ -24,7 +24,7 @@ def met(who: Contender, level: Security, ends: tuple[Identity, Identity], scratc
     make_set(str(scratch / "certs"))
     cell = msgspec.to_builtins(who.cell())
     told = one_process(cell, scratch)
-    roles = (msgspec.convert(told["roles"][0], PingRequest), msgspec.convert(told["roles"][1], PongRequest))
+    roles: tuple[AnyRoleRequest, ...] = tuple(msgspec.convert(each, AnyRoleRequest) for each in told["roles"])
     settings = msgspec.convert(told["settings"], Settings)
     settings = msgspec.structs.replace(
         settings,
