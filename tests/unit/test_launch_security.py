@@ -7,8 +7,6 @@ import msgspec
 import pytest
 from launching import Launching
 
-from middlemark.launch.proof import NOT_PROVEN, PARTS
-from middlemark.model.outcome import ProtectionProof
 from middlemark.security.make import make_set
 
 
@@ -46,17 +44,6 @@ def test_no_trial_without_security_has_certificates(launching: Launching) -> Non
     outcome = launching.trial()
     assert outcome.failed is None
     assert (outcome.protected_by, outcome.proof) == (None, None)
-
-
-def test_nothing_is_proven_yet_and_says_so(launching: Launching) -> None:
-    proof = launching.trial(security="encrypted").proof
-    assert proof == ProtectionProof(absent=dict.fromkeys(PARTS, NOT_PROVEN))
-    assert list(msgspec.to_builtins(proof)) == [
-        "payload-not-seen",
-        "stranger-refused",
-        "unauthorised-refused",
-        "absent",
-    ]
 
 
 def test_no_key_is_in_what_a_trial_leaves(launching: Launching, tmp_path: Path) -> None:

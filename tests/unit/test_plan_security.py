@@ -13,7 +13,7 @@ from stats_cases import cell as cell_of
 
 from middlemark.document import document_of
 from middlemark.document.words import WORDS, words
-from middlemark.launch.tasks import identity_of, tasks_of
+from middlemark.launch.tasks import tasks_of
 from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.levels import Wrong
@@ -120,7 +120,7 @@ def test_who_sends_has_the_senders_key_and_everybody_else_the_receivers(
         safe, Limits(samples=1), SAFE.transports[0], seed=1, samples_stem="/s", domain=1, scope="s", scratch="/t",
         interface="lo", certs="/t/certs",
     )  # fmt: skip
-    assert [identity_of(each) for each in tasks.workers] == identities
+    assert [tasks.identity_of(each) for each in tasks.workers] == identities
     assert [tasks.command(each).settings.identity for each in tasks.workers] == identities
 
 

@@ -186,12 +186,17 @@ def plain(text: str) -> str:
 
 
 CONTRADICTED = "(!)"
-"""Marks a row that was not carried by what its name says."""
+"""Marks a row that was not carried, or not protected, by what its name says."""
 
 
 def is_contradicted(result: CellResult) -> bool:
-    """Say whether the evidence of what carried the data contradicts the transport that was asked for."""
-    return any(each.code == "transport-contradicted" for each in result.warnings)
+    """Say whether the evidence contradicts the transport, or the level of security, that was asked for."""
+    return is_unprotected(result) or any(each.code == "transport-contradicted" for each in result.warnings)
+
+
+def is_unprotected(result: CellResult) -> bool:
+    """Say whether a proof of the level of security that was asked for has failed."""
+    return any(each.code == "protection-contradicted" for each in result.warnings)
 
 
 def labels(results: Sequence[CellResult]) -> list[str]:
@@ -225,6 +230,7 @@ _WARNINGS = {
     "loss-behind-latency": "latency of what was not lost",
     "mostly-idle": "processors that halt",
     "p99-disagrees": "p99 differs between trials",
+    "protection-contradicted": "not protected",
     "time-unaccounted": "time not accounted for",
     "transport-contradicted": "carried by something else",
 }

@@ -38,6 +38,8 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     graph: Workload | None
     """The workload, as the transport has it."""
+    receiver: Identity = "receiver"
+    """Whose certificate and key a worker has that only receives."""
 
     def cpus(self, *, far: bool) -> tuple[int | None, ...]:
         """Return the processor of each role on the second site, or on the first."""
@@ -55,17 +57,16 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     def command(self, task: WorkerTask) -> ConfigureCommand:
         """Return what the worker with that task is told."""
         return ConfigureCommand(
-            settings=msgspec.structs.replace(self.settings, identity=identity_of(task)),
+            settings=msgspec.structs.replace(self.settings, identity=self.identity_of(task)),
             placement=task.place.placement,
             match_timeout_s=self.limits.match_timeout_s,
             tells_ends=self.graph is not None,
             roles=task.roles,
         )
 
-
-def identity_of(task: WorkerTask) -> Identity:
-    """Return whose certificate and key the worker has: one that sends on its own the sender's."""
-    return "sender" if any(isinstance(each, SenderRequest) for each in task.roles) else "receiver"
+    def identity_of(self, task: WorkerTask) -> Identity:
+        """Return whose certificate and key the worker has: one that sends on its own the sender's."""
+        return "sender" if any(isinstance(each, SenderRequest) for each in task.roles) else self.receiver
 
 
 def measuring_s(limits: Limits) -> float:
@@ -85,6 +86,7 @@ def tasks_of(
     scratch: str,
     interface: str,
     certs: str = "",
+    receiver: Identity = "receiver",
     folder: str = "",
 ) -> Tasks:
     """Return the tasks of a trial. ``samples_stem``: absolute; the names of the trial's samples files begin so."""
@@ -126,6 +128,7 @@ def tasks_of(
             graph=graph,
         ),
         graph=graph,
+        receiver=receiver,
     )
 
 

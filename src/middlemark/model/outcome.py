@@ -349,6 +349,11 @@ class ProtectionProof(msgspec.Struct, frozen=True, kw_only=True, rename="kebab")
     absent: dict[str, str] = {}
     """By the names above as JSON has them."""
 
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Those that are false, by the names that JSON has."""
+        return tuple(name.replace("_", "-") for name in self.__struct_fields__ if getattr(self, name) is False)
+
 
 class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One line of ``trials.jsonl``. What was not measured is None."""

@@ -238,7 +238,10 @@ def sides_of(
         carried.append(seen_to_carry(each.outcome for each in trials))
         carrier = carrier_of(cell, descriptions, carried[-1])
         shared = None if carrier is None else carrier == "shared-memory"
-        otherwise = any(carried_otherwise(cell, each.outcome, descriptions) for each in trials)
+        otherwise = any(
+            carried_otherwise(cell, each.outcome, descriptions) or (each.outcome.proof and each.outcome.proof.failed)
+            for each in trials
+        )
         floor = described is not None and described.floor
         added = index in run.file.plan.floors
         sides.append(

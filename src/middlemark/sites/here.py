@@ -22,6 +22,7 @@ from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
 from middlemark.security.layout import FOLDER as CERTS
 from middlemark.sites import evidence, recorded, residue
+from middlemark.sites.capture import Capture
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.companion import Companion, declared
 from middlemark.sites.descendants import MARK, adopting, children, end_descendants
@@ -32,7 +33,7 @@ from middlemark.sites.memory import refuse_too_much
 from middlemark.sites.namespace import NETWORK, OWN, Holder, Namespace
 from middlemark.sites.process_resources import read_account
 from middlemark.sites.processes import Processes
-from middlemark.sites.session import CompanionUse, Cpus, Ground
+from middlemark.sites.session import Captured, CompanionUse, Cpus, Ground
 from middlemark.sites.settings import TrialSettings
 from middlemark.sites.witness import Waited, Witness
 
@@ -149,6 +150,7 @@ class Session:
         self._counters: evidence.NetworkCounters | None = None
         self._counted: evidence.Counters | None = None
         self._companions: list[tuple[Companion, Account | None]] = []
+        self._capture: Capture | None = None
 
     def _look(self) -> None:
         """See how much room there is in /dev/shm."""
@@ -237,6 +239,16 @@ class Session:
         """Watch each companion."""
         return [each.watch() for each in self._processes.companions]
 
+    async def capture(self) -> None:
+        """In the senders' namespace, which everything crosses."""
+        self._capture = await Capture.start(self._namespaces[0])
+
+    async def captured(self) -> Captured:
+        """Look into the memory of the workers and the companions too."""
+        assert self._capture is not None, "it captures"
+        workers = [each.pid for each in self._processes.workers]
+        return await self._capture.captured([*workers, *(each.process.pid for each in self._processes.companions)])
+
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
         """Read what :meth:`watch` has read once more."""
         assert self._counted is not None, "it watches"
@@ -267,6 +279,8 @@ class Session:
         """End every process and clear away what they left, whatever happens. Returns what did not end cleanly."""
         if self._counters is not None:
             self._counters.close()
+        if self._capture is not None:
+            self._capture.end()
         try:
             unclean = [*await self._processes.close_to_the_end(grace_s), *end_descendants(self._mark, self._mine)]
             residue.clear(self._patterns, self._scope, self._before)

@@ -46,6 +46,17 @@ class CompanionUse(msgspec.Struct, frozen=True):
     last: Account
 
 
+class Captured(msgspec.Struct, frozen=True, kw_only=True):
+    """What a capture of a trial holds. ``network``: what crossed its interfaces; ``shared-memory``: its segments."""
+
+    holds_payload: bool = False
+    """The messages' payload was recognised in it."""
+    bytes: Mapping[str, int] = {}
+    """That were captured and searched, of each of the two."""
+    absent: Mapping[str, str] = {}
+    """Why there is none, of each of them."""
+
+
 class Session(Protocol):
     """One trial, as far as machines take part in it. It must be closed. All but ``close`` raise WorkerFailedError."""
 
@@ -100,6 +111,12 @@ class Session(Protocol):
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
         """Return what waits for the death of each companion or site: it raises WorkerFailedError then, no earlier."""
+
+    async def capture(self) -> None:
+        """Begin to capture what the trial moves. It costs its messages time: no trial that is measured has it."""
+
+    async def captured(self) -> Captured:
+        """End that, and return what it holds."""
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
         """Return what moved since :meth:`watch`, what the workers have open, and what the companions used."""
