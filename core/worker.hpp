@@ -36,10 +36,10 @@ template <class A>
 int worker_main(int argc, char** argv, const WorkerParts& parts);
 
 template <class A>
-int run_worker(int argc, char** argv) {
+[[nodiscard]] WorkerParts parts_of() {
   static_assert(fulfils_contract<A>);
+  WorkerParts parts;
   if constexpr (Adapter<A>) {
-    WorkerParts parts;
     parts.describe = &A::describe;
     if constexpr (HasCompanions<A>) parts.companions = &A::companions;
     if constexpr (HasCheck<A>) parts.check = &A::check;
@@ -49,8 +49,23 @@ int run_worker(int argc, char** argv) {
     parts.listens = listens<A>();
     parts.request_reply = HasRequestReply<A>;
     parts.protects = TellsProtection<A>;
-    return worker_main(argc, argv, parts);
   }
+  return parts;
+}
+
+template <class A>
+int run_worker(int argc, char** argv) {
+  return worker_main(argc, argv, parts_of<A>());
+}
+
+/// Of two adapters: `Protected` describes them, and has the trials with security, so that these cost the others of `A` nothing.
+template <class A, class Protected>
+int run_worker(int argc, char** argv) {
+  WorkerParts parts = parts_of<Protected>();
+  parts.open = [plain = parts_of<A>().open, safe = parts.open](const Configuration& configuration, const Clock& clock) {
+    return (configuration.settings.security == Security::none ? plain : safe)(configuration, clock);
+  };
+  return worker_main(argc, argv, parts);
 }
 
 }  // namespace middlemark
