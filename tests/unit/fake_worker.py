@@ -172,7 +172,11 @@ class Fake:
             self.socket.sendto(message, self.socket.getsockname())
 
     def run(self) -> None:
-        if self.settings.get("identity", "sender") not in ("sender", "receiver", *self.native.get("admits", "").split()):
+        if self.settings.get("identity", "sender") not in (
+            "sender",
+            "receiver",
+            *self.native.get("admits", "").split(),
+        ):
             say("error", code="unmatched", text="publisher 0 was not found", advice="")
             sys.exit(1)
         say(

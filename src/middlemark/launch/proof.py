@@ -29,6 +29,9 @@ _MEDIA = {"udp": "network", "tcp": "network", "shared-memory": "shared-memory"}
 _REFUSED = ("unmatched", "refused")
 """The codes of a worker that was not let in; whatever else ends one is no proof."""
 
+PARTS = ("payload_not_seen", "stranger_refused", "unauthorised_refused")
+ALONE = "one thread alone: nothing leaves it, and there is nobody to refuse"
+
 Answer = bool | str
 """True or false, or why it is not known."""
 
@@ -47,6 +50,8 @@ class Proofs:
         """Return the outcome of a trial of the cell, with the cell's proof where that is due."""
         if cell.security == "none" or outcome.failed is not None or trial.cell in self._proven:
             return outcome
+        if not cell.subscribers:
+            return msgspec.structs.replace(outcome, proof=_proof(dict.fromkeys(PARTS, ALONE)))
         if cell.rate in SEARCHES:
             cell = msgspec.structs.replace(cell, rate="max", burst=None)
         trying = _Trying(cell, trial, worker, shared, outcome.discovery_ns or 0)

@@ -124,7 +124,7 @@ def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None
     took = [
         trial
         for each in results
-        if _is_alone(each.cell) and each.cell.size == size
+        if _is_alone(each.cell) and each.cell.size == size and each.cell.security == "none"
         for trial in (each.trial_values or ((each.round_trip_ns.p50,) if each.round_trip_ns else ()))
         if trial
     ]
