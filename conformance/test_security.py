@@ -1,4 +1,4 @@
-"""Whoever has no key of the trial meets nobody: neither end takes it for a peer, whichever of the two it is."""
+"""What a transport's levels of security promise is in force: its proofs hold, and whoever has no key meets nobody."""
 
 import os
 from pathlib import Path
@@ -7,16 +7,23 @@ import msgspec
 import pytest
 from contender import Contender, contenders
 from conversation import Conversation, configure, one_process
+from course import Course
 
+from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, Identity, Security, Settings
 from middlemark.security.make import make_set
+from middlemark.sites.tapping import NOT_PERMITTED
 
-WHO = [
-    pytest.param(who, level, id=f"{who.name}-{level}")
+PROTECTED = [
+    (who, level)
     for who in contenders()
     for level in who.transport.security
-    if level != "none" and 2 in who.transport.processes and not who.transport.companions
+    if level != "none" and 2 in who.transport.processes
 ]
+PROVEN = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in PROTECTED]
+WHO = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in PROTECTED if not who.transport.companions]
+UNSEEN = ("unix-socket", "message-queue")
+"""Carriers that no capture sees."""
 
 
 def met(who: Contender, level: Security, ends: tuple[Identity, Identity], scratch: Path) -> list[bool]:
@@ -57,3 +64,17 @@ def test_a_stranger_and_whoever_waits_for_it_meet_nobody(
     who: Contender, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
 ) -> None:
     assert met(who, level, ends, tmp_path) == [False, False]
+
+
+@pytest.mark.parametrize("pattern", ["ping-pong", "stream"])
+@pytest.mark.parametrize(("who", "level"), PROVEN)
+def test_its_proofs_hold(who: Contender, level: Security, pattern: str, course: Course) -> None:
+    """Each is true, or null for a reason that the transport is known to have."""
+    cell = who.cell(security=level, pattern=pattern)
+    proof = course.proof(who, cell, Limits(samples=200, warmup_s=0.05))
+    assert (proof.failed, proof.stranger_refused) == ((), True), proof
+    assert proof.unauthorised_refused is (True if who.transport.permissions else None), proof
+    if level != "encrypted" or who.transport.carrier in UNSEEN:
+        assert proof.payload_not_seen is None, proof
+    elif proof.absent.get("payload-not-seen") != NOT_PERMITTED:
+        assert proof.payload_not_seen is True, proof
