@@ -14,6 +14,7 @@ from middlemark.model.description import Transport, Worker
 from middlemark.model.outcome import ProtectionProof, TrialOutcome, Underway
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.protocol import Identity
+from middlemark.security.layout import files
 from middlemark.security.payload import LEAST_BYTES
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
@@ -138,10 +139,19 @@ class _Trying:
         part = f"_{identity}"
         session = await self._shared.here.begin(self.cell, self._worker, scope_of(trial, self._shared, part))
         try:
+            self._refuse_absent(identity, session.grounds[1].certs)
             setup = setup_of(self.cell, trial, self._worker, self._shared, session, part=part, receiver=identity)
             return await Measurement(setup, session, _untold, begun_now(trial)).try_to_meet()
         finally:
             await session.close(INTERRUPTED_GRACE_S)
+
+    def _refuse_absent(self, identity: Identity, certs: str) -> None:
+        """Raise WorkerFailedError where a set of the user's own lacks that identity: one that is made has them all."""
+        if not os.path.isdir(certs):
+            return
+        for file in files(self._worker.description.credentials, (identity,)):
+            if file.name.startswith(identity) and not os.path.exists(os.path.join(certs, file.name)):
+                raise WorkerFailedError("refused", f"there is no {file.name} in {certs}")
 
 
 def _untold(_: Underway) -> None:
