@@ -54,6 +54,14 @@ MEMCPY = floor(
     "memcpy", carrier="process-memory", alone=True, processes=(1,), receive=("poll",), reliability=("reliable",),
     keep_all=False, max_depth=1,
 )  # fmt: skip
+AES = description(
+    "aes-gcm",
+    transport(
+        "aes-gcm", carrier="process-memory", alone=True, processes=(1,), receive=("poll",), reliability=("reliable",),
+        keep_all=False, max_depth=1, security=("encrypted",),
+    ),
+    floor=True,
+)  # fmt: skip
 CYCLONE = description(
     "cyclonedds",
     transport("udp", processes=(2,)),
