@@ -199,7 +199,7 @@ def legend(
     """Return what each column says, and which had to give way. ``columns``: those shown and hidden, by pattern."""
 
     def entry(title: str, means: str) -> Iterator[Text]:
-        return (Text(line, style="dim") for line in hanging(f"  {title:<11}", means, width))
+        return (Text(line, style="dim") for line in hanging(f"  {title:<10} ", means, width))
 
     for pattern, (shown, _) in columns.items():
         yield Text("How to read it" if len(columns) == 1 else f"How to read it: {pattern}", style="bold")
