@@ -106,9 +106,10 @@ class Connection : kit::Pinned {
     return true;
   }
   template <class Done>
-  void await(Done&& done, const std::string& what) {
-    if (drive(done, std::chrono::seconds(5))) return;
-    throw AdapterError("mqtt: " + name_ + ": the broker did not " + what + " within 5 s " + last_error());
+  void await(Done&& done, const std::string& what, std::chrono::seconds patience = std::chrono::seconds(5)) {
+    if (drive(done, patience)) return;
+    throw AdapterError("mqtt: " + name_ + ": the broker did not " + what + " within " +
+                       std::to_string(patience.count()) + " s " + last_error());
   }
 
   const std::string name_;
@@ -133,7 +134,8 @@ class Connection : kit::Pinned {
     });
     check(mosquitto_subscribe(client_, nullptr, topic.c_str(), 1), "mosquitto_subscribe()");
     check(mosquitto_publish(client_, nullptr, topic.c_str(), 1, "k", 1, false), "mosquitto_publish()");
-    await([this] { return greeted_; }, "pass on its own greeting: it may neither publish nor subscribe there");
+    await([this] { return greeted_; }, "pass on what it sent itself, so it may neither publish nor subscribe",
+          std::chrono::seconds(2));
     check(mosquitto_unsubscribe(client_, nullptr, topic.c_str()), "mosquitto_unsubscribe()");
     mosquitto_message_callback_set(client_, nullptr);
   }
