@@ -69,7 +69,7 @@ class Context : kit::Pinned {
     void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
   };
 
-  static void demand(int done, const std::string& what) {
+  static void demand(long done, const std::string& what) {
     if (done != 1) fail(what, last_code());
   }
 
