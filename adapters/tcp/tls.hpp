@@ -121,7 +121,7 @@ class Channel : kit::Pinned {
   [[nodiscard]] int fd() const noexcept { return fd_; }
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
-  /// As "TLSv1.3: TLS_AES_256_GCM_SHA384, X25519, certificates of id-ecPublicKey, 256 bits".
+  /// As "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, certificates of EC, 256 bits".
   [[nodiscard]] std::string protected_by() const {
     SSL* const ssl = ssl_.get();
     const std::unique_ptr<X509, decltype(&X509_free)> peer(SSL_get1_peer_certificate(ssl), &X509_free);
@@ -168,10 +168,10 @@ class Channels : kit::Pinned {
   /// The one over that connection; null while the peers do not know each other. Throws AdapterError where they never will.
   [[nodiscard]] Channel* find(int fd) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(channels_, [fd](const auto& each) { return each->fd() == fd; });
-    if (found == channels_.end()) channels_.push_back(std::make_unique<Channel>(context_, fd, accepted(fd)));
-    Channel& channel = found == channels_.end() ? *channels_.back() : **found;
-    return channel.is_ready() ? &channel : nullptr;
+    auto found = std::ranges::find_if(channels_, [fd](const auto& each) { return each->fd() == fd; });
+    if (found == channels_.end())
+      found = channels_.insert(found, std::make_unique<Channel>(context_, fd, accepted(fd)));
+    return (*found)->is_ready() ? found->get() : nullptr;
   }
 
   [[nodiscard]] std::string protected_by() const {

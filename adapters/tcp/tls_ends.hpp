@@ -206,7 +206,7 @@ class Subscriber {
     for (const kit::Deadline deadline(timeout); complete_ == nullptr;) {
       // What a recv() has brought beyond the last message is seen by nobody but the channel.
       for (Peer& peer : peers_) {
-        if (complete_ == nullptr && !peer.gone && peer.channel->holds_some() && fill(peer)) complete_ = &peer;
+        if (complete_ == nullptr && peer.holds_some() && fill(peer)) complete_ = &peer;
       }
       if (complete_ != nullptr) return true;
       Peer* const peer = await_any(deadline.left());
@@ -233,6 +233,7 @@ class Subscriber {
     [[nodiscard]] std::span<const std::byte> message() const noexcept {
       return memory.span().first(due).subspan(prefix);
     }
+    [[nodiscard]] bool holds_some() const noexcept { return !gone && channel != nullptr && channel->holds_some(); }
 
     kit::Flow flow;
     std::size_t prefix;
@@ -245,7 +246,7 @@ class Subscriber {
 
   /// True when a message is complete.
   bool fill(Peer& peer) noexcept {
-    if (peer.gone) return false;
+    if (peer.gone || peer.channel == nullptr) return false;  // null: it was not waited for, since it sends nothing
     if (peer.prefix != 0 && peer.filled == 0) peer.due = peer.prefix;
     for (;;) {
       const long got = peer.channel->read(peer.memory.data() + peer.filled, peer.due - peer.filled);
@@ -272,7 +273,7 @@ class Subscriber {
   Peer* await_any(std::chrono::nanoseconds timeout) noexcept {
     if (!readiness_) {
       Peer& only = peers_.front();
-      return awaits(only.gone ? -1 : only.channel->fd(), POLLIN, timeout) ? &only : nullptr;
+      return awaits(only.gone || only.channel == nullptr ? -1 : only.channel->fd(), POLLIN, timeout) ? &only : nullptr;
     }
     epoll_event event{};
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
