@@ -137,16 +137,18 @@ class Measurement:
         self._know(noise=await self._noise(ledger))
         await session.bring(self.setting.folder)
 
-    async def try_to_meet(self) -> dict[str, WorkerFailedError | None]:
+    async def try_to_meet(self) -> tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]:
         """Start the workers and go no further than their looking for each other. Raises WorkerFailedError.
 
-        Return of each that only receives why it has not found its peers; None: it has.
+        Return of those that send, and of the others, why each has not found its peers; None: it has.
         """
         workers = await self._start(await self._prepare())
         timeout = self.setting.limits.match_timeout_s + START_S
         came = await asyncio.gather(*(_ready(worker, timeout) for worker, _ in workers))
-        told = zip(self.tasks.workers, came, strict=True)
-        return {each.who: error for each, error in told if self.tasks.identity_of(each) == self.setting.receiver}
+        found: tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]] = ([], [])
+        for each, error in zip(self.tasks.workers, came, strict=True):
+            found[self.tasks.identity_of(each) == self.setting.receiver].append(error)
+        return found
 
     async def _prepare(self) -> dict[str, str]:
         """Return the environment of the workers that companions ask for."""

@@ -33,6 +33,7 @@ _REFUSED = ("unmatched", "refused")
 PARTS = ("payload_not_seen", "stranger_refused", "unauthorised_refused")
 ALONE = "one thread alone: nothing leaves it, and there is nobody to refuse"
 
+Came = tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]
 Answer = bool | str
 """True or false, or why it is not known."""
 
@@ -125,17 +126,17 @@ class _Trying:
         limits = msgspec.structs.replace(limits, match_timeout_s=patience_s)
         trial = msgspec.structs.replace(self._trial, limits=limits)
         try:
-            came = await self._try_to_meet(trial, identity)
+            senders, others = await self._try_to_meet(trial, identity)
         except (WorkerFailedError, OSError) as error:
             return f"the trial with the {identity} failed: {error}"
-        if not came:
+        if not others:
             return "every process sends: there is none that could be another"
-        if None in came.values():
+        if None in senders and None in others:  # one of them alone has met nobody, and may not know
             return False
-        other = next((each for each in came.values() if each and each.code not in _REFUSED), None)
+        other = next((each for each in (*senders, *others) if each and each.code not in _REFUSED), None)
         return f"the {identity} ended otherwise: {other.text}" if other else True
 
-    async def _try_to_meet(self, trial: Trial, identity: Identity) -> dict[str, WorkerFailedError | None]:
+    async def _try_to_meet(self, trial: Trial, identity: Identity) -> Came:
         part = f"_{identity}"
         session = await self._shared.here.begin(self.cell, self._worker, scope_of(trial, self._shared, part))
         try:
