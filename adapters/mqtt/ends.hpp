@@ -132,16 +132,21 @@ class Connection : kit::Pinned {
     mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message*) {
       static_cast<Connection*>(self)->greeted_ = true;
     });
+    // Not before its acknowledgement, which would be counted as one of a message of the trial.
+    mosquitto_publish_callback_set(
+        client_, [](mosquitto*, void* self, int) { static_cast<Connection*>(self)->confirmed_ = true; });
     check(mosquitto_subscribe(client_, nullptr, topic.c_str(), 1), "mosquitto_subscribe()");
     check(mosquitto_publish(client_, nullptr, topic.c_str(), 1, "k", 1, false), "mosquitto_publish()");
-    await([this] { return greeted_; }, "pass on what it sent itself, so it may neither publish nor subscribe",
-          std::chrono::seconds(2));
+    await([this] { return greeted_ && confirmed_; },
+          "pass on what it sent itself, so it may neither publish nor subscribe", std::chrono::seconds(2));
     check(mosquitto_unsubscribe(client_, nullptr, topic.c_str()), "mosquitto_unsubscribe()");
     mosquitto_message_callback_set(client_, nullptr);
+    mosquitto_publish_callback_set(client_, nullptr);
   }
 
   bool connected_ = false;
   bool greeted_ = false;
+  bool confirmed_ = false;
   kit::LastFailure<&words_of> failure_;
 };
 
