@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import msgspec
 import pytest
 from descriptions import TCP, UDP, description, transport
 from planning import plan_of, problems_of, suite_of, texts_of
@@ -122,6 +123,9 @@ def test_who_sends_has_the_senders_key_and_everybody_else_the_receivers(
     )  # fmt: skip
     assert [tasks.identity_of(each) for each in tasks.workers] == identities
     assert [tasks.command(each).settings.identity for each in tasks.workers] == identities
+    strange = msgspec.structs.replace(tasks, receiver="stranger")
+    expected = [each.replace("receiver", "stranger") for each in identities]
+    assert [strange.command(each).settings.identity for each in tasks.workers] == expected
 
 
 def test_a_protected_row_says_so_also_where_all_rows_are() -> None:
