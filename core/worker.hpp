@@ -58,14 +58,14 @@ int run_worker(int argc, char** argv) {
   return worker_main(argc, argv, parts_of<A>());
 }
 
-/// Of two adapters: `Protected` describes them, and has the trials with security, so that these cost the others of `A` nothing.
-template <class A, class Protected>
-int run_worker(int argc, char** argv) {
-  WorkerParts parts = parts_of<Protected>();
-  parts.open = [plain = parts_of<A>().open, safe = parts.open](const Configuration& configuration, const Clock& clock) {
-    return (configuration.settings.security == Security::none ? plain : safe)(configuration, clock);
+/// Of two adapters: that of `safe` describes them, and has the trials with security, so that these cost the others of `A` nothing.
+/// Compile it in a file of its own: beside another the compiler makes another code of `A`.
+template <class A>
+int run_worker(int argc, char** argv, WorkerParts safe) {
+  safe.open = [plain = parts_of<A>().open, open = safe.open](const Configuration& configuration, const Clock& clock) {
+    return (configuration.settings.security == Security::none ? plain : open)(configuration, clock);
   };
-  return worker_main(argc, argv, parts);
+  return worker_main(argc, argv, safe);
 }
 
 }  // namespace middlemark
