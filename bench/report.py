@@ -128,7 +128,7 @@ def _outcome(folder: Path, trial: Trial, cell: Cell, samples: int, draw: np.rand
 def _described(name: str) -> Description:
     return Description(
         protocol=1, name=name, title=name, version="1", library="", licence="MIT", floor=name == "floor",
-        bench_only=False, request_reply=False, security=False, own_threads=False, residue=(), native={},
+        bench_only=False, request_reply=False, own_threads=False, residue=(), native={},
         transports=tuple(
             Transport(
                 name=each, carrier={"udp": "udp", "shm": "shared-memory"}[each], processes=(2,), receive=("block",),

@@ -42,6 +42,7 @@ class Contender(msgspec.Struct, frozen=True):
             "receive": "block" if "block" in offered.receive else offered.receive[0],
             "reliability": offered.reliability[0],
             "loan": offered.loan[0],
+            "security": offered.security[0],
             "processes": 2 if 2 in offered.processes else 1,
             "subscribers": 0 if offered.alone else 1,
             **factors,

@@ -101,6 +101,7 @@ def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **change
         reception=cell["receive"],
         depth=cell["depth"],
         loan=cell["loan"],
+        security=cell["security"],
         one_process=True,
         message_bytes=cell["size"],
         publishers=1,

@@ -12,10 +12,11 @@ from contender import Contender
 from variants import variants_of
 
 from middlemark.launch.patterns import Heard
+from middlemark.launch.proof import Proofs
 from middlemark.launch.trial import Observed, Shared, observe_trial
 from middlemark.model.cell import Cell
 from middlemark.model.description import ANY
-from middlemark.model.outcome import Arrived, Sent, TrialOutcome
+from middlemark.model.outcome import Arrived, ProtectionProof, Sent, TrialOutcome
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.samples import SEQUENCE_BITS
 from middlemark.sites.domains import Domains
@@ -104,6 +105,20 @@ class Course:
         self, contender: Contender, cell: Cell, limits: Limits, tick: Callable[[object], None] = lambda _: None
     ) -> Observed:
         """Measure as the product does."""
-        trial = Trial(order=self._trials, cell=0, number=1, limits=limits)
+        return await observe_trial(cell, self._trial(limits), contender.worker, self.shared, tick)
+
+    def proof(self, contender: Contender, cell: Cell, limits: Limits) -> ProtectionProof:
+        """Measure it, and make its proof."""
+
+        async def proven() -> TrialOutcome:
+            measured = await self.observe(contender, cell, limits)
+            assert measured.outcome.failed is None, measured.outcome.failed
+            return await Proofs().proven(cell, self._trial(limits), contender.worker, self.shared, measured.outcome)
+
+        proof = asyncio.run(proven()).proof
+        assert proof is not None
+        return proof
+
+    def _trial(self, limits: Limits) -> Trial:
         self._trials += 1
-        return await observe_trial(cell, trial, contender.worker, self.shared, tick)
+        return Trial(order=self._trials - 1, cell=0, number=1, limits=limits)

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ from contender import KIB, MIB, Contender, contenders
 
 from middlemark.model.cell import Cell, cannot
 from middlemark.model.plan import Limits
+from middlemark.model.protocol import Security
 
 DURATION_S = 0.25
 LONGEST = 300
@@ -126,6 +127,7 @@ def _levels(who: Contender, every: bool) -> list[list[Level]]:
             Level("two-topics", {STREAM: {"publishers": 2, "subscribers": 3, "topics": 2}}),
         ],
         [always(""), always("untouched", payload="untouched")],
+        [always(""), *(always(level, security=level) for level in get_args(Security) if level != "none")],
         [
             always(""),
             Level("for-a-while", {ROUND_TRIPS: {"samples": None}}),

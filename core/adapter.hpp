@@ -193,6 +193,14 @@ concept HasCheck = requires(const Settings& settings) {
   { A::check(settings) } -> std::same_as<void>;
 };
 
+/// Optional on adapters, asked once, after matching, of a trial with security: the algorithms in force, in the middleware's words,
+/// as "CURVE: Curve25519, XSalsa20-Poly1305". Required when a transport lists a level. The process's certificate and key are
+/// kit/credentials.hpp's; an adapter that cannot have the level asked for throws, and never sends without it.
+template <class A>
+concept TellsProtection = requires(const A& adapter) {
+  { adapter.protected_by() } -> std::convertible_to<std::string>;
+};
+
 /// Optional on adapters, asked once, after matching: what the engineer should know of how the settings were carried out.
 template <class A>
 concept HasNotes = requires(const A& adapter) {

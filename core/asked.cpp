@@ -61,6 +61,10 @@ Description described(const WorkerParts& parts) {
       contradicts(
           fmt::format("lists listen for {}, but not every subscriber has listen() and silence()", transport.name));
     }
+    const bool protects = std::ranges::any_of(transport.security, [](Security each) { return each != Security::none; });
+    if (protects && !parts.protects) {
+      contradicts(fmt::format("lists security for {}, but there is no protected_by()", transport.name));
+    }
     if (transport.companions && !parts.companions) {
       contradicts(fmt::format("says that {} needs companions, but there is no companions()", transport.name));
     }

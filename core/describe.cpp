@@ -12,6 +12,8 @@ using Json = nlohmann::json;
 Json transport_json(const Transport& transport) {
   Json types = Json::array();
   for (const MessageType type : transport.types) types.push_back(word(type));
+  Json security = Json::array();
+  for (const Security level : transport.security) security.push_back(word(level));
   return {{"name", transport.name},
           {"carrier", transport.carrier},
           {"segments", transport.segments},
@@ -30,7 +32,10 @@ Json transport_json(const Transport& transport) {
           {"types", types},
           {"varying_sizes", transport.varying_sizes},
           {"services", transport.services},
-          {"max_history", transport.max_history ? Json(*transport.max_history) : Json()}};
+          {"max_history", transport.max_history ? Json(*transport.max_history) : Json()},
+          {"security", security},
+          {"security_why", transport.security_why},
+          {"permissions", transport.permissions}};
 }
 
 const char* name_of(NativeType type) {
@@ -76,13 +81,20 @@ Json native_json(const std::vector<NativeSetting>& table) {
 Json describe_json(const Description& about) {
   Json transports = Json::array();
   for (const Transport& transport : about.transports) transports.push_back(transport_json(transport));
-  return {{"protocol", protocol_version}, {"name", about.name},
-          {"title", about.title},         {"version", about.version},
-          {"library", about.library},     {"licence", about.licence},
-          {"floor", about.floor},         {"bench_only", about.bench_only},
-          {"transports", transports},     {"request_reply", about.request_reply},
-          {"security", about.security},   {"own_threads", about.own_threads},
-          {"residue", about.residue},     {"native", native_json(about.native)}};
+  return {{"protocol", protocol_version},
+          {"name", about.name},
+          {"title", about.title},
+          {"version", about.version},
+          {"library", about.library},
+          {"licence", about.licence},
+          {"floor", about.floor},
+          {"bench_only", about.bench_only},
+          {"transports", transports},
+          {"request_reply", about.request_reply},
+          {"credentials", about.credentials},
+          {"own_threads", about.own_threads},
+          {"residue", about.residue},
+          {"native", native_json(about.native)}};
 }
 
 Json companions_json(const std::vector<Companion>& companions) {

@@ -32,6 +32,13 @@ bool lists(const std::vector<Level>& levels, const Level& level) {
   return std::find(levels.begin(), levels.end(), level) != levels.end();
 }
 
+std::string lacking_security(const Transport& transport, Security level) {
+  std::vector<std::string_view> levels;
+  for (const Security each : transport.security) levels.push_back(word(each));
+  const std::string why = transport.security_why.empty() ? "" : ": " + transport.security_why;
+  return fmt::format("security {} (it has {}{})", word(level), fmt::join(levels, ", "), why);
+}
+
 std::vector<std::string> unlisted(const Transport& transport, const Settings& settings) {
   std::vector<std::string> problems;
   const auto demand = [&problems](bool fulfilled, std::string otherwise) {
@@ -55,6 +62,7 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
   }
   demand(lists(transport.processes, processes),
          fmt::format("{} (it has {})", settings.one_process ? "one process" : "two processes", transport.processes));
+  demand(lists(transport.security, settings.security), lacking_security(transport, settings.security));
   demand(lists(transport.loan, settings.loan), settings.loan ? "loans" : "messages that are not loaned");
   demand(settings.message_bytes <= transport.max_bytes,
          fmt::format("messages of {} bytes (at most {})", settings.message_bytes, transport.max_bytes));

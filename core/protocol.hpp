@@ -43,6 +43,18 @@ enum class MessageType { octets, image, point_cloud, imu, tf };
 template <>
 inline constexpr std::array<std::string_view, 5> words_of<MessageType>{"octets", "image", "point-cloud", "imu", "tf"};
 
+/// What protects the messages: nothing; the peers have proved who they are; what they send cannot be changed unseen either;
+/// nobody else can read it either. Each level has those before it.
+enum class Security { none, authenticated, signed_, encrypted };
+template <>
+inline constexpr std::array<std::string_view, 4> words_of<Security>{"none", "authenticated", "signed", "encrypted"};
+
+/// Whose certificate and key a process has: docs/security.md. `intruder`: valid and without permission; `stranger`: another
+/// authority's.
+enum class Identity { sender, receiver, broker, intruder, stranger };
+template <>
+inline constexpr std::array<std::string_view, 5> words_of<Identity>{"sender", "receiver", "broker", "intruder", "stranger"};
+
 enum class LoadKind { max, rate, burst };
 template <>
 inline constexpr std::array<std::string_view, 3> words_of<LoadKind>{"max", "rate", "burst"};
@@ -155,6 +167,12 @@ struct RequestedSettings {
   std::string interface = "lo";
   /// The longest a publish() may block.
   std::chrono::nanoseconds write_timeout{1000000000};
+  /// The level asked for, no less and no more.
+  Security security = Security::none;
+  /// Absolute path of the set of certificates and keys: docs/security.md. Empty at `none`.
+  std::string certs{};
+  /// Of the set: this process's.
+  Identity identity = Identity::sender;
   /// The middleware's own settings; an unknown key must be refused by throwing.
   std::map<std::string, std::string> native;
 };
@@ -178,6 +196,9 @@ inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"scratch", &RequestedSettings::scratch, Presence::required},
     Field{"interface", &RequestedSettings::interface, Presence::optional},
     Field{"write_timeout_s", &RequestedSettings::write_timeout, Presence::optional, {.above = 0, .most = 1e+09}},
+    Field{"security", &RequestedSettings::security, Presence::optional},
+    Field{"certs", &RequestedSettings::certs, Presence::optional},
+    Field{"identity", &RequestedSettings::identity, Presence::optional},
     Field{"native", &RequestedSettings::native, Presence::optional}};
 
 /// Where a worker's threads run: asked for.
@@ -511,12 +532,15 @@ struct ReadyEvent {
   InForce placement;
   /// The adapter's own, of how the settings were carried out.
   std::vector<std::string> notes;
+  /// The algorithms in force, in the middleware's words; empty at `security` none, and never otherwise.
+  std::string protected_by{};
 };
 template <>
 inline constexpr auto fields_of<ReadyEvent> = std::tuple{
     Field{"discovery_ns", &ReadyEvent::discovery_ns, Presence::required},
     Field{"placement", &ReadyEvent::placement, Presence::required},
-    Field{"notes", &ReadyEvent::notes, Presence::required}};
+    Field{"notes", &ReadyEvent::notes, Presence::required},
+    Field{"protected_by", &ReadyEvent::protected_by, Presence::optional}};
 
 /// What a role has counted so far, measured messages only. null: not what a role of its kind counts.
 struct Counts {

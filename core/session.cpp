@@ -27,6 +27,14 @@ std::string Session::waiting_for() {
   return missing;
 }
 
+std::string Session::protected_by() const {
+  const Security level = configuration_.settings.security;
+  if (level == Security::none) return {};
+  std::string by = protection();
+  if (by.empty()) throw AdapterError(fmt::format("security {} was asked for and nothing protects", word(level)));
+  return by;
+}
+
 void Session::publish_histories() {
   for (const auto& role : roles_) role->publish_history();
 }

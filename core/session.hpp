@@ -79,8 +79,11 @@ class Session {
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+  /// The algorithms in force; empty where nothing protects. Throws AdapterError where the trial has security and none is told.
+  [[nodiscard]] std::string protected_by() const;
 
  protected:
+  [[nodiscard]] virtual std::string protection() const = 0;
   /// Before the roles, and what they hold of the adapter, go.
   void finish() noexcept {
     request_stop();
@@ -120,6 +123,12 @@ class AdapterSession final : public Session {
 
   std::vector<std::string> notes() const override {
     if constexpr (HasNotes<A>) return adapter_.notes();
+    return {};
+  }
+
+ protected:
+  std::string protection() const override {
+    if constexpr (TellsProtection<A>) return adapter_.protected_by();
     return {};
   }
 

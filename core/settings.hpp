@@ -78,7 +78,10 @@ struct Transport {
   std::vector<MessageType> types{MessageType::octets};  ///< of messages, octets first
   bool varying_sizes = false;                           ///< messages of a topic may be shorter than its largest
   bool services = false;                                ///< of a graph are request and reply of the middleware's own
-  std::optional<std::uint32_t> max_history = 0;  ///< of a transient-local topic; 0: volatile only, nullopt: no bound
+  std::optional<std::uint32_t> max_history = 0;    ///< of a transient-local topic; 0: volatile only, nullopt: no bound
+  std::vector<Security> security{Security::none};  ///< the levels that it has; see Adapter::protected_by()
+  std::string security_why{};                      ///< why it has no others; empty: nothing is to be said of it
+  bool permissions = false;  ///< at those levels peers give nothing to an identity without them: "intruder"
 };
 
 /// What the text of a native setting is read as.
@@ -116,7 +119,8 @@ struct Description {
   bool bench_only = false;              ///< it tests the bench itself and is never part of "all"
   std::vector<Transport> transports{};  ///< the first is the default
   bool request_reply = false;
-  bool security = false;
+  std::vector<std::string>
+      credentials{};  ///< what of a set of certificates it reads: "x509", "curve"; see docs/security.md
   bool own_threads =
       false;  ///< the middleware receives on threads of its own, which need a processor beside a polling role
   std::vector<std::string>

@@ -139,6 +139,7 @@ class ControlledWorker {
     raise_priority(placement, 0);  // what is read back is the roles' own
     ready.placement = placed(placement);
     ready.notes = session_->notes();
+    ready.protected_by = session_->protected_by();
     send(ready);
     return 0;
   }

@@ -18,6 +18,7 @@ struct WorkerParts {
   std::function<std::unique_ptr<Session>(const Configuration&, const Clock&)> open;
   bool listens = false;        ///< every subscriber, client and server has a thread that calls back
   bool request_reply = false;  ///< it has clients and servers
+  bool protects = false;       ///< it tells what protects a trial with security
 };
 
 template <class A>
@@ -35,10 +36,10 @@ template <class A>
 int worker_main(int argc, char** argv, const WorkerParts& parts);
 
 template <class A>
-int run_worker(int argc, char** argv) {
+[[nodiscard]] WorkerParts parts_of() {
   static_assert(fulfils_contract<A>);
+  WorkerParts parts;
   if constexpr (Adapter<A>) {
-    WorkerParts parts;
     parts.describe = &A::describe;
     if constexpr (HasCompanions<A>) parts.companions = &A::companions;
     if constexpr (HasCheck<A>) parts.check = &A::check;
@@ -47,8 +48,24 @@ int run_worker(int argc, char** argv) {
     };
     parts.listens = listens<A>();
     parts.request_reply = HasRequestReply<A>;
-    return worker_main(argc, argv, parts);
+    parts.protects = TellsProtection<A>;
   }
+  return parts;
+}
+
+template <class A>
+int run_worker(int argc, char** argv) {
+  return worker_main(argc, argv, parts_of<A>());
+}
+
+/// Of two adapters: that of `safe` describes them, and has the trials with security, so that these cost the others of `A` nothing.
+/// Compile it in a file of its own: beside another the compiler makes another code of `A`.
+template <class A>
+int run_worker(int argc, char** argv, WorkerParts safe) {
+  safe.open = [plain = parts_of<A>().open, open = safe.open](const Configuration& configuration, const Clock& clock) {
+    return (configuration.settings.security == Security::none ? plain : open)(configuration, clock);
+  };
+  return worker_main(argc, argv, safe);
 }
 
 }  // namespace middlemark

@@ -4,6 +4,7 @@
 #include <mosquitto.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
@@ -19,10 +20,7 @@ namespace middlemark {
 
 class Mqtt : kit::Pinned {
  public:
-  explicit Mqtt(const Settings& settings)
-      : settings_(settings), options_(settings), broker_(mqtt::BrokerAddress::of_the_trial()) {
-    mosquitto_lib_init();
-  }
+  explicit Mqtt(const Settings& settings) : trial_(settings) { mosquitto_lib_init(); }
   ~Mqtt() { mosquitto_lib_cleanup(); }
 
   [[nodiscard]] static Description describe() {
@@ -30,36 +28,39 @@ class Mqtt : kit::Pinned {
     int minor = 0;
     int revision = 0;
     mosquitto_lib_version(&major, &minor, &revision);
-    return {
-        .name = "mqtt",
-        .title = "MQTT (Eclipse Mosquitto)",
-        .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(revision),
-        .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
-        .licence = "EPL-2.0 OR BSD-3-Clause",
-        .transports =
-            {{.name = "tcp", .carrier = "tcp", .companions = true, .varying_sizes = true, .max_history = 1},
-             {.name = "unix", .carrier = "unix-socket", .companions = true, .varying_sizes = true, .max_history = 1},
-             {.name = as_it_comes, .carrier = "tcp", .companions = true, .varying_sizes = true, .max_history = 1}},
-        .own_threads = true,
-        .native = kit::native_table<mqtt::Native>()};
+    return {.name = "mqtt",
+            .title = "MQTT (Eclipse Mosquitto)",
+            .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(revision),
+            .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
+            .licence = "EPL-2.0 OR BSD-3-Clause",
+            .transports = {transport("tcp", "tcp"), transport("unix", "unix-socket"), transport(as_it_comes, "tcp")},
+            .credentials = mqtt::has_tls ? std::vector<std::string>{"x509"} : std::vector<std::string>{},
+            .own_threads = true,
+            .native = kit::native_table<mqtt::Native>()};
   }
 
   static void check(const Settings& settings) { mqtt::Options{settings}; }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) { return {mqtt::broker(settings)}; }
 
-  [[nodiscard]] mqtt::Publisher publisher(const Topic& topic, unsigned index) {
-    return {broker_, options_, settings_, topic, index};
-  }
-  [[nodiscard]] mqtt::Subscriber subscriber(const Topic& topic, unsigned index) {
-    return {broker_, options_, settings_, topic, index};
-  }
+  [[nodiscard]] mqtt::Publisher publisher(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
+  [[nodiscard]] mqtt::Subscriber subscriber(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
 
-  [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
+  [[nodiscard]] std::string protected_by() const { return trial_.protected_by; }
+  [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes; }
 
  private:
-  const Settings settings_;
-  const mqtt::Options options_;
-  const mqtt::BrokerAddress broker_;
+  [[nodiscard]] static Transport transport(const char* name, const char* carrier) {
+    const bool has_tls = mqtt::has_tls && std::string_view(carrier) == "tcp";
+    Transport of{.name = name, .carrier = carrier, .companions = true, .varying_sizes = true, .max_history = 1};
+    if (has_tls) of.security.push_back(Security::encrypted);
+    of.permissions = has_tls;
+    of.security_why = has_tls         ? "TLS always encrypts, and a password without it is there for all to read"
+                      : mqtt::has_tls ? "mosquitto has no TLS over Unix sockets"
+                                      : "it was built without OpenSSL 3 (Debian, Ubuntu: apt install libssl-dev)";
+    return of;
+  }
+
+  mqtt::Trial trial_;
 };
 
 static_assert(fulfils_contract<Mqtt>);

@@ -16,6 +16,7 @@
 #include <middlemark/settings.hpp>
 
 #include "options.hpp"
+#include "tls.hpp"
 
 namespace middlemark::mqtt {
 
@@ -55,11 +56,24 @@ struct BrokerAddress {
     std::istringstream(line) >> word;
     const bool ours = word == "listener" || word == "port" || word == "bind_address" || word == "user" ||
                       word == "pid_file" || word == "allow_anonymous" || word.starts_with("log_") ||
-                      word.starts_with("persistence");
+                      word.starts_with("persistence") || word == "cafile" || word == "capath" || word == "certfile" ||
+                      word == "keyfile" || word == "require_certificate" || word.starts_with("use_") ||
+                      word == "acl_file" || word == "tls_version";
     if (!ours) kept += line + '\n';
   }
   return kept;
 }
+
+/// What the clients of a process have in common.
+struct Trial {
+  explicit Trial(const Settings& its_settings)
+      : settings(its_settings), options(settings), broker(BrokerAddress::of_the_trial()) {}
+
+  const Settings settings;
+  const Options options;
+  const BrokerAddress broker;
+  std::string protected_by{};  ///< of the client that connected last; empty: nothing protects
+};
 
 /// Writes the configuration and says how to start the broker with it.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
@@ -74,8 +88,13 @@ struct BrokerAddress {
   text << user_lines(options.config);
   // Started by root it would become the user mosquitto, who may not enter the trial's folder.
   if (geteuid() == 0) text << "user root\n";
-  text << "allow_anonymous true\n"
-          "log_dest stderr\n"
+  if (settings.security == Security::none) {
+    text << "allow_anonymous true\n";
+  } else {
+    kit::Rendezvous(settings).leave("mosquitto.acl", permissions_text(settings));
+    text << listener_text(settings, settings.scratch + "/mosquitto.acl");
+  }
+  text << "log_dest stderr\n"
           "log_type error\nlog_type warning\nlog_type notice\nlog_type information\n";
   if (options.config.empty()) text << "max_inflight_messages " << options.max_inflight << '\n';
   if (options.messages != 0 || !options.as_it_is) text << "max_queued_messages " << options.messages << '\n';

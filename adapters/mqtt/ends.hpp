@@ -22,6 +22,7 @@
 
 #include "broker.hpp"
 #include "options.hpp"
+#include "tls.hpp"
 
 namespace middlemark::mqtt {
 
@@ -33,8 +34,9 @@ namespace middlemark::mqtt {
 
 class Connection : kit::Pinned {
  public:
-  Connection(const std::string& name, const BrokerAddress& broker, const Options& options)
-      : name_(name), client_(mosquitto_new(name.c_str(), true, this)) {
+  Connection(const std::string& name, Trial& trial) : name_(name), client_(mosquitto_new(name.c_str(), true, this)) {
+    const BrokerAddress& broker = trial.broker;
+    const Options& options = trial.options;
     if (client_ == nullptr) throw AdapterError("mqtt: mosquitto_new() for " + name + ": " + std::strerror(errno));
     mosquitto_connect_callback_set(client_, [](mosquitto*, void* self, int refused) {
       static_cast<Connection*>(self)->connected_ = refused == 0;
@@ -42,12 +44,18 @@ class Connection : kit::Pinned {
     try {
       check(mosquitto_int_option(client_, MOSQ_OPT_TCP_NODELAY, options.nodelay ? 1 : 0), "MOSQ_OPT_TCP_NODELAY");
       check(mosquitto_int_option(client_, MOSQ_OPT_SEND_MAXIMUM, options.max_inflight), "MOSQ_OPT_SEND_MAXIMUM");
+      const bool is_protected = trial.settings.security != Security::none;
+      if (is_protected) show_certificate(trial.settings);
       // Nobody would answer for an endpoint that sends nothing for long; the launcher sees a broker that is gone.
       // With the longest there is, 65,535 s, a broker 2.0.21 takes clients for silent at once.
       constexpr int keepalive_s = 36'000;
       check(mosquitto_connect(client_, broker.host.c_str(), broker.port, keepalive_s),
             "mosquitto_connect() to the broker at " + broker.text());
       await([this] { return connected_; }, "accept the connection");
+      if (is_protected) {
+        trial.protected_by = algorithms_of(client_);
+        greet();
+      }
     } catch (...) {
       mosquitto_destroy(client_);
       throw;
@@ -98,31 +106,61 @@ class Connection : kit::Pinned {
     return true;
   }
   template <class Done>
-  void await(Done&& done, const std::string& what) {
-    if (drive(done, std::chrono::seconds(5))) return;
-    throw AdapterError("mqtt: " + name_ + ": the broker did not " + what + " within 5 s " + last_error());
+  void await(Done&& done, const std::string& what, std::chrono::seconds patience = std::chrono::seconds(5)) {
+    if (drive(done, patience)) return;
+    throw AdapterError("mqtt: " + name_ + ": the broker did not " + what + " within " +
+                       std::to_string(patience.count()) + " s " + last_error());
   }
 
   const std::string name_;
   mosquitto* const client_;
 
  private:
+  void show_certificate(const Settings& settings) {
+    const kit::Credentials mine(settings);
+    check(mosquitto_tls_set(client_, mine.authority().c_str(), nullptr, mine.certificate().c_str(), mine.key().c_str(),
+                            nullptr),
+          "mosquitto_tls_set()");
+    constexpr int verify = 1;
+    check(mosquitto_tls_opts_set(client_, verify, "tlsv1.3", nullptr), "mosquitto_tls_opts_set()");
+  }
+
+  /// A broker confirms a subscription, and a message, also of those that it gives nothing and takes nothing from: so each client first
+  /// sends itself one.
+  void greet() {
+    const std::string topic = name_ + "/greeting";
+    mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message*) {
+      static_cast<Connection*>(self)->greeted_ = true;
+    });
+    // Not before its acknowledgement, which would be counted as one of a message of the trial.
+    mosquitto_publish_callback_set(
+        client_, [](mosquitto*, void* self, int) { static_cast<Connection*>(self)->confirmed_ = true; });
+    check(mosquitto_subscribe(client_, nullptr, topic.c_str(), 1), "mosquitto_subscribe()");
+    check(mosquitto_publish(client_, nullptr, topic.c_str(), 1, "k", 1, false), "mosquitto_publish()");
+    await([this] { return greeted_ && confirmed_; },
+          "pass on what it sent itself, so it may neither publish nor subscribe", std::chrono::seconds(2));
+    check(mosquitto_unsubscribe(client_, nullptr, topic.c_str()), "mosquitto_unsubscribe()");
+    mosquitto_message_callback_set(client_, nullptr);
+    mosquitto_publish_callback_set(client_, nullptr);
+  }
+
   bool connected_ = false;
+  bool greeted_ = false;
+  bool confirmed_ = false;
   kit::LastFailure<&words_of> failure_;
 };
 
 class Publisher : public kit::OwnBuffer, public Connection {
  public:
-  Publisher(const BrokerAddress& broker, const Options& options, const Settings& settings, const Topic& topic,
-            unsigned index)
+  Publisher(Trial& trial, const Topic& topic, unsigned index)
       : OwnBuffer(topic.message_bytes),
-        Connection(topic.name + ".p" + std::to_string(index), broker, options),
+        Connection(topic.name + ".p" + std::to_string(index), trial),
         topic_(topic.name),
-        qos_(options.quality(topic)),
+        qos_(trial.options.quality(topic)),
         retains_(topic.history > 0),
-        window_(options.max_inflight),
-        write_timeout_(settings.write_timeout),
-        attendance_(settings, topic) {
+        window_(trial.options.max_inflight),
+        write_timeout_(trial.settings.write_timeout),
+        attendance_(trial.settings, topic) {
     mosquitto_publish_callback_set(client_, [](mosquitto*, void* self, int) {
       --static_cast<Publisher*>(static_cast<Connection*>(self))->in_flight_;
     });
@@ -162,22 +200,22 @@ class Publisher : public kit::OwnBuffer, public Connection {
 
 class Subscriber : public Connection {
  public:
-  Subscriber(const BrokerAddress& broker, const Options& options, const Settings& settings, const Topic& topic,
-             unsigned index)
-      : Connection(topic.name + ".s" + std::to_string(index), broker, options), keeps_(topic.history > 0) {
+  Subscriber(Trial& trial, const Topic& topic, unsigned index)
+      : Connection(topic.name + ".s" + std::to_string(index), trial), keeps_(topic.history > 0) {
     mosquitto_subscribe_callback_set(client_, [](mosquitto*, void* self, int, int count, const int* granted) {
       if (count == 1) static_cast<Subscriber*>(static_cast<Connection*>(self))->granted_ = *granted;
     });
     mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message* message) {
       static_cast<Subscriber*>(static_cast<Connection*>(self))->deliver(*message);
     });
-    check(mosquitto_subscribe(client_, nullptr, topic.name.c_str(), options.quality(topic)), "mosquitto_subscribe()");
+    const int quality = trial.options.quality(topic);
+    check(mosquitto_subscribe(client_, nullptr, topic.name.c_str(), quality), "mosquitto_subscribe()");
     await([this] { return granted_.has_value(); }, "confirm the subscription");
-    if (*granted_ != options.quality(topic)) {
+    if (*granted_ != quality) {
       throw AdapterError("mqtt: " + topic.name + ": the broker granted QoS " + std::to_string(*granted_) +
-                         " where QoS " + std::to_string(options.quality(topic)) + " was asked for");
+                         " where QoS " + std::to_string(quality) + " was asked for");
     }
-    kit::Attendance(settings, topic).attend(index);
+    kit::Attendance(trial.settings, topic).attend(index);
   }
   ~Subscriber() { silence(); }
 

@@ -30,7 +30,8 @@ class Ros1 {
                        .types = ros1::types,
                        .varying_sizes = true,
                        .services = true,
-                       .max_history = 1};  // of a latched publisher the last
+                       .max_history = 1,  // of a latched publisher the last
+                       .security_why = "ROS 1 has none, and SROS, which added it, is not developed any more"};
     };
     Transport shared = network(ros1::intraprocess, "process-memory", "reliable");
     shared.processes = {1};

@@ -16,8 +16,8 @@
 
 namespace middlemark {
 
-class Tcp {
- public:
+/// How they are made, whatever goes over them.
+struct TcpSockets {
   struct Options : kit::NativeKeys {
     using NativeKeys::NativeKeys;
     const kit::NativeRow buffer{
@@ -34,10 +34,35 @@ class Tcp {
         {.help = "the most given to one send()", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
   };
 
+  explicit TcpSockets(const Settings& settings)
+      : options(kit::read_native<Options>("tcp", settings)),
+        interface(settings.interface),
+        write_timeout(settings.write_timeout) {}
+
+  [[nodiscard]] kit::Descriptor listener() const {
+    kit::Descriptor socket = kit::open_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK);
+    kit::bind_ipv4(socket.get(), interface);
+    if (listen(socket.get(), SOMAXCONN) != 0) kit::fail("listen() on " + interface);
+    return socket;
+  }
+
+  void tune(int fd) const {
+    kit::set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
+    kit::set_timeout(fd, SO_SNDTIMEO, write_timeout);
+    if (options.timestamping) kit::stamp_arrivals(fd);
+    if (options.send_buffer_bytes) kit::grow_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE, *options.send_buffer_bytes);
+    if (options.receive_buffer_bytes) kit::grow_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE, *options.receive_buffer_bytes);
+  }
+
+  const Options options;
+  const std::string interface;
+  const std::chrono::nanoseconds write_timeout;
+};
+
+class Tcp {
+ public:
   explicit Tcp(const Settings& settings)
-      : options_(kit::read_native<Options>("tcp", settings)),
-        write_timeout_(settings.write_timeout),
-        links_(settings, listener(settings.interface), [this](int fd) { tune(fd); }) {}
+      : sockets_(settings), links_(settings, sockets_.listener(), [this](int fd) { sockets_.tune(fd); }) {}
 
   [[nodiscard]] static Description describe() {
     return {.name = "tcp",
@@ -49,35 +74,20 @@ class Tcp {
                             .carrier = "tcp",
                             .receive = {"poll", "block"},
                             .reliability = {"reliable"},
-                            .varying_sizes = true}},
-            .native = kit::native_table<Options>()};
+                            .varying_sizes = true,
+                            .security_why = "it was built without OpenSSL 3 (Debian, Ubuntu: apt install libssl-dev)"}},
+            .native = kit::native_table<TcpSockets::Options>()};
   }
 
   [[nodiscard]] kit::StreamPublisher publisher(const Topic& topic, unsigned index) {
-    return {links_, topic, index, options_.send_chunk_bytes};
+    return {links_, topic, index, sockets_.options.send_chunk_bytes};
   }
   [[nodiscard]] kit::StreamSubscriber subscriber(const Topic& topic, unsigned index) {
-    return {links_, topic, index, options_.timestamping};
+    return {links_, topic, index, sockets_.options.timestamping};
   }
 
  private:
-  static kit::Descriptor listener(const std::string& interface) {
-    kit::Descriptor socket = kit::open_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK);
-    kit::bind_ipv4(socket.get(), interface);
-    if (listen(socket.get(), SOMAXCONN) != 0) kit::fail("listen() on " + interface);
-    return socket;
-  }
-
-  void tune(int fd) const {
-    kit::set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
-    kit::set_timeout(fd, SO_SNDTIMEO, write_timeout_);
-    if (options_.timestamping) kit::stamp_arrivals(fd);
-    if (options_.send_buffer_bytes) kit::grow_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE, *options_.send_buffer_bytes);
-    if (options_.receive_buffer_bytes) kit::grow_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE, *options_.receive_buffer_bytes);
-  }
-
-  const Options options_;
-  const std::chrono::nanoseconds write_timeout_;
+  const TcpSockets sockets_;
   kit::Links links_;
 };
 

@@ -4,6 +4,8 @@
 #include <zmq.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
@@ -25,14 +27,22 @@ class ZeroMq {
     int minor = 0;
     int patch = 0;
     zmq_version(&major, &minor, &patch);
-    const auto transport = [](const char* name, const char* carrier, std::vector<int> processes) {
+    const bool curve = zmq_has("curve") == 1;
+    const auto transport = [curve](const char* name, const char* carrier, std::vector<int> processes) {
+      const bool crosses = std::string_view(carrier) != "process-memory";
+      std::vector<Security> security{Security::none};
+      if (curve && crosses) security.push_back(Security::encrypted);
       return Transport{.name = name,
                        .carrier = carrier,
                        .processes = std::move(processes),
                        .receive = {"poll", "block"},
                        .loan = {false, true},
                        .varying_sizes = true,
-                       .services = true};
+                       .services = true,
+                       .security = std::move(security),
+                       .security_why = !curve    ? "this libzmq was built without CURVE"
+                                       : crosses ? "CURVE always encrypts"
+                                                 : "what stays within a process has no CURVE"};
     };
     return {.name = "zeromq",
             .title = "ZeroMQ (libzmq)",
@@ -42,6 +52,7 @@ class ZeroMq {
             .transports = {transport("ipc", "unix-socket", {1, 2}), transport("tcp", "tcp", {1, 2}),
                            transport("inproc", "process-memory", {1}), transport(as_it_comes, "tcp", {1, 2})},
             .request_reply = true,
+            .credentials = {"curve"},
             .own_threads = true,
             .native = kit::native_table<zeromq::Native>()};
   }
@@ -53,6 +64,9 @@ class ZeroMq {
   [[nodiscard]] zeromq::Client client(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
   [[nodiscard]] zeromq::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
 
+  [[nodiscard]] std::string protected_by() const {
+    return trial_.curve ? "CURVE (CurveZMQ): Curve25519, XSalsa20-Poly1305" : "";
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes(trial_.settings.endpoints); }
 
  private:

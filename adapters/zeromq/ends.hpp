@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/socket.hpp>
 
+#include "curve.hpp"
 #include "handles.hpp"
 #include "options.hpp"
 
@@ -27,12 +29,15 @@ namespace middlemark::zeromq {
 /// What the ends of this process have in common.
 struct Trial {
   explicit Trial(const Settings& its_settings)
-      : settings(its_settings), options(settings), context(options.io_threads), notes(settings) {}
+      : settings(its_settings), options(settings), context(options.io_threads), notes(settings) {
+    if (settings.security != Security::none) curve.emplace(context, settings);
+  }
 
   const Settings settings;
   const Options options;
   const Context context;
-  const kit::Rendezvous notes;  ///< in the trial's folder: where each end is bound
+  const kit::Rendezvous notes;  ///< in the trial's folder: where each end is bound, and on the next line whose it is
+  std::optional<Curve> curve;   ///< of a trial with security
 };
 
 /// One that others connect to: a publisher of a topic, or a server.
@@ -63,7 +68,15 @@ class End {
     const std::string wanted = transport == "inproc" ? "inproc://" + name
                                : transport == "ipc"  ? "ipc://@" + name
                                                      : "tcp://" + kit::ipv4_text(trial_.settings.interface) + ":*";
-    trial_.notes.leave(name, socket_.bind(wanted));
+    if (trial_.curve) trial_.curve->serve(socket_);
+    trial_.notes.leave(name, socket_.bind(wanted) + '\n' + std::string(word(trial_.settings.identity)));
+  }
+
+  /// To what another end has left.
+  void connect(const std::string& note) {
+    const std::size_t line = note.find('\n');
+    if (trial_.curve) trial_.curve->call(socket_, note.substr(line + 1));
+    socket_.connect(note.substr(0, line));
   }
 
   [[nodiscard]] Published outcome(bool sent) noexcept {

@@ -19,11 +19,11 @@ class Client : public Writing, public Receiver {
 
   [[nodiscard]] std::size_t matched() {
     if (!greeted_) {
-      const auto endpoint = trial_.notes.find(server_);
-      if (!endpoint) return 0;
-      socket_.connect(*endpoint);
+      const auto left = trial_.notes.find(server_);
+      if (!left) return 0;
+      connect(*left);
       greeted_ = true;
-      if (!socket_.send({}, 0)) fail("zmq_send() of a greeting to " + *endpoint);
+      if (!socket_.send({}, 0)) fail("zmq_send() of a greeting to " + server_);
     }
     answered_ = answered_ || receive(ZMQ_DONTWAIT);
     return answered_ ? 1 : 0;

@@ -50,6 +50,11 @@ class Socket : kit::Pinned {
     }
   }
 
+  /// A key: it stands in no message.
+  void set(int option, const std::string& text, const char* name) {
+    if (zmq_setsockopt(socket_, option, text.c_str(), text.size() + (text.size() == 40 ? 1 : 0)) != 0) fail(name);
+  }
+
   /// Returns the endpoint others connect to: with the port that a wildcard became.
   [[nodiscard]] std::string bind(const std::string& endpoint) {
     if (zmq_bind(socket_, endpoint.c_str()) != 0) fail("zmq_bind() to " + endpoint, "does another trial use it?");

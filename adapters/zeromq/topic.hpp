@@ -58,9 +58,9 @@ class Subscriber : public Receiver {
   /// Connects to those that have been bound since. That the subscription has arrived, their matched() tells.
   [[nodiscard]] std::size_t publishers_found() {
     std::erase_if(awaited_, [this](const std::string& note) {
-      const auto endpoint = trial_.notes.find(note);
-      if (endpoint) socket_.connect(*endpoint);
-      return endpoint.has_value();
+      const auto left = trial_.notes.find(note);
+      if (left) connect(*left);
+      return left.has_value();
     });
     return publishers_ - awaited_.size();
   }

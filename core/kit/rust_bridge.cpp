@@ -32,6 +32,9 @@ constexpr bool counts_up(std::initializer_list<Enumeration> as_in_rust) {
 static_assert(counts_up({Pattern::ping_pong, Pattern::stream, Pattern::request_reply}));
 static_assert(counts_up({Reliability::reliable, Reliability::best_effort}));
 static_assert(counts_up({Reception::poll, Reception::block, Reception::listen}));
+static_assert(counts_up({Security::none, Security::authenticated, Security::signed_, Security::encrypted}));
+static_assert(counts_up({Identity::sender, Identity::receiver, Identity::broker, Identity::intruder,
+                         Identity::stranger}));
 static_assert(counts_up({NativeType::boolean, NativeType::integer, NativeType::bytes, NativeType::duration,
                          NativeType::choice, NativeType::text, NativeType::file}));
 
@@ -112,6 +115,10 @@ Transport transport_of(const Json& json) {
   json.at("companions").get_to(transport.companions);
   json.at("varying_sizes").get_to(transport.varying_sizes);
   json.at("alone").get_to(transport.alone);
+  transport.security.clear();
+  for (const Json& level : json.at("security")) transport.security.push_back(static_cast<Security>(level.get<int>()));
+  json.at("security_why").get_to(transport.security_why);
+  json.at("permissions").get_to(transport.permissions);
   return transport;
 }
 
@@ -171,6 +178,8 @@ const SettingsView& view_of(const Settings& settings) {
   kept.view = {.pattern = own.pattern,
                .reliability = own.reliability,
                .reception = own.reception,
+               .security = own.security,
+               .identity = own.identity,
                .domain = own.domain,
                .transport = text_of(own.transport),
                .scope = text_of(own.scope),
@@ -187,6 +196,7 @@ const SettingsView& view_of(const Settings& settings) {
                .endpoints = list_of(kept.endpoints),
                .native = list_of(kept.native),
                .ipv4 = text_of(kept.ipv4),
+               .certs = text_of(own.certs),
                .shm_bytes = shm.f_blocks * shm.f_frsize,
                .shm_free_bytes = shm.f_bavail * shm.f_frsize};
   return kept.view;
@@ -231,7 +241,7 @@ Description RustAdapter::describe() {
   json.at("bench_only").get_to(about.bench_only);
   for (const Json& each : json.at("transports")) about.transports.push_back(transport_of(each));
   about.request_reply = calls().client != nullptr;
-  json.at("security").get_to(about.security);
+  json.at("credentials").get_to(about.credentials);
   json.at("own_threads").get_to(about.own_threads);
   json.at("residue").get_to(about.residue);
   for (const Json& each : json.at("native")) about.native.push_back(native_of(each));
@@ -256,5 +266,7 @@ std::vector<std::string> RustAdapter::notes() const {
   calls().notes(adapter_, notes.reader());
   return notes.all;
 }
+
+std::string RustAdapter::protected_by() const { return rust::words_of(calls().protected_by, adapter_); }
 
 }  // namespace middlemark::kit

@@ -47,6 +47,8 @@ struct SettingsView {
   Pattern pattern;
   Reliability reliability;
   Reception reception;
+  Security security;
+  Identity identity;
   std::int32_t domain;
   Text transport;
   Text scope;
@@ -63,6 +65,7 @@ struct SettingsView {
   List<TopicView> endpoints;
   List<NativeValue> native;
   Text ipv4;              ///< of the interface; empty: it has none
+  Text certs;             ///< folder of the trial's certificates; empty: no security
   std::size_t shm_bytes;  ///< of /dev/shm; 0: there is none
   std::size_t shm_free_bytes;
 };
@@ -116,6 +119,7 @@ struct AdapterCalls {
   Make client;  ///< null, as the next: the core uses two topics
   Make server;
   void (*notes)(void* adapter, Reader note);
+  void (*protected_by)(void* adapter, Reader words);
   void (*close)(void* adapter);
 };
 
@@ -227,6 +231,7 @@ class RustAdapter {
     return {rust::made(rust::calls().subscriber, adapter_, topic, index), topic.publishers};
   }
   [[nodiscard]] std::vector<std::string> notes() const;
+  [[nodiscard]] std::string protected_by() const;
 
  protected:
   void* adapter_;

@@ -238,6 +238,14 @@ struct Companied<Self, A> {
 };
 
 template <class Self, class A>
+struct Protecting {};
+template <class Self, class A>
+  requires TellsProtection<A>
+struct Protecting<Self, A> {
+  [[nodiscard]] std::string protected_by() const { return static_cast<const Self*>(this)->inner().protected_by(); }
+};
+
+template <class Self, class A>
 struct Serving {};
 template <class Self, class A>
   requires HasRequestReply<A>
@@ -255,7 +263,10 @@ struct Serving<Self, A> {
 }  // namespace typed
 
 template <class A, class Coding>
-class Typed : public typed::Companied<Typed<A, Coding>, A>, public typed::Serving<Typed<A, Coding>, A>, Pinned {
+class Typed : public typed::Companied<Typed<A, Coding>, A>,
+              public typed::Protecting<Typed<A, Coding>, A>,
+              public typed::Serving<Typed<A, Coding>, A>,
+              Pinned {
  public:
   explicit Typed(const Settings& settings) : settings_(settings), inner_(coded(settings)) {}
 
@@ -311,6 +322,7 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>, public typed::Servin
   }
 
   [[nodiscard]] A& inner() noexcept { return inner_; }
+  [[nodiscard]] const A& inner() const noexcept { return inner_; }
 
   /// `make` makes the end inside, of a topic of octets.
   template <class Make>

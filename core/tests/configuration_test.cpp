@@ -163,6 +163,20 @@ TEST(Configuration, the_other_choices_are_known_too) {
   EXPECT_FALSE(all<PingRequest>(parse_configuration(json)).at(0).samples);
 }
 
+TEST(Configuration, a_trial_without_security_has_none_and_one_with_it_says_where_the_certificates_are) {
+  EXPECT_EQ(parse_configuration(good()).settings.security, Security::none);
+  Json json = good();
+  json["settings"]["security"] = "signed";
+  json["settings"]["certs"] = "/tmp/scratch/certs";
+  json["settings"]["identity"] = "receiver";
+  const Settings settings = parse_configuration(json).settings;
+  EXPECT_EQ(settings.security, Security::signed_);
+  EXPECT_EQ(settings.certs, "/tmp/scratch/certs");
+  EXPECT_EQ(settings.identity, Identity::receiver);
+  json["settings"]["security"] = "secret";
+  EXPECT_TRUE(names(problems(json), "settings.security: ")) << problems(json);
+}
+
 TEST(Configuration, a_null_depth_is_keep_all) {
   Json json = good();
   json["settings"]["depth"] = nullptr;

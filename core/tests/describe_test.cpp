@@ -18,7 +18,7 @@ Description elaborate() {
   about.floor = true;
   about.bench_only = true;
   about.request_reply = true;
-  about.security = true;
+  about.credentials = {"x509", "curve"};
   about.own_threads = true;
   about.residue = {"/dev/shm/north_*", "/tmp/north.{scope}"};
   about.native = {{.key = "segment",
@@ -46,6 +46,9 @@ Description elaborate() {
   one.varying_sizes = true;
   one.services = true;
   one.max_history = std::nullopt;
+  one.security = {Security::none, Security::signed_, Security::encrypted};
+  one.security_why = "its handshake signs at once";
+  one.permissions = true;
   one.max_depth = 4'000'000'000U;
   one.keep_all = false;
   one.companions = true;
@@ -70,7 +73,7 @@ TEST(Describe, every_field_survives_the_way_through_json) {
   EXPECT_EQ(json.at("floor"), true);
   EXPECT_EQ(json.at("bench_only"), true);
   EXPECT_EQ(json.at("request_reply"), true);
-  EXPECT_EQ(json.at("security"), true);
+  EXPECT_EQ(json.at("credentials"), Json::array({"x509", "curve"}));
   EXPECT_EQ(json.at("own_threads"), true);
   EXPECT_EQ(json.at("residue").get<std::vector<std::string>>(), about.residue);
   EXPECT_EQ(json.at("native").size(), 2U);
@@ -110,7 +113,10 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_EQ(json.at("varying_sizes"), true);
   EXPECT_EQ(json.at("services"), true);
   EXPECT_TRUE(json.at("max_history").is_null());
-  EXPECT_EQ(json.size(), 19U) << "a field this test does not know";
+  EXPECT_EQ(json.at("security"), Json::array({"none", "signed", "encrypted"}));
+  EXPECT_EQ(json.at("security_why"), transport.security_why);
+  EXPECT_EQ(json.at("permissions"), transport.permissions);
+  EXPECT_EQ(json.size(), 22U) << "a field this test does not know";
 }
 
 TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_default) {
@@ -128,6 +134,7 @@ TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_def
   EXPECT_EQ(json.at("own_network"), false);
   EXPECT_EQ(json.at("alone"), false);
   EXPECT_EQ(json.at("types"), Json::array({"octets"}));
+  EXPECT_EQ(json.at("security"), Json::array({"none"}));
 }
 
 TEST(Describe, an_adapter_without_transports_has_an_empty_list) {

@@ -184,6 +184,15 @@ TEST_F(ReadyWorker, refuses_a_native_setting_it_does_not_know) {
   EXPECT_NE(error.at("advice"), "");
 }
 
+TEST_F(ReadyWorker, refuses_a_level_of_security_that_its_transport_lacks) {
+  trial.configure["settings"]["security"] = "encrypted";
+  worker.expect("hello");
+  worker.say(trial.configure);
+  const Json error = refusal();
+  EXPECT_EQ(error.at("code"), "refused") << error;
+  EXPECT_TRUE(names(error, "security encrypted (it has none)")) << error;
+}
+
 TEST_F(ReadyWorker, passes_on_what_the_adapter_refuses) {
   worker.expect("hello");
   trial.native("fail", "open");

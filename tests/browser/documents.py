@@ -239,6 +239,7 @@ class _Maker:
                 "f": f,
                 "version": "0.10.2",
                 "carried_by": transport,
+                **(_PROTECTED if index == 1 else {}),
                 "trials": self.trials,
                 "failed_trials": 0,
                 "failed": None,
@@ -307,6 +308,10 @@ _WARNING = {
     "code": "few-samples",
     "text": "p99.9 rests on 12 samples: another run may give twice or half of it",
     "advice": "--duration 2s gives ten times as many",
+}
+_PROTECTED = {
+    "protected_by": "TLSv1.3: TLS_AES_256_GCM_SHA384",
+    "proof": "PAYLOAD SEEN, stranger refused; permissions: there are none",
 }
 _PERCENTILES = (0, 1, 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99)
 

@@ -403,6 +403,12 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       }));
   }
 
+  it("tells what protects a row, and what was seen of it", () =>
+    on("small", {}, async ({ page }) => {
+      assert.equal(await page.locator("#protection + ul li").count(), 1);
+      await reads(page.locator("#protection + ul li"), /: TLSv1\.3: TLS_AES_256_GCM_SHA384\. PAYLOAD SEEN, stranger refused; permissions: there are none$/);
+    }));
+
   it("prints every figure, on white, also those that were never in sight", () =>
     on("small", { scheme: "dark" }, async ({ page }) => {
       assert.ok(Object.values(await marks(page)).some((number) => number === 0));

@@ -20,7 +20,7 @@ from middlemark.sites import channel
 
 UNIT = Path(__file__).resolve().parents[1] / "unit"
 DESCRIPTION: dict[str, Any] = {
-    **dict.fromkeys(("floor", "bench_only", "request_reply", "security", "own_threads"), False),
+    **dict.fromkeys(("floor", "bench_only", "request_reply", "own_threads"), False),
     "protocol": 1, "name": "fake", "title": "fake", "version": "1", "library": "", "licence": "MIT", "residue": [],
     "native": {"*": {"help": "what it does wrong"}},
     "transports": [

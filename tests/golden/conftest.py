@@ -66,7 +66,7 @@ def made(cell: Cell, p50: float | None, **given: object) -> CellResult:
 def described(name: str, title: str, version: str, licence: str, *, floor: bool = False) -> Description:
     return Description(
         protocol=1, name=name, title=title, version=version, library="", licence=licence, floor=floor,
-        bench_only=False, request_reply=False, security=False, own_threads=False, residue=(), native={}, transports=(),
+        bench_only=False, request_reply=False, own_threads=False, residue=(), native={}, transports=(),
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def described(name: str) -> Description:
     )  # fmt: skip
     return Description(
         protocol=1, name=name, title=name, version="3", library="", licence="MIT", bench_only=False,
-        floor=name == FLOOR, transports=(transport,), request_reply=False, security=False, own_threads=False,
+        floor=name == FLOOR, transports=(transport,), request_reply=False, own_threads=False,
         residue=(), native={},
     )  # fmt: skip
 

@@ -45,7 +45,7 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 def _described(name: str, floor: bool) -> Description:
     return Description(
         protocol=1, name=name, title=name, version="1.2", library="", licence="MIT", floor=floor, bench_only=False,
-        request_reply=False, security=False, own_threads=False, residue=(), native={},
+        request_reply=False, own_threads=False, residue=(), native={},
         transports=tuple(
             Transport(
                 name=way, carrier=carrier, processes=(1, 2), receive=("block",), reliability=("reliable",),

@@ -31,7 +31,6 @@ def description(name: str, *transports: Transport, **changed: Any) -> Descriptio
         "floor": False,
         "bench_only": False,
         "request_reply": False,
-        "security": False,
         "own_threads": False,
         "residue": (),
         "native": {},
@@ -54,6 +53,14 @@ TCP = floor("tcp", carrier="tcp", reliability=("reliable",))
 MEMCPY = floor(
     "memcpy", carrier="process-memory", alone=True, processes=(1,), receive=("poll",), reliability=("reliable",),
     keep_all=False, max_depth=1,
+)  # fmt: skip
+AES = description(
+    "aes-gcm",
+    transport(
+        "aes-gcm", carrier="process-memory", alone=True, processes=(1,), receive=("poll",), reliability=("reliable",),
+        keep_all=False, max_depth=1, security=("encrypted",),
+    ),
+    floor=True,
 )  # fmt: skip
 CYCLONE = description(
     "cyclonedds",

@@ -10,6 +10,8 @@ capacity      the most messages a second that arrive at a subscriber
 p99_per_hz    one-way p99 in ns for each Hz of the rate
 at, does      a role, and what it does: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
               ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own
+sends         whether its messages go over UDP: ``protected``, or ``plain`` whatever the security
+admits        the identities, beside the two of a trial, that get ready
 record        a file to append a line to for every event: ``[<role>, <event>, <event as said>]``
 rates         only at rates within these (Hz): ``<lowest> <highest>``
 at, leaves    a role, and a command that it starts in a session of its own, with its pid in a file ``left`` beside this
@@ -24,6 +26,8 @@ import base64
 import json
 import os
 import signal
+import socket
+import struct
 import sys
 import threading
 import time
@@ -147,11 +151,39 @@ class Fake:
         }
         say(event, **fields)
 
+    def protected_by(self) -> str:
+        """Return the key that it would use, where there is security, and who may read it."""
+        if self.settings.get("security", "none") == "none":
+            return ""
+        key = Path(self.settings["certs"], f"{self.settings['identity']}.key")
+        return f"{key} {key.stat().st_mode & 0o777:o}"
+
+    def send_messages(self, role: Json) -> None:
+        """Send some, whose payload is as core/message.hpp has it, or noise where it is protected."""
+        self.socket = socket.socket(type=socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        plain = self.settings.get("security", "none") == "none" or self.native["sends"] == "plain"
+        words = max(0, role.get("message_bytes", self.settings["message_bytes"]) - 16) // 8
+        for number in range(1, 9):
+            base = number * 0xD1B54A32D192ED03 + 1
+            payload = [(base + at * 0x9E3779B97F4A7C15) % 2**64 for at in range(words)]
+            noise = os.urandom(8 * words)
+            message = struct.pack("=QQ", number, 1) + (struct.pack(f"={words}Q", *payload) if plain else noise)
+            self.socket.sendto(message, self.socket.getsockname())
+
     def run(self) -> None:
+        if self.settings.get("identity", "sender") not in (
+            "sender",
+            "receiver",
+            *self.native.get("admits", "").split(),
+        ):
+            say("error", code="unmatched", text="publisher 0 was not found", advice="")
+            sys.exit(1)
         say(
             "ready",
             discovery_ns=1,
             notes=[],
+            protected_by=self.protected_by(),
             placement={"cpus": [0], "policy": "other", "priority": 0, "mlocked": False},
         )
         while (command := hear())["command"] != "quit":
@@ -174,6 +206,8 @@ class Fake:
         senders = [role for role in self.roles if "load" in role]
         if not senders:
             return
+        if "sends" in self.native:
+            self.send_messages(senders[0])
         results = [self.send(role) for role in senders]
         expected = {role["index"]: self.published(role["topic"]) for role in self.roles if role["role"] == "subscriber"}
         if expected or self.settings["one_process"]:

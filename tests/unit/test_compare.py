@@ -39,7 +39,7 @@ def described(name: str = "lyra", carriers: dict[str, str] | None = None) -> Des
     return Description(
         protocol=1, name=name, title=name, version="3", library="", licence="MIT", bench_only=False,
         floor=carriers is not None,
-        transports=transports, request_reply=False, security=False, own_threads=False, residue=(), native={},
+        transports=transports, request_reply=False, own_threads=False, residue=(), native={},
     )  # fmt: skip
 
 

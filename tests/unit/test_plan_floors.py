@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from descriptions import CYCLONE, FAST, FLOORS, MEMCPY, NULL, description, transport
+from descriptions import AES, CYCLONE, FAST, FLOORS, MEMCPY, NULL, description, transport
 from planning import plan_of, problems_of, suite_of
 from planning import texts_of as notes_of
 
@@ -229,3 +229,14 @@ def test_a_stored_plan_of_before_has_no_floors() -> None:
     old = msgspec.to_builtins(plan)
     del old["floors"]
     assert msgspec.convert(old, Plan) == msgspec.structs.replace(plan, floors=())
+
+
+def test_what_encrypting_takes_stands_beside_what_is_encrypted_alone() -> None:
+    safe = description("safe", transport("udp", processes=(2,), security=("none", "signed", "encrypted")))
+    tls = msgspec.structs.replace(
+        FLOORS[-1], name="tls", transports=(transport("tls", security=("none", "encrypted")),)
+    )
+    text = "[[sweep]]\nadapter='safe'\nsecurity=['none', 'signed', 'encrypted']\nsize=64"
+    plan = planned(text, (MEMCPY, AES, tls, safe))
+    found = [(each.adapter, each.security) for each in floors_of(plan)]
+    assert sorted(found) == [*[("aes-gcm", "encrypted"), ("memcpy", "none"), ("tls", "encrypted"), ("tls", "none")]]

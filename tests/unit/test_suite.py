@@ -362,6 +362,7 @@ def test_the_suites_that_come_along_are_listed_and_load() -> None:
         "idle-to-flood",
         "links",
         "ros1-factors",
+        "security",
         "small-robot",
         "swarm",
         "wifi",

@@ -21,6 +21,7 @@ VERBS = {
     "export": "Write a stored run for other tools: Google Benchmark, HdrHistogram, Parquet, CSV, JUnit, …",
     "import": "Read what other tools wrote into a run.",
     "tune": "Change what doctor finds wanting on this machine, and put it back.",
+    "certs": "Make a set of certificates and keys, as trials with --security have it.",
     "build": "Build what the first start left for later, or an adapter against another version, to compare the two.",
     "workload": "Make a workload from what there is: a recorded bag, a topology.",
     "about": "Say what a report of a fault needs: versions, machine, limits, environment.",

@@ -14,7 +14,7 @@ from middlemark.runs.sides import FORMATS, Asked, ComparisonRequest, asked_pairi
     help="Compare the levels of a factor within one run: receive, shared_memory, …; of several: pin,priority.",
 )
 @click.option("--baseline", metavar="LEVEL", help="What the others are held against (with --by): off, or pin=off,….")
-@click.option("--metric", default="p50", metavar="M,…", help="p50, p99.9, throughput, memory.ping, … (default: p50).")
+@click.option("--metric", metavar="M,…", help="p50, p99.9, throughput, memory.ping, … (default: p50).")
 @click.option("--edge", metavar="'TOPIC → NODE'", help="Of workloads: by the figures of that edge alone.")
 @click.option("--margin", default="5%", metavar="PERCENT", help="What is smaller is no difference that matters (5%).")
 @click.option("--fail-if", "fail_if", multiple=True, metavar="'M slower than P'", help="Exit with 4 where that is so.")
@@ -24,7 +24,7 @@ def command(
     runs: tuple[str, ...],
     by: str | None,
     baseline: str | None,
-    metric: str,
+    metric: str | None,
     edge: str | None,
     margin: str,
     fail_if: tuple[str, ...],

@@ -75,6 +75,8 @@ def _limits(transport: Transport) -> str:
         loans[tuple(sorted(transport.loan))],
         f"up to {transport.max_bytes} bytes",
     ]
+    if len(transport.security) > 1:
+        parts.append(f"security {'/'.join(transport.security)}")
     if not transport.keep_all:
         parts.append("no keep-all")
     if transport.alone:

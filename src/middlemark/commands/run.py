@@ -19,6 +19,7 @@ from middlemark.plan.rounds import until_decided as planned_until_decided
 from middlemark.plan.rounds import until_precise as planned_until_precise
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.against import against_another_build
+from middlemark.runs.certificates import own_certificates
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
     Built,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     "--against", metavar="VERSION", help="Another build of each adapter named, in turns; 4 where it was faster."
 )
 @click.option("--tuned", is_flag=True, help="With what doctor would change, for each trial; put back after it.")
+@click.option("--certs", metavar="FOLDER", help="Certificates and keys of your own for --security (docs/security.md).")
 @click.option("--each-host", is_flag=True, help="Measure the same on each of these hosts by itself, and compare them.")
 def command(
     suites: tuple[str, ...],
@@ -69,6 +71,7 @@ def command(
     each_host: bool,
     against: str | None,
     tuned: bool,
+    certs: str | None,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
     built = built_workers(_named(suites, options))
@@ -87,9 +90,10 @@ def command(
             each_host,
             against,
             tuned,
+            certs,
         )
         beside = any(further) or options != RawOptions()
-        return measure(*_resumed(Path(resume), beside, built.workers), built.workers, shown, _print)
+        return measure(*_resumed(Path(resume), beside, built.workers, interface), built.workers, shown, _print)
     if precise is not None:
         options = msgspec.structs.replace(options, keys={**options.keys, "trials": str(FIRST_ROUNDS)})
     problems += _interface_problems(interface)
@@ -114,13 +118,14 @@ def command(
                 plan, built.workers, interface, lambda told: click.echo(f"middlemark: {told}", err=True)
             )
         plan = without_refused(plan, checked, built.workers, interface)
+        own = own_certificates(certs, plan, built.workers, interface)
         if dry_run:
             _show_plan(plan, verbose=verbose)
             return exits.OK
         cluster = reached.connect() if reached else None
         if cluster is not None:
             refuse_lacking(cluster, plan.cells)
-        file = run_file(plan, checked, built.workers, cluster)
+        file = msgspec.structs.replace(run_file(plan, checked, built.workers, cluster), certs=own)
         return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, _print, cluster)
 
 
@@ -212,7 +217,7 @@ def _show_plan(plan: Plan, *, verbose: bool) -> None:
 
 
 def _resumed(
-    folder: Path, beside: bool, workers: Mapping[str, Worker]
+    folder: Path, beside: bool, workers: Mapping[str, Worker], interface: str
 ) -> "tuple[Callable[[], RunWriter], tuple[TrialOutcome, ...]]":
     """Return how to open that run, and what it has. What is not as it was then is refused, all of it at once.
 
@@ -235,6 +240,7 @@ def _resumed(
         raise MeasureError(str(refused), "wait for it, or measure anew") from None
     if problems := [Problem("--resume", each) for each in differences(reopened.run.file, workers)]:
         raise RequestError(problems)
+    own_certificates(run.file.certs or None, run.file.plan, workers, interface)
     for each in damaged(reopened.run):
         output.tell(each)
 

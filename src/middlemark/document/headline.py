@@ -13,7 +13,7 @@ from middlemark.document.numbers import brief, ratio, us
 from middlemark.document.outcome import doubt_of
 from middlemark.document.settle import TRIALS, settling
 from middlemark.document.warnings import disturbance
-from middlemark.document.words import is_contradicted, plain, size
+from middlemark.document.words import is_contradicted, is_unprotected, plain, size
 from middlemark.model.cell import EXPERIMENT
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_percent
@@ -143,8 +143,11 @@ def broken(document: Document) -> Told:
     remedy = next((row.result.failed.advice for row in failed if row.result.failed and row.result.failed.advice), "")
     if failed and failed[0].result.failed:
         texts.append(f"{_some(_names(failed), 1)} failed: {_cut(failed[0].result.failed.text)}")
-    if others := _names([row for row in document.rows if is_contradicted(row.result)]):
-        texts.append(f"{_some(others, 1)} not carried as named")
+    unprotected = [row for row in document.rows if is_unprotected(row.result)]
+    carried = [row for row in document.rows if is_contradicted(row.result) and row not in unprotected]
+    for which, how in ((carried, "carried"), (unprotected, "protected")):
+        if others := _names(which):
+            texts.append(f"{_some(others, 1)} not {how} as named")
     if not run.running and not run.file.imported and len(run.outcomes) < run.planned_trials:
         remedy = shlex.join(["middlemark", "run", "--resume", str(run.folder)])
     return Told(texts=tuple(map(plain, texts)), remedy=plain(remedy))

@@ -8,7 +8,7 @@ import msgspec
 
 from middlemark.document.document import MeasuredRun, Row
 from middlemark.document.heats import places_of
-from middlemark.document.words import ASKED, EXPERIMENT, labels, plain, size, subject, unusual, usual, varying, words
+from middlemark.document.words import EXPERIMENT, labels, plain, size, subject, unusual, usual, varying, words
 from middlemark.model.times import Summary
 from middlemark.stats.floors import by_rate, carrier_of, fastest_floors, floors
 from middlemark.stats.result import Best, CellResult
@@ -20,7 +20,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
     varied = varying(results)
     # By pattern: a stream's history is another than a ping's, and nobody asked for either.
     common = {
-        pattern: usual([each for each in results if each.cell.pattern == pattern], varied & frozenset(ASKED))
+        pattern: usual([each for each in results if each.cell.pattern == pattern], varied)
         for pattern in {each.cell.pattern for each in results}
     }
     several = len({run.name for run in runs}) > 1

@@ -9,7 +9,7 @@ from middlemark.document.judged import JudgedDocument, trials_wanted
 from middlemark.document.numbers import brief, ratio, rounded, us
 from middlemark.document.outcome import Outcome, outcome_of
 from middlemark.document.rows import latency_of
-from middlemark.document.words import plain, words
+from middlemark.document.words import is_unprotected, plain, words
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_percent, format_size
 from middlemark.stats.comparisons import Comparison
@@ -150,10 +150,15 @@ def _answer(contest: Contest, text: str, sure: str) -> Conclusion:
         more = f" and {len(contest.short) - _LISTED} more" if len(contest.short) > _LISTED else ""
         parts.append(f"Too few trials to stand beside them: {', '.join(few)}{more}.")
     if contest.contradicted:
+        unprotected = [each for each in contest.contradicted if is_unprotected(each.result)]
         names = ", ".join(
-            f"{each.name} (carried by {each.result.carried_by or 'more than one'})" for each in contest.contradicted
+            f"{each.name} (carried by {each.result.carried_by or 'more than one'})"
+            for each in contest.contradicted
+            if each not in unprotected
         )
-        parts.append(f"Not carried by what their names say, so left out: {names}.")
+        parts += [f"Not carried by what their names say, so left out: {names}."] if names else []
+        names = ", ".join(f"{each.name} (not {each.result.cell.security})" for each in unprotected)
+        parts += [f"Not protected as their names say, so left out: {names}."] if names else []
     if contest.failed:
         names = ", ".join(
             f"{each.name} ({each.result.failed.code})" for each in contest.failed if each.result.failed is not None

@@ -64,6 +64,7 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "link": lambda cell: "" if cell.link is None else f"link {cell.link}",
     "awake": lambda cell: FACTORS["awake"].show(cell.awake),
     "system": lambda cell: "" if cell.system is None else f"system {show_level('system', cell.system)}",
+    "security": lambda cell: "no security" if cell.security == "none" else cell.security,
     "type": lambda cell: cell.type,
     "reliability": lambda cell: cell.reliability,
     "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",
@@ -116,7 +117,7 @@ WORDS = {
 ``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
 """
 
-WITHOUT_SAYING = {"type": "octets"}
+WITHOUT_SAYING = {"type": "octets", "security": "no security"}
 """Levels that are usual however few rows have them: another is told in every label, also where all rows have it."""
 
 UNTOLD = ("", "may halt", "no mlock", "own defaults", *WITHOUT_SAYING.values())
@@ -139,12 +140,18 @@ def varying(results: Sequence[CellResult]) -> frozenset[str]:
     return frozenset(factor for factor, words in WORDS.items() if len({words(each) for each in cells}) > 1)
 
 
-def usual(results: Sequence[CellResult], factors: frozenset[str]) -> dict[str, str]:
-    """Return the commonest level, in words, of each of those factors (of equally common ones the first met)."""
-    return WITHOUT_SAYING | {
+def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, str]:
+    """Return the commonest level, in words, of what is asked of the middleware (of equally common ones the first met).
+
+    ``varied``: the factors of which there are several levels; those of the experiment are told in headings.
+    """
+    without_saying = {
+        factor: level for factor, level in WITHOUT_SAYING.items() if factor in ASKED or factor not in varied
+    }
+    return without_saying | {
         factor: Counter(tell(each.cell) for each in meeting(results)).most_common(1)[0][0]
         for factor, tell in WORDS.items()
-        if factor in factors and factor not in WITHOUT_SAYING and results
+        if factor in varied and factor in ASKED and factor not in WITHOUT_SAYING and results
     }
 
 
@@ -179,12 +186,17 @@ def plain(text: str) -> str:
 
 
 CONTRADICTED = "(!)"
-"""Marks a row that was not carried by what its name says."""
+"""Marks a row that was not carried, or not protected, by what its name says."""
 
 
 def is_contradicted(result: CellResult) -> bool:
-    """Say whether the evidence of what carried the data contradicts the transport that was asked for."""
-    return any(each.code == "transport-contradicted" for each in result.warnings)
+    """Say whether the evidence contradicts the transport, or the level of security, that was asked for."""
+    return is_unprotected(result) or any(each.code == "transport-contradicted" for each in result.warnings)
+
+
+def is_unprotected(result: CellResult) -> bool:
+    """Say whether a proof of the level of security that was asked for has failed."""
+    return any(each.code == "protection-contradicted" for each in result.warnings)
 
 
 def labels(results: Sequence[CellResult]) -> list[str]:
@@ -192,7 +204,7 @@ def labels(results: Sequence[CellResult]) -> list[str]:
 
     Rows of one cell in two sweeps carry the sweep's name; rows with fewer trials than the others say how many.
     """
-    told = usual(results, varying(results) & frozenset(ASKED))
+    told = usual(results, varying(results))
     cells = Counter(each.cell for each in results)
     trials = Counter(each.trials for each in results if each.failed is None)
     usual_trials = trials.most_common(1)[0][0] if trials else 0
@@ -218,6 +230,7 @@ _WARNINGS = {
     "loss-behind-latency": "latency of what was not lost",
     "mostly-idle": "processors that halt",
     "p99-disagrees": "p99 differs between trials",
+    "protection-contradicted": "not protected",
     "time-unaccounted": "time not accounted for",
     "transport-contradicted": "carried by something else",
 }

@@ -1,18 +1,19 @@
 """The steps of one trial, in order: start the workers, let them meet, measure, gather what they and the kernel say."""
 
 import asyncio
-import contextlib
 import math
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import msgspec
 
 from middlemark.launch import clocks
-from middlemark.launch.costs import WorkerAccounts, account, companion_cost, series, waited, worker_cost
+from middlemark.launch.awaiting import all_of, while_alive
+from middlemark.launch.costs import companion_cost, series, worker_cost
 from middlemark.launch.following import Following
+from middlemark.launch.ledger import Ledger
 from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.patterns.graph import Ends
 from middlemark.launch.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
@@ -20,7 +21,7 @@ from middlemark.launch.worker_request import reply_timeout_s
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.noise import Witnessed
-from middlemark.model.outcome import Evidence, NetworkCost, Placed, TrialOutcome, Underway
+from middlemark.model.outcome import Evidence, Placed, TrialOutcome, Underway
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
     PROTOCOL_VERSION,
@@ -30,8 +31,8 @@ from middlemark.model.protocol import (
     CallerResult,
     EndedEvent,
     HelloEvent,
+    Identity,
     JoinCommand,
-    MeasuringEvent,
     Message,
     PublishedEvent,
     PublisherRequest,
@@ -41,10 +42,8 @@ from middlemark.model.protocol import (
     SubscriberResult,
     TickEvent,
 )
-from middlemark.sites import evidence
 from middlemark.sites.channel import Channel, WorkerFailedError
-from middlemark.sites.session import Ground, Session
-from middlemark.sites.witness import Waited
+from middlemark.sites.session import Captured, Ground, Session
 
 START_S = 10.0
 """A worker must say hello within this; opening a middleware has this beyond the match timeout."""
@@ -54,7 +53,6 @@ AWAKE_BEYOND_S = 60.0
 """Longer than the end of a measuring takes: a witness that nobody ends stops spinning all the same."""
 
 Tick = Callable[[Underway], None]
-Item = TypeVar("Item")
 
 
 class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +69,10 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     """The run's."""
     samples_stem: str
     """Relative to it; the names of the trial's samples files begin so."""
+    receiver: Identity = "receiver"
+    """Whose certificate and key those have who only receive."""
+    captures: bool = False
+    """What it moves is captured, and its figures are nobody's."""
 
 
 class Measurement:
@@ -83,6 +85,7 @@ class Measurement:
         self.tick = tick
         self.outcome = outcome
         self.heard: Heard | None = None
+        self.captured: Captured | None = None
         sending, receiving = session.grounds
         self.tasks = self._tasks_on(sending)
         self.told = self.tasks if receiving == sending else self._tasks_on(receiving)
@@ -102,26 +105,29 @@ class Measurement:
             scope=setting.scope,
             scratch=ground.scratch,
             interface=ground.interface,
+            certs=ground.certs,
+            receiver=setting.receiver,
             folder=setting.folder,
         )
 
     async def run(self) -> None:
         """Measure. Raises WorkerFailedError."""
         session, limits = self.session, self.setting.limits
-        cpus = self.tasks.cpus(far=False), self.tasks.cpus(far=True)
-        await session.prepare(self.setting.cell, limits, cpus, self.tasks.graph, self.outcome.number)
-        needed = self.setting.transport.companions
-        environment = await session.start_companions(self.tasks.settings) if needed else {}
+        environment = await self._prepare()
         begin_ns = time.monotonic_ns()
         workers = await self._start(environment)
         await self._meet(workers)
         await session.keep_awake(limits.warmup_s + measuring_s(limits) + AWAKE_BEYOND_S)
         await session.watch()
-        ledger = _Ledger(session.network)
+        if self.setting.captures:
+            await session.capture()
+        ledger = Ledger(session.network)
         following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
         ledger.first = following[0]
         await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
         ledger.end()
+        if self.setting.captures:
+            self.captured = await session.captured()
         seen, companions = await session.counted()
         used = tuple(companion_cost(each.name, each.pid, each.ready_ns, each.first, each.last) for each in companions)
         accounts = ledger.accounts(following)
@@ -131,10 +137,30 @@ class Measurement:
         self._know(noise=await self._noise(ledger))
         await session.bring(self.setting.folder)
 
+    async def try_to_meet(self) -> tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]:
+        """Start the workers and go no further than their looking for each other. Raises WorkerFailedError.
+
+        Return of those that send, and of the others, why each has not found its peers; None: it has.
+        """
+        workers = await self._start(await self._prepare())
+        timeout = self.setting.limits.match_timeout_s + START_S
+        came = await asyncio.gather(*(_ready(worker, timeout) for worker, _ in workers))
+        found: tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]] = ([], [])
+        for each, error in zip(self.tasks.workers, came, strict=True):
+            found[self.tasks.identity_of(each) == self.setting.receiver].append(error)
+        return found
+
+    async def _prepare(self) -> dict[str, str]:
+        """Return the environment of the workers that companions ask for."""
+        cpus = self.tasks.cpus(far=False), self.tasks.cpus(far=True)
+        await self.session.prepare(self.setting.cell, self.setting.limits, cpus, self.tasks.graph, self.outcome.number)
+        needed = self.setting.transport.companions
+        return await self.session.start_companions(self.tasks.settings) if needed else {}
+
     def _know(self, **fields: Any) -> None:
         self.outcome = msgspec.structs.replace(self.outcome, **fields)
 
-    def _hear(self, ledger: "_Ledger") -> Callable[[Following, Message], None]:
+    def _hear(self, ledger: Ledger) -> Callable[[Following, Message], None]:
         def hear(who: Following, event: Message) -> None:
             if isinstance(event, Account):
                 ledger.hear(who, event)
@@ -176,10 +202,10 @@ class Measurement:
     async def _meet(self, workers: Sequence[tuple[Channel, tuple[AnyRoleRequest, ...]]]) -> None:
         timeout = self.setting.limits.match_timeout_s + START_S
         if any(each.history for each in self.tasks.settings.topics):
-            await _all(worker.event(PublishedEvent, timeout_s=START_S) for worker, _ in workers)
+            await all_of(worker.event(PublishedEvent, timeout_s=START_S) for worker, _ in workers)
             for worker, _ in workers:
                 worker.send(JoinCommand())
-        readies = await _all(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
+        readies = await all_of(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
         # The senders' own: from their topics being made to their peers being found.
         sending = [
             ready
@@ -189,6 +215,7 @@ class Measurement:
         self._know(
             discovery_ns=max(ready.discovery_ns for ready in sending),
             notes=tuple(dict.fromkeys(note for ready in readies for note in ready.notes)),
+            protected_by="; ".join(dict.fromkeys(each.protected_by for each in readies if each.protected_by)) or None,
             placed=tuple(
                 Placed(role=worker.who, pid=worker.pid, **msgspec.structs.asdict(ready.placement))
                 for (worker, _), ready in zip(workers, readies, strict=True)
@@ -212,7 +239,7 @@ class Measurement:
 
         try:
             start(receivers, math.inf)
-            if not await _while_alive(tasks, *(each.ticked.wait() for each in receivers), timeout_s=FIRST_TICK_S):
+            if not await while_alive(tasks, *(each.ticked.wait() for each in receivers), timeout_s=FIRST_TICK_S):
                 raise next(each for each in receivers if not each.ticked.is_set()).worker.hung((TickEvent,))
             patience_s = (
                 setting.limits.warmup_s
@@ -222,15 +249,15 @@ class Measurement:
                 + (DRAIN_S if not receivers else 0)
             )
             sending = start(senders, patience_s)
-            await _while_alive(tasks, *(each.done.wait() for each in senders))
+            await while_alive(tasks, *(each.done.wait() for each in senders))
             if any(each.sent(role) is None for each in senders for role in each.roles if role in self.roles.senders):
-                await _while_alive(tasks, *sending)
+                await while_alive(tasks, *sending)
             for each in receivers:
                 [role] = each.roles
                 drains = self.pattern.drains(setting.cell, role)
                 expected = self._expected(role, senders) if drains else 0
                 each.stop(expected, DRAIN_S if drains else STOP_S)
-            await _while_alive(tasks, *tasks[len(watching) :])
+            await while_alive(tasks, *tasks[len(watching) :])
         finally:
             for task in tasks:
                 task.cancel()
@@ -258,7 +285,7 @@ class Measurement:
                 each.start(longest_s)
             running = [asyncio.create_task(each.run()) for each in following]
             tasks += running
-            await _while_alive(tasks, *running)
+            await while_alive(tasks, *running)
         finally:
             for task in tasks:
                 task.cancel()
@@ -293,7 +320,7 @@ class Measurement:
             self._know(first_sample_ns=min(begins) - begin_ns - round(self.setting.limits.warmup_s * 1e9))
         self.heard = heard
 
-    async def _noise(self, ledger: "_Ledger") -> Witnessed | None:
+    async def _noise(self, ledger: Ledger) -> Witnessed | None:
         assert self.heard is not None
         far = self.tasks.far if self.session.clocks is not None else ()  # it is the machine of the first site
         senders = [each for each in self.heard.senders if (each.role, each.index) not in far]
@@ -319,84 +346,13 @@ def _begin_ns(sender: AnyRoleResult) -> int:
     return sender.first_sent_ns if isinstance(sender, PublisherResult) else 0
 
 
-class _Ledger:
-    """Who said what of their resources, and the network's counters each time the first worker said something."""
-
-    def __init__(self, network: Callable[[], NetworkCost]) -> None:
-        self.first: Following | None = None
-        self._network = network
-        self._events: dict[int, list[Account]] = {}
-        self._readings: list[NetworkCost] = []
-        self._begin: NetworkCost | None = None
-        self.moved: NetworkCost | None = None
-
-    def hear(self, who: Following, event: Account) -> None:
-        """Keep what costs are made of."""
-        begins = isinstance(event, MeasuringEvent) and self._begin is None
-        if begins or who is self.first:
-            reading = self._network()
-            self._begin = reading if begins else self._begin
-            if who is self.first:
-                self._readings.append(reading)
-        self._events.setdefault(id(who), []).append(event)
-
-    def end(self) -> None:
-        """Read the counters for the last time."""
-        if self._begin is not None:
-            self.moved = evidence.moved(self._begin, self._network())
-
-    def waited(self, roles: Sequence[str]) -> Waited:
-        """Return for how long threads of these names waited for a processor, and how often the workers switched."""
-        return waited(tuple(self._events.values()), roles)
-
-    def accounts(self, following: Iterable[Following]) -> list[WorkerAccounts]:
-        """Return what each worker said of itself, as far as it measured."""
-        return [
-            found
-            for each in following
-            if (
-                found := account(
-                    each.worker.who,
-                    each.worker.pid,
-                    self._events.get(id(each), ()),
-                    self._readings if each is self.first else (),
-                )
-            )
-        ]
-
-
-async def _while_alive(
-    tasks: Sequence[asyncio.Task[None]], *wanted: Awaitable[Any], timeout_s: float | None = None
-) -> bool:
-    """Await all that is wanted, or raise what ends the first of ``tasks`` that fails. False: time over."""
-    waiting = asyncio.ensure_future(asyncio.gather(*wanted))
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+async def _ready(worker: Channel, timeout_s: float) -> WorkerFailedError | None:
+    """Return why that worker does not get ready; of a late joiner it is enough that the history was published."""
     try:
-        while not waiting.done():
-            pending = [task for task in tasks if not task.done()]
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            ended, _ = await asyncio.wait([waiting, *pending], timeout=left, return_when=asyncio.FIRST_COMPLETED)
-            # In the order of their start: which of two that fail at once is named must not be left to chance.
-            for task in tasks:
-                if task in ended:
-                    task.result()
-            if not ended:
-                return False
-        waiting.result()
-        return True
-    finally:
-        waiting.cancel()
-        with contextlib.suppress(asyncio.CancelledError, WorkerFailedError):
-            await waiting
-
-
-async def _all(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
-    """Gather; the first failure cancels the rest and is raised alone."""
-    tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(*tasks, return_exceptions=True)
+        event = await worker.event(PublishedEvent, ReadyEvent, timeout_s=timeout_s)
+        if isinstance(event, PublishedEvent):
+            worker.send(JoinCommand())
+            await worker.event(ReadyEvent, timeout_s=timeout_s)
+    except WorkerFailedError as error:
+        return error
+    return None

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from middlemark import interrupts
+from middlemark.launch.proof import Proofs
 from middlemark.launch.search import run_search
 from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import SEARCHES, Cell
@@ -56,14 +57,16 @@ def run_plan(
     shared: Shared,
     keep: Callable[[TrialOutcome], None],
     watcher: Watcher,
+    proofs: Proofs | None = None,
 ) -> bool:
     """Run every trial; ``keep`` is called with each outcome. False when SIGINT or SIGTERM ended it early.
 
-    What ``keep`` raises (a full disk) ends the run and is raised. What a killed launcher left is cleared away first.
+    ``proofs``: of the cells so far; None: nothing is proven. What ``keep`` raises (a full disk) ends the run and is
+    raised. What a killed launcher left is cleared away first.
     """
     interrupted = asyncio.Event()
     with shared.here.running():
-        complete = interrupts.run(_run_plan(plan, workers, shared, keep, watcher, interrupted), interrupted.set)
+        complete = interrupts.run(_run_plan(plan, workers, shared, keep, watcher, proofs, interrupted), interrupted.set)
     return complete and not interrupted.is_set()
 
 
@@ -73,6 +76,7 @@ async def _run_plan(
     shared: Shared,
     keep: Callable[[TrialOutcome], None],
     watcher: Watcher,
+    proofs: Proofs | None,
     interrupted: asyncio.Event,
 ) -> bool:
     stop = asyncio.create_task(interrupted.wait())
@@ -80,8 +84,7 @@ async def _run_plan(
         for trial in plan.trials:
             cell = plan.cells[trial.cell]
             watcher.trial_begins(cell, trial)
-            run = run_search if cell.rate in SEARCHES else run_trial
-            measuring = asyncio.create_task(run(cell, trial, workers[cell.adapter], shared, watcher.tick))
+            measuring = asyncio.create_task(_measured(cell, trial, workers[cell.adapter], shared, watcher, proofs))
             await asyncio.wait([measuring, stop], return_when=asyncio.FIRST_COMPLETED)
             if not measuring.done():
                 measuring.cancel()
@@ -97,3 +100,17 @@ async def _run_plan(
         return True
     finally:
         stop.cancel()
+
+
+async def _measured(
+    cell: Cell, trial: Trial, worker: Worker, shared: Shared, watcher: Watcher, proofs: Proofs | None
+) -> TrialOutcome:
+    """A cancellation while something is proven leaves the outcome as it was measured: another trial proves it."""
+    run = run_search if cell.rate in SEARCHES else run_trial
+    outcome = await run(cell, trial, worker, shared, watcher.tick)
+    if proofs is None:
+        return outcome
+    try:
+        return await proofs.proven(cell, trial, worker, shared, outcome)
+    except asyncio.CancelledError:
+        return outcome

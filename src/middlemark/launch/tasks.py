@@ -9,7 +9,7 @@ from middlemark.model.cell import Cell, graph_of
 from middlemark.model.description import Transport
 from middlemark.model.link import is_apart, sites_of
 from middlemark.model.plan import Limits
-from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Settings
+from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Identity, SenderRequest, Settings
 from middlemark.model.workload import Process, Workload
 from middlemark.plan.memory import kept, kept_by_topic
 
@@ -38,6 +38,8 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     graph: Workload | None
     """The workload, as the transport has it."""
+    receiver: Identity = "receiver"
+    """Whose certificate and key a worker has that only receives."""
 
     def cpus(self, *, far: bool) -> tuple[int | None, ...]:
         """Return the processor of each role on the second site, or on the first."""
@@ -55,12 +57,16 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     def command(self, task: WorkerTask) -> ConfigureCommand:
         """Return what the worker with that task is told."""
         return ConfigureCommand(
-            settings=self.settings,
+            settings=msgspec.structs.replace(self.settings, identity=self.identity_of(task)),
             placement=task.place.placement,
             match_timeout_s=self.limits.match_timeout_s,
             tells_ends=self.graph is not None,
             roles=task.roles,
         )
+
+    def identity_of(self, task: WorkerTask) -> Identity:
+        """Return whose certificate and key the worker has: one that sends on its own the sender's."""
+        return "sender" if any(isinstance(each, SenderRequest) for each in task.roles) else self.receiver
 
 
 def measuring_s(limits: Limits) -> float:
@@ -79,6 +85,8 @@ def tasks_of(
     scope: str,
     scratch: str,
     interface: str,
+    certs: str = "",
+    receiver: Identity = "receiver",
     folder: str = "",
 ) -> Tasks:
     """Return the tasks of a trial. ``samples_stem``: absolute; the names of the trial's samples files begin so."""
@@ -110,9 +118,17 @@ def tasks_of(
         workers=workers,
         roles=roles,
         settings=settings_of(
-            cell, domain=domain, scope=scope, scratch=scratch, interface=interface, folder=folder, graph=graph
+            cell,
+            domain=domain,
+            scope=scope,
+            scratch=scratch,
+            interface=interface,
+            certs=certs,
+            folder=folder,
+            graph=graph,
         ),
         graph=graph,
+        receiver=receiver,
     )
 
 

@@ -13,9 +13,10 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, RunWarning, TrialOutcome
 from middlemark.model.plan import Trial
+from middlemark.model.protocol import Identity
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
-from middlemark.sites.session import Site
+from middlemark.sites.session import Captured, Session, Site
 
 QUIT_GRACE_S = 3.0
 
@@ -33,6 +34,8 @@ class Observed(msgspec.Struct, frozen=True):
 
     outcome: TrialOutcome
     heard: Heard | None = None
+    captured: Captured | None = None
+    """What it moved, where that was wanted."""
 
 
 def samples_stem(trial: Trial, part: str = "") -> str:
@@ -48,20 +51,55 @@ async def run_trial(cell: Cell, trial: Trial, worker: Worker, shared: Shared, ti
     return (await observe_trial(cell, trial, worker, shared, tick)).outcome
 
 
-async def observe_trial(
-    cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, *, part: str = ""
-) -> Observed:
-    """Measure as :func:`run_trial` does; ``part`` ([a-z0-9_]) keeps the names of a trial's several parts apart."""
+def scope_of(trial: Trial, shared: Shared, part: str = "") -> str:
+    """Return what the names of everything of that part of a trial begin with."""
+    return f"mm_{shared.token}_{trial.order}{part}"
+
+
+def begun_now(trial: Trial) -> TrialOutcome:
+    """Return the outcome of a trial of which nothing is known yet."""
+    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    return TrialOutcome(cell=trial.cell, number=trial.number, order=trial.order, started=started, seconds=0.0)
+
+
+def setup_of(
+    cell: Cell,
+    trial: Trial,
+    worker: Worker,
+    shared: Shared,
+    session: Session,
+    *,
+    part: str = "",
+    receiver: Identity = "receiver",
+    captures: bool = False,
+) -> TrialSetup:
+    """Return the place in the world of a trial in that session."""
     transport = worker.description.transport(cell.transport)
     assert transport is not None, "the plan checked it"
-    scope = f"mm_{shared.token}_{trial.order}{part}"
-    begun = TrialOutcome(
-        cell=trial.cell,
-        number=trial.number,
-        order=trial.order,
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
-        seconds=0.0,
+    return TrialSetup(
+        cell=cell,
+        limits=trial.limits,
+        seed=trial.seed,
+        worker=worker,
+        transport=transport,
+        domain=trial.domain if trial.domain is not None else session.domain(),
+        scope=scope_of(trial, shared, part),
+        folder=shared.folder,
+        samples_stem=samples_stem(trial, part),
+        receiver=receiver,
+        captures=captures,
     )
+
+
+async def observe_trial(
+    cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, *, part: str = "", captures: bool = False
+) -> Observed:
+    """Measure as :func:`run_trial` does; ``part`` ([a-z0-9_]) keeps the names of a trial's several parts apart.
+
+    ``captures``: what it moves is captured, so that its figures are no trial's.
+    """
+    scope = scope_of(trial, shared, part)
+    begun = begun_now(trial)
     begin = time.monotonic()
     try:
         session = await shared.here.begin(cell, worker, scope)
@@ -73,17 +111,7 @@ async def observe_trial(
     failure: Failure | None = None
     grace = INTERRUPTED_GRACE_S
     try:
-        setting = TrialSetup(
-            cell=cell,
-            limits=trial.limits,
-            seed=trial.seed,
-            worker=worker,
-            transport=transport,
-            domain=trial.domain if trial.domain is not None else session.domain(),
-            scope=scope,
-            folder=shared.folder,
-            samples_stem=samples_stem(trial, part),
-        )
+        setting = setup_of(cell, trial, worker, shared, session, part=part, captures=captures)
         measurement = Measurement(setting, session, tick, begun)
         await measurement.run()
         if session.clocks is not None:
@@ -119,4 +147,6 @@ async def observe_trial(
     else:
         left = [RunWarning("unclean-exit", text, "its figures stand; its ending does not") for text in unclean]
         outcome = msgspec.structs.replace(known, seconds=seconds, warnings=(*known.warnings, *session.doubts, *left))
-    return Observed(outcome, measurement.heard if measurement is not None and failure is None else None)
+    if measurement is None or failure is not None:
+        return Observed(outcome)
+    return Observed(outcome, measurement.heard, measurement.captured)

@@ -44,12 +44,14 @@ def settings_of(
     scope: str,
     scratch: str,
     interface: str,
+    certs: str = "",
     folder: str = "",
     graph: Workload | None = None,
 ) -> Settings:
     """Return what the workers of one trial of the cell are told; ``graph``: its workload, as its transport has it.
 
-    ``folder``: the run's, where the copies of the user's own files are; empty: there is none yet.
+    ``certs``: the folder of the trial's certificates. ``folder``: the run's, where the copies of the user's own files
+    are; empty: there is none yet.
     """
     topics = _topics(cell) if graph is None else _topics_of(graph, cell, scratch)
     workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
@@ -63,6 +65,7 @@ def settings_of(
         scope=scope,
         scratch=scratch,
         interface=interface,
+        certs=certs if cell.security != "none" else "",
         native={key: _told(value, folder) for key, value in cell.native},
     )
 

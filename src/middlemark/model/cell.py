@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 import msgspec
 
 from middlemark.model.description import ANY, AS_IT_COMES, Description, Transport
-from middlemark.model.factors import Applies, Factor, Honour, declared, one_of, too_deep
+from middlemark.model.factors import Applies, Factor, Honour, declared, one_of, too_deep, unprotected
 from middlemark.model.levels import (
     DEPTH,
     FLAG,
@@ -26,7 +26,7 @@ from middlemark.model.levels import (
     words,
 )
 from middlemark.model.link import ACROSS, HERE, LINK, is_apart
-from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability
+from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability, Security
 from middlemark.model.setting import SYSTEM
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_size
@@ -173,6 +173,16 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             shown=lambda level: "loan" if level else "no loan",
         ),
     ] = False
+    security: Annotated[
+        Security,
+        Factor(
+            kind=words("level of security", *get_args(Security)),
+            default=("none",),
+            metavar="none|authenticated|signed|encrypted,…",
+            help="What protects the messages: certificates or keys, made for each trial or --certs.",
+            honour=Honour(cannot=unprotected, own=lambda transport: transport.security[0]),
+        ),
+    ] = "none"
     processes: Annotated[
         int,
         Factor(

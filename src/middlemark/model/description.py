@@ -5,12 +5,15 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from middlemark.model.protocol import MessageType, Reception, Reliability
+from middlemark.model.protocol import MessageType, Reception, Reliability, Security
 
 AS_IT_COMES = "default"
 """The transport that is the middleware as a user gets it who configures nothing; measured only where it is named."""
 ANY = "any"
 """The carrier of a transport whose middleware chooses by itself: what is seen to move the data is told."""
+Credential = Literal["x509", "curve"]
+"""Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity;
+or key pairs of CURVE."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
 
@@ -49,6 +52,12 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """Services of a graph are carried by request and reply of the middleware's own."""
     max_history: Annotated[int, Meta(ge=0)] | None = 0
     """Messages of a transient-local topic that a subscriber can get which joins late; 0: volatile only."""
+    security: Annotated[tuple[Security, ...], SOME] = ("none",)
+    """The levels that it has."""
+    security_why: str = ""
+    """Why it has no others; empty: nothing is to be said of it."""
+    permissions: bool = False
+    """At those levels its peers give nothing to who is of the authority and has no permission: ``intruder``."""
 
 
 class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +93,8 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     bench_only: bool
     transports: Annotated[tuple[Transport, ...], SOME]
     request_reply: bool
-    security: bool
+    credentials: tuple[Credential, ...] = ()
+    """What of a set of certificates its security reads."""
     own_threads: bool
     residue: tuple[str, ...]
     native: dict[str, NativeSetting]

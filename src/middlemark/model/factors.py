@@ -128,6 +128,15 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
     return Honour(cannot=cannot, own=own)
 
 
+def unprotected(transport: Transport, level: Level) -> str | None:
+    """Return what stands against a level of security, with the reason where the adapter has one."""
+    known = transport.security
+    if level in known:
+        return None
+    has = "no security" if known == ("none",) else f"security {listing(known)} only"
+    return f"{has}: {transport.security_why}" if transport.security_why else has
+
+
 def too_deep(transport: Transport, level: Level) -> str | None:
     """Return what stands against a depth of history."""
     deepest = f" of at most {transport.max_depth}" if transport.max_depth is not None else ""

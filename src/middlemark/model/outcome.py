@@ -337,6 +337,24 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Why the step gave nothing."""
 
 
+class ProtectionProof(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
+    """Whether the protection of a cell was seen to be in force: true, false, or None with why in ``absent``."""
+
+    payload_not_seen: bool | None = None
+    """A capture of what carried the messages does not hold the pattern that the same capture at ``none`` does."""
+    stranger_refused: bool | None = None
+    """A participant with another authority's certificate, or a key that nobody knows, was not let in."""
+    unauthorised_refused: bool | None = None
+    """One with a certificate and without permission got nothing."""
+    absent: dict[str, str] = {}
+    """By the names above as JSON has them."""
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Those that are false, by the names that JSON has."""
+        return tuple(name.replace("_", "-") for name in self.__struct_fields__ if getattr(self, name) is False)
+
+
 class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One line of ``trials.jsonl``. What was not measured is None."""
 
@@ -362,6 +380,10 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None = None
     carried_by: str | None = None
     """shared-memory, udp, tcp, unix-socket, message-queue, process-memory; None when the evidence does not say."""
+    protected_by: str | None = None
+    """The algorithms in force, in the middleware's words; None: nothing protects the cell."""
+    proof: ProtectionProof | None = None
+    """Made once a cell, in its first round; None: in the others, and where nothing protects."""
     evidence: Evidence | None = None
     shm: Room | None = None
     """None: nobody looked."""

@@ -35,6 +35,12 @@ Reception = Literal["poll", "block", "listen"]
 Payload = Literal["filled", "untouched"]
 MessageType = Literal["octets", "image", "point-cloud", "imu", "tf"]
 """What a message is: its bytes alone, or one of ROS's common messages, which is serialised and deserialised."""
+Security = Literal["none", "authenticated", "signed", "encrypted"]
+"""What protects the messages: nothing; the peers have proved who they are; what they send cannot be changed unseen
+either; nobody else can read it either. Each level has those before it."""
+Identity = Literal["sender", "receiver", "broker", "intruder", "stranger"]
+"""Whose certificate and key a process has: docs/security.md. ``intruder``: valid and without permission; ``stranger``:
+another authority's."""
 LoadKind = Literal["max", "rate", "burst"]
 Arrivals = Literal["periodic", "poisson"]
 Policy = Literal["other", "fifo", "rr"]
@@ -123,6 +129,12 @@ class Settings(Message, frozen=True, kw_only=True):
     """Network interface the traffic keeps to."""
     write_timeout_s: Annotated[Seconds, Meta(extra={"cpp": "std::chrono::nanoseconds"})] = 1.0
     """The longest a publish() may block."""
+    security: Security = "none"
+    """The level asked for, no less and no more."""
+    certs: str = ""
+    """Absolute path of the set of certificates and keys: docs/security.md. Empty at ``none``."""
+    identity: Identity = "sender"
+    """Of the set: this process's."""
     native: dict[str, str] = {}
     """The middleware's own settings; an unknown key must be refused by throwing."""
 
@@ -379,6 +391,8 @@ class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="rea
     placement: InForce
     notes: tuple[str, ...]
     """The adapter's own, of how the settings were carried out."""
+    protected_by: str = ""
+    """The algorithms in force, in the middleware's words; empty at ``security`` none, and never otherwise."""
 
 
 class Counts(Message, frozen=True, kw_only=True):

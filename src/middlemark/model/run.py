@@ -67,6 +67,8 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """Of the sites, where these are hosts."""
     adapters: tuple[Description, ...]
     plan: Plan
+    certs: str = ""
+    """Absolute path of the user's own certificates, of trials with security; empty: each trial made its own."""
     reached: Reached | None = None
     """How precise it became; None unless that was asked for and it came to an end."""
     imported: tuple[Source, ...] = ()

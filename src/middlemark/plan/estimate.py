@@ -23,6 +23,8 @@ MESSAGE_S = 5e-6
 MESSAGE_PER_BYTE_S = 0.7e-9
 WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
 """A subscriber that misses messages waits so long after the last one before it takes them for lost."""
+PROOF_S = 3.0
+"""The trials of the proof of a protected cell, once."""
 SLOW_DISCOVERY_S = {"tcp": 0.4}
 """Middlewares that find each other over TCP wait for their announcements; floors connect at once."""
 
@@ -34,7 +36,9 @@ def copying_seconds(size: int) -> float:
 
 def estimate_seconds(plan: Plan) -> float:
     """Return the seconds the whole plan should take on an ordinary machine."""
-    return sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
+    protected = {trial.cell for trial in plan.trials if plan.cells[trial.cell].security != "none"}
+    proofs = sum(PROOF_S for each in protected if plan.cells[each].subscribers)
+    return proofs + sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
 
 
 def estimate_trial(cell: Cell, trial: Trial) -> float:

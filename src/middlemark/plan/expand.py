@@ -183,6 +183,9 @@ def _on_hosts(everything: dict[str, Levels], named: Sequence[str], hosts: Sequen
     if any(everything["system"].values):
         text = "settings are made on this machine alone; leave them out, or leave out --hosts"
         problems.append(Problem(everything["system"].place, text))
+    if set(everything["security"].values) != {"none"}:
+        text = "certificates do not leave this machine yet; leave security out, or leave out --hosts"
+        problems.append(Problem(everything["security"].place, text))
     searched = [str(level) for level in everything["rate"].values if level in SEARCHES]
     if searched and any(map(is_apart, named)):
         when = "while it measures, and those of two hosts are known when a trial is over"
@@ -244,7 +247,7 @@ def _settle(
                 kept.append(level)
             else:
                 lacking.append(Lack(target, factor, level, why))
-        follows = target.company and factor == "reliability"
+        follows = target.company and factor in ("reliability", "security")
         if lacking and not kept and (follows or not levels.named):
             own = honour.own(target.transport)
             kept.append(own)

@@ -1,10 +1,10 @@
 """The floors beside what is measured: the same experiment with no middleware in it, as cells of the same run. Pure.
 
 Each cell of a middleware has one on every transport of every floor that can honour its factors, and the copying of
-its size on its first processor by one process alone. A floor follows as well as it can: where it has no thread to
-listen on it blocks, where it cannot lend it copies, and its reliability is its own; its history is as deep as its
-buffers are, and it carries octets. What differs only in these is one floor, shared by all the cells that it stands
-beside.
+its size on its first processor by one process alone; an encrypted one the encrypting of it too. A floor follows as well
+as it can: where it has no thread to listen on it blocks, where it cannot lend it copies, and its reliability is its
+own; where it lacks a level of security nothing protects it, which its label says; its history is as deep as its buffers
+are, and it carries octets. What differs only in these is one floor, shared by all the cells that it stands beside.
 
 A rate that is searched for is measured a dozen times: there only the floor of the cell's own carrier stands beside it.
 """
@@ -104,6 +104,7 @@ def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cel
         receive=transport.receive[0],
         reliability=transport.reliability[0],
         loan=transport.loan[0],
+        security=transport.security[0],
         payload=cell.payload,
         processes=transport.processes[0],
         across=HERE if is_apart(cell.across) else cell.across,
@@ -115,7 +116,8 @@ def copying_alone(adapter: Description, transport: Transport, cell: Cell) -> Cel
 
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
     far = is_apart(cell.across)  # where the link is what holds a message up, how fast one processor copies says nothing
-    return None if far or cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
+    other = {"none", cell.security}.isdisjoint(transport.security)  # what encrypts stands beside what is encrypted
+    return None if far or other or cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
@@ -133,6 +135,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
         if not loan:
             return None
         loan = False
+    security = cell.security if cell.security in transport.security else transport.security[0]
     reliability = cell.reliability
     if reliability not in transport.reliability:
         reliability = transport.reliability[0]
@@ -144,6 +147,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell |
         receive=receive,
         loan=loan,
         reliability=reliability,
+        security=security,
         depth=None if depth is None else int(str(depth)),
         type="octets",
         native=(),

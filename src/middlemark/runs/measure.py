@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from middlemark import __version__, limits
+from middlemark.launch.proof import Proofs
 from middlemark.launch.run import run_plan
 from middlemark.launch.trial import Shared
 from middlemark.model.description import Worker
@@ -48,10 +49,11 @@ def measure_trials(
     plan = writer.file.plan
     measured = {each.order for each in outcomes}
     left = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
-    here = Here(Domains(plan.seed), interface=interface, witness=witness())
+    here = Here(Domains(plan.seed), interface=interface, witness=witness(), certs=writer.file.certs)
     site = here if cluster is None else Apart(cluster, here)
     shared = Shared(str(writer.folder), secrets.token_hex(3), site)
     until = Until(writer.folder, plan, writer.file.adapters, outcomes)
+    proofs = Proofs(outcomes)
 
     def keep(outcome: TrialOutcome) -> None:
         outcomes.append(writer.append(outcome))
@@ -60,11 +62,11 @@ def measure_trials(
         further = msgspec.structs.replace(longer, trials=longer.trials[len(writer.file.plan.trials) :])
         writer.extend(longer)
         watcher.more(further)
-        return run_plan(further, workers, shared, keep, watcher)
+        return run_plan(further, workers, shared, keep, watcher, proofs)
 
     try:
         with progress(left, quiet=quiet, folder=writer.folder, adapters=writer.file.adapters) as watcher:
-            complete = run_plan(left, workers, shared, keep, watcher)
+            complete = run_plan(left, workers, shared, keep, watcher, proofs)
             if not complete:
                 return Ending(complete=False)
             complete, reached = until.settle(plan, outcomes, extend)

@@ -22,6 +22,10 @@ Tell = Callable[[str], None]
 FORMATS = ("table", "json", "markdown")
 
 
+_USUAL = {"security": "p50,throughput,cpu,discovery"}
+"""The metrics of a comparison by that factor, where none is named; of others it is the median."""
+
+
 class ComparisonRequest:
     """The request, checked: every problem of it at once."""
 
@@ -30,7 +34,7 @@ class ComparisonRequest:
         runs: Sequence[str],
         by: str | None,
         baseline: str | None,
-        metric: str,
+        metric: str | None,
         margin: str,
         fail_if: Sequence[str],
         output_format: str,
@@ -44,7 +48,8 @@ class ComparisonRequest:
         factors = [] if by is None else list(dict.fromkeys(each.strip() for each in by.split(",")))
         self.by = [FIELD_OF[each] for each in factors if each in FIELD_OF]
         self.baseline = None if baseline is None else _baseline(factors, baseline, problems)
-        self.metrics = tuple(dict.fromkeys(metric.split(",")))
+        usual = next((_USUAL[each] for each in self.by if each in _USUAL), "p50")
+        self.metrics = tuple(dict.fromkeys((metric or usual).split(",")))
         unknown = [each for each in self.metrics if each not in METRICS]
         if unknown:
             problems.append(Problem("--metric", f"there is no {', '.join(unknown)}; there are {named_metrics()}"))
@@ -238,7 +243,10 @@ def sides_of(
         carried.append(seen_to_carry(each.outcome for each in trials))
         carrier = carrier_of(cell, descriptions, carried[-1])
         shared = None if carrier is None else carrier == "shared-memory"
-        otherwise = any(carried_otherwise(cell, each.outcome, descriptions) for each in trials)
+        otherwise = any(
+            carried_otherwise(cell, each.outcome, descriptions) or (each.outcome.proof and each.outcome.proof.failed)
+            for each in trials
+        )
         floor = described is not None and described.floor
         added = index in run.file.plan.floors
         sides.append(

@@ -7,6 +7,7 @@ import msgspec
 from middlemark.document.document import Row
 from middlemark.document.figures import FIGURES
 from middlemark.document.numbers import ABSENT, brief, measured, ratio, whole
+from middlemark.document.protection import proof_in_short
 from middlemark.document.rows import times_base
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import Best
@@ -140,6 +141,24 @@ def _carrier(keeps: int) -> Column:
     return Column("carried by", keeps, means, _carried_by, left=True)
 
 
+_PROTECTION = (
+    Column(
+        "proof",
+        -2,
+        "what was tried, once a row, to see that the protection is in force; JSON has why what is not known is not",
+        lambda row: proof_in_short(row.result),
+        left=True,
+    ),
+    Column(
+        "protected by",
+        -3,
+        "the algorithms in force, in the middleware's words",
+        lambda row: row.result.protected_by or ABSENT,
+        left=True,
+    ),
+)
+
+
 def numbered(numbers: Mapping[str, int]) -> Column:
     """Return the column of the numbers that a row's warnings have below the table."""
 
@@ -270,7 +289,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _carrier(1),
     ),
 }
-"""By pattern; the ratio stands before the last, the numbers of the warnings after it."""
+"""By pattern; the ratio stands before the last, what protects the messages and the numbers of the warnings after it."""
 _RATIO_KEEPS = {"ping-pong": 6, "stream": 1, "request-reply": 6}
 
 
@@ -285,7 +304,7 @@ def fitting(
     told = [each for each in rows if each.result.failed is None]
     shown: list[Column] = []
     *columns, last = COLUMNS[pattern := rows[0].result.cell.pattern]
-    usual = (*columns, alone(bases, _RATIO_KEEPS[pattern]), last)
+    usual = (*columns, alone(bases, _RATIO_KEEPS[pattern]), last, *_PROTECTION)
     for column in (*(map(of_metric, metrics) if metrics else usual), numbered(numbers)):
         texts = [column.tell(each) for each in told]
         if column.always or any(text not in ("", ABSENT) for text in texts):

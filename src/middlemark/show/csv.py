@@ -56,6 +56,10 @@ COLUMNS: Mapping[str, Path] = {
     "best_p50_ns": ("best", "p50_ns"),
     "best_rate_hz": ("best", "rate_hz"),
     "times_best": ("best", "times"),
+    **_same("protected_by", "handshake_ns"),
+    "payload_not_seen": ("protection_proof", "payload-not-seen"),
+    "stranger_refused": ("protection_proof", "stranger-refused"),
+    "unauthorised_refused": ("protection_proof", "unauthorised-refused"),
 }
 """By name, in their order: what came later stands at the end, so that no column before it moved."""
 

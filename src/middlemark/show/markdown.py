@@ -12,6 +12,7 @@ from middlemark.document.figures import FIGURES
 from middlemark.document.growth import tables
 from middlemark.document.judged import interval_of, verdict_of
 from middlemark.document.numbers import ABSENT, brief, four_digits, part, us
+from middlemark.document.protection import proof_in_full, proof_in_short
 from middlemark.document.rows import latency_of, orders_by
 from middlemark.document.runs import clock_line, machine_line, notes_of, read_as
 from middlemark.document.scorecards import header_of, method_of, rows_of_card
@@ -43,7 +44,7 @@ def render(document: Document, _view: View) -> str:
     lines = [f"## {escaped(document.title)}", ""]
     lines += [escaped(machine_line(run)) for run in document.runs[:1]]
     figures = (_expectations, _answers, _scorecards, _latency, _throughput, _growth)
-    for part_of in (*figures, _comparisons, _warnings, _failed, _experiment):
+    for part_of in (*figures, _protection, _comparisons, _warnings, _failed, _experiment):
         if section := list(part_of(document)):
             lines += ["", *section]
     return "\n".join(lines) + "\n"
@@ -61,7 +62,7 @@ def escaped(text: str) -> str:
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return a table, figures to the right. Everything is escaped already."""
     words = {"", "warnings", "B beside A", "metric", "verdict", "configuration", "why", "what happened", "next"}
-    words |= {"expected", "claim", "claimed", "its figure", "here"}
+    words |= {"expected", "claim", "claimed", "its figure", "here", "protected by", "proof"}
     return [
         f"| {' | '.join(header)} |",
         f"| {' | '.join('---' if each in words else '---:' for each in header)} |",
@@ -159,6 +160,18 @@ def _throughput_row(row: Row) -> tuple[str, ...]:
         ABSENT if cpu is None else f"{four_digits(cpu):.3g}",
         _text("rss_bytes", result),
     )
+
+
+def _protection(document: Document) -> Iterator[str]:
+    protected = [row for row in document.rows if proof_in_short(row.result)]
+    if protected:
+        yield "### What protects them, and what was seen of it"
+        yield ""
+        yield from table(("configuration", "protected by", "proof"), [_protected(row) for row in protected])
+
+
+def _protected(row: Row) -> tuple[str, ...]:
+    return escaped(row.label), escaped(row.result.protected_by or ABSENT), escaped(proof_in_full(row.result))
 
 
 def _growth(document: Document) -> Iterator[str]:

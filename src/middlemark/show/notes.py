@@ -9,7 +9,16 @@ from rich.text import Text
 from middlemark.document.document import Row
 from middlemark.document.numbers import ABSENT, us
 from middlemark.document.warnings import warnings_of
-from middlemark.document.words import CONTRADICTED, EXPERIMENT, is_contradicted, plain, size, warning_name, words
+from middlemark.document.words import (
+    CONTRADICTED,
+    EXPERIMENT,
+    is_contradicted,
+    is_unprotected,
+    plain,
+    size,
+    warning_name,
+    words,
+)
 from middlemark.show.columns import Column
 from middlemark.show.lines import hanging, wrapped
 from middlemark.stats.noise import percent
@@ -190,7 +199,7 @@ def legend(
     """Return what each column says, and which had to give way. ``columns``: those shown and hidden, by pattern."""
 
     def entry(title: str, means: str) -> Iterator[Text]:
-        return (Text(line, style="dim") for line in hanging(f"  {title:<11}", means, width))
+        return (Text(line, style="dim") for line in hanging(f"  {title:<10} ", means, width))
 
     for pattern, (shown, _) in columns.items():
         yield Text("How to read it" if len(columns) == 1 else f"How to read it: {pattern}", style="bold")
@@ -198,10 +207,13 @@ def legend(
             yield from entry(each.title, each.means)
     if len(columns) != 1:
         yield Text("How to read all of it", style="bold")
-    if any(is_contradicted(row.result) for row in rows):
+    unprotected = [row for row in rows if is_unprotected(row.result)]
+    if any(is_contradicted(row.result) and row not in unprotected for row in rows):
         yield from entry(
             CONTRADICTED, "carried by something else than the transport asked for: not a figure of that transport"
         )
+    if unprotected:
+        yield from entry(CONTRADICTED, "a proof of the security asked for has failed: not a figure of that level")
     yield from entry(ABSENT, "not measured, or fewer than ten samples lie beyond that quantile")
     hidden = dict.fromkeys(each.title for _, hidden in columns.values() for each in hidden)
     if hidden:

@@ -15,7 +15,6 @@ from middlemark.document.numbers import ABSENT, brief, share, us
 from middlemark.document.rows import base_of, orders_by
 from middlemark.document.runs import clock_line, machine_line, notes_of, precision_of, sources_of
 from middlemark.document.words import (
-    ASKED,
     EXPERIMENT,
     UNTOLD,
     WORDS,
@@ -147,7 +146,7 @@ def _in_common(results: Sequence[CellResult]) -> str:
         return ""
     varied = varying(results)
     common = words(meeting(results)[0].cell, set(WORDS) - varied)
-    levels = [each for each in usual(results, varied & frozenset(ASKED)).values() if each not in UNTOLD]
+    levels = [each for each in usual(results, varied).values() if each not in UNTOLD]
     if levels:
         common += f"{'; ' if common else ''}{', '.join(levels)} unless the row says otherwise"
     trials = Counter(each.trials for each in results if each.failed is None)

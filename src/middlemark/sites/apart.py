@@ -27,7 +27,7 @@ from middlemark.sites.clocks import fitted
 from middlemark.sites.cluster import Cluster, HostGoneError
 from middlemark.sites.here import Here
 from middlemark.sites.host import KEPT, POLL_S, Begun, Failed, Note, Said
-from middlemark.sites.session import CompanionUse, Cpus, Ground, Session
+from middlemark.sites.session import Captured, CompanionUse, Cpus, Ground, Session
 from middlemark.sites.witness import Waited
 
 CLOCKS = "it would hold raw counters of two hosts against each other"
@@ -287,6 +287,12 @@ class _Session:
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
         return [each.death() for each in self._ends]
+
+    async def capture(self) -> None:
+        """Not on hosts: they have no security yet, and so no proof of it."""
+
+    async def captured(self) -> Captured:
+        return Captured(absent=dict.fromkeys(("network", "shared-memory"), "nothing is captured on other hosts"))
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
         told = await self._all("counted")

@@ -193,6 +193,25 @@ _TABLES = {
 
 def own_sockets(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -> dict[str, int]:
     """Count the workers' own sockets of each kind (udp, tcp, unix) that could carry data."""
+    own = _own(pids)
+    return {kind: sum(inode in usable for inode in own) for kind in _TABLES for usable in (_usable(kind, namespaces),)}
+
+
+def own_ports(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -> frozenset[int]:
+    """Return the ports that the workers' own UDP and TCP sockets have here."""
+    own = frozenset(_own(pids))
+    found = set()
+    for path in (
+        f"{each.tables}/{name}" for each in namespaces for kind in ("udp", "tcp") for name in _TABLES[kind][0]
+    ):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as table:
+            lines = (line.split() for line in table)
+            found |= {int(each[1].rpartition(":")[2], 16) for each in lines if len(each) > 9 and each[9] in own}
+    return frozenset(found)
+
+
+def _own(pids: Iterable[int]) -> list[str]:
+    """Return the inodes of the sockets that the processes have open."""
     own: list[str] = []
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -201,7 +220,7 @@ def own_sockets(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -
                     target = os.readlink(descriptor.path)
                     if target.startswith("socket:["):
                         own.append(target[8:-1])
-    return {kind: sum(inode in usable for inode in own) for kind in _TABLES for usable in (_usable(kind, namespaces),)}
+    return own
 
 
 def _usable(kind: str, namespaces: Sequence[Namespace]) -> frozenset[str]:

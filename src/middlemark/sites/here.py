@@ -20,17 +20,20 @@ from middlemark.model.outcome import ClockOffset, Evidence, Failure, NetworkCost
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
+from middlemark.security.layout import FOLDER as CERTS
 from middlemark.sites import evidence, recorded, residue
+from middlemark.sites.capture import Capture
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.companion import Companion, declared
 from middlemark.sites.descendants import MARK, adopting, children, end_descendants
 from middlemark.sites.domains import Domains
+from middlemark.sites.interface import ipv4_of
 from middlemark.sites.link import Joined, join
 from middlemark.sites.memory import refuse_too_much
-from middlemark.sites.namespace import OWN, Holder, Namespace
+from middlemark.sites.namespace import NETWORK, OWN, Holder, Namespace
 from middlemark.sites.process_resources import read_account
 from middlemark.sites.processes import Processes
-from middlemark.sites.session import CompanionUse, Cpus, Ground
+from middlemark.sites.session import Captured, CompanionUse, Cpus, Ground
 from middlemark.sites.settings import TrialSettings
 from middlemark.sites.witness import Waited, Witness
 
@@ -38,11 +41,15 @@ from middlemark.sites.witness import Waited, Witness
 class Here:
     """This machine, for the trials of one run."""
 
-    def __init__(self, domains: Domains, *, interface: str = "lo", witness: str | None = None) -> None:
-        """``witness``: the executable that says what the machine does meanwhile; None: there is none."""
+    def __init__(self, domains: Domains, *, interface: str = "lo", witness: str | None = None, certs: str = "") -> None:
+        """``witness``: the executable that says what the machine does meanwhile; None: there is none.
+
+        ``certs``: absolute path of the certificates of trials with security; empty: each makes its own.
+        """
         self.domains = domains
         self.interface = interface
         self.witness = witness
+        self.certs = certs
         self._joined: dict[str, Joined] = {}
         self._alone: Holder | None = None
         self._settings = TrialSettings()
@@ -66,14 +73,16 @@ class Here:
         if cell.link is None:
             alone = transport is not None and transport.own_network
             own = await self._own_network() if alone else msgspec.structs.replace(OWN, interface=self.interface)
-            return Session(worker, scope, self.witness, (own,), domains=self.domains, settings=self._settings)
+            return self._session(worker, scope, (own,))
         joined = self._joined.get(cell.link)
         if joined is None or not joined.stands:
             if joined is not None:
                 joined.end()
             joined = self._joined[cell.link] = await join(cell.link)
-        at = joined.named(sites_of(cell.across))
-        return Session(worker, scope, self.witness, at, joined, self.domains, settings=self._settings)
+        return self._session(worker, scope, joined.named(sites_of(cell.across)), joined)
+
+    def _session(self, worker: Worker, scope: str, at: Sequence[Namespace], joined: Joined | None = None) -> "Session":
+        return Session(worker, scope, self.witness, at, joined, self.domains, settings=self._settings, certs=self.certs)
 
     async def _own_network(self) -> Namespace:
         """Return that of the trials that must not meet anybody: one for all of them, since they come one by one."""
@@ -109,11 +118,12 @@ class Session:
         domains: Domains | None = None,
         mark: str = "",
         settings: TrialSettings | None = None,
+        certs: str = "",
     ) -> None:
         """``namespaces``: those of the trial's sites here, the senders' first; ``joined``: by what.
 
         ``mark``: what its processes are known by; empty: its scope, which is the same on every host of a trial.
-        ``settings``: what sets those of the machine; None: a cell has none.
+        ``settings``: what sets those of the machine; None: a cell has none. ``certs``: as of ``Here``.
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
@@ -132,12 +142,15 @@ class Session:
         self._before = residue.left_before(self._patterns, scope)
         self._mine = children()
         self._scratch = residue.make_scratch(self._patterns, scope, self._before, self._mark)
+        self._own_certs = not certs
+        self._certs = certs or os.path.join(self._scratch, CERTS)
         self._processes = Processes()
         self._witness_program = witness
         self._witness: Witness | None = None
         self._counters: evidence.NetworkCounters | None = None
         self._counted: evidence.Counters | None = None
         self._companions: list[tuple[Companion, Account | None]] = []
+        self._capture: Capture | None = None
 
     def _look(self) -> None:
         """See how much room there is in /dev/shm."""
@@ -150,7 +163,7 @@ class Session:
     @property
     def grounds(self) -> tuple[Ground, Ground]:
         """Return the one that both ends share: an interface has one name in either namespace."""
-        own = Ground(self._scratch, self._namespaces[0].interface)
+        own = Ground(self._scratch, self._namespaces[0].interface, certs=self._certs)
         return own, own
 
     def domain(self) -> int:
@@ -162,12 +175,20 @@ class Session:
     ) -> None:
         """Refuse what the memory does not hold, set the machine, hand files over, and have the witness probe."""
         refuse_too_much(cell, limits)
+        if cell.security != "none" and self._own_certs:
+            self._make_certs()
         self._settings.make(cell.system, [each.prefix for each in self._namespaces])
         self._look()
         if graph is not None:
             recorded.hand_over(graph, self._scratch, number)
         self._witness = Witness(self._witness_program, cell, limits, (*cpus[0], *cpus[1]))
         await self._witness.look_before(self._processes)
+
+    def _make_certs(self) -> None:
+        from middlemark.security.make import make_set
+
+        own = ipv4_of(self._namespaces[0].interface) if self.link is None else None
+        make_set(self._certs, [own] if own else [f"{NETWORK}1", f"{NETWORK}2"])
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:
         """Start each in the senders' namespace, with the trial's mark."""
@@ -218,6 +239,16 @@ class Session:
         """Watch each companion."""
         return [each.watch() for each in self._processes.companions]
 
+    async def capture(self) -> None:
+        """In the senders' namespace, which everything crosses."""
+        self._capture = await Capture.start(self._namespaces[0])
+
+    async def captured(self) -> Captured:
+        """Look into the memory of the workers and the companions too."""
+        assert self._capture is not None, "it captures"
+        workers = [each.pid for each in self._processes.workers]
+        return await self._capture.captured([*workers, *(each.process.pid for each in self._processes.companions)])
+
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
         """Read what :meth:`watch` has read once more."""
         assert self._counted is not None, "it watches"
@@ -248,6 +279,8 @@ class Session:
         """End every process and clear away what they left, whatever happens. Returns what did not end cleanly."""
         if self._counters is not None:
             self._counters.close()
+        if self._capture is not None:
+            self._capture.end()
         try:
             unclean = [*await self._processes.close_to_the_end(grace_s), *end_descendants(self._mark, self._mine)]
             residue.clear(self._patterns, self._scope, self._before)

@@ -32,6 +32,13 @@ def towards(address: str) -> str:
     raise OSError(f"no network interface has the address {own}, from which {address} is reached")
 
 
+def ipv4_of(name: str) -> str | None:
+    """Return the address of a network interface of this namespace; None: it has none."""
+    with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
+        found = asked(any_socket, name, 0x8915, 4, 20)  # SIOCGIFADDR
+    return None if found is None else socket.inet_ntoa(found)
+
+
 def read_interface(name: str) -> Interface:
     """Ask the kernel."""
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:

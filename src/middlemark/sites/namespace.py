@@ -16,6 +16,8 @@ from middlemark.sites.channel import WorkerFailedError
 
 INTERFACE = "mm0"
 """What the end of a link is called in each namespace."""
+NETWORK = "10.213.0."
+"""The addresses of its ends begin so: the senders' is 1, the receivers' 2."""
 
 
 class Namespace(msgspec.Struct, frozen=True, kw_only=True):

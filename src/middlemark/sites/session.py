@@ -32,6 +32,8 @@ class Ground(msgspec.Struct, frozen=True):
     """The network interface that the trial's traffic keeps to."""
     samples: str | None = None
     """The folder that samples are written to; None: the run's own."""
+    certs: str = ""
+    """The folder of the trial's certificates; there is one where the cell has security."""
 
 
 class CompanionUse(msgspec.Struct, frozen=True):
@@ -42,6 +44,17 @@ class CompanionUse(msgspec.Struct, frozen=True):
     ready_ns: int
     first: Account
     last: Account
+
+
+class Captured(msgspec.Struct, frozen=True, kw_only=True):
+    """What a capture of a trial holds. ``network``: what crossed its interfaces; ``shared-memory``: its segments."""
+
+    holds_payload: bool = False
+    """The messages' payload was recognised in it."""
+    bytes: Mapping[str, int] = {}
+    """That were captured and searched, of each of the two."""
+    absent: Mapping[str, str] = {}
+    """Why there is none, of each of them."""
 
 
 class Session(Protocol):
@@ -98,6 +111,12 @@ class Session(Protocol):
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
         """Return what waits for the death of each companion or site: it raises WorkerFailedError then, no earlier."""
+
+    async def capture(self) -> None:
+        """Begin to capture what the trial moves. It costs its messages time: no trial that is measured has it."""
+
+    async def captured(self) -> Captured:
+        """End that, and return what it holds."""
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
         """Return what moved since :meth:`watch`, what the workers have open, and what the companions used."""

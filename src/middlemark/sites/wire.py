@@ -24,9 +24,8 @@ from pyroute2.netlink.rtnl.tcmsg import tcmsg
 
 from middlemark.model.link import BEYOND_BYTES, HEADER_BYTES, LEAST_FRAME_BYTES, Link, link_text
 from middlemark.sites.link import EndAnswer, EndRequest
-from middlemark.sites.namespace import INTERFACE
+from middlemark.sites.namespace import INTERFACE, NETWORK
 
-NETWORK = "10.213.0."
 FRAMES_AT_ONCE = 4
 """Full frames that may leave back to back after a rest: fewer, and the timer's lateness costs a gigabit its rate."""
 _TICK_NS = 64

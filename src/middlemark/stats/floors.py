@@ -14,7 +14,8 @@ from middlemark.model.description import ANY, Description, floor_carrier
 from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
 
-_RECEIVE = EXPERIMENT.index("receive")
+_FOLLOWS = tuple(EXPERIMENT.index(field) for field in ("receive", "security"))
+"""Where a floor may have another level than the cell."""
 
 LEAST_COPYING_NS = 1000.0
 """Of a round trip of copies two or three readings of the clock are a part, 50 to 110 ns."""
@@ -75,10 +76,10 @@ def floors(
             return Floor(index, _label(cell, description)) if medians[index] is not None else None
         carrier = floor_carrier(carrier_of(cell, descriptions, carried_by[index] if carried_by else None))
         anything = carrier is None and description is not None and carrier_due(cell, description) == ANY
-        for receive in _receptions(cell):
+        for way in _ways(cell):
             candidates = [
                 each
-                for each in measured.get(_experiment(cell, receive), [])
+                for each in measured.get(_experiment(cell, way), [])
                 if anything or carrier_of(cells[each], descriptions) == carrier
             ]
             for loan in (True, False) if cell.loan else (False,):
@@ -102,9 +103,9 @@ def fastest_floors(
     measured = _by_experiment(cells, medians, descriptions)
 
     def fastest(cell: Cell) -> Floor | None:
-        for receive in _receptions(cell):
+        for way in _ways(cell):
             candidates = [
-                each for each in measured.get(_experiment(cell, receive), []) if cell.loan or not cells[each].loan
+                each for each in measured.get(_experiment(cell, way), []) if cell.loan or not cells[each].loan
             ]
             if candidates:
                 best = min(candidates, key=lambda each: medians[each] or 0.0)
@@ -123,7 +124,7 @@ def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None
     took = [
         trial
         for each in results
-        if _is_alone(each.cell) and each.cell.size == size
+        if _is_alone(each.cell) and each.cell.size == size and each.cell.security == "none"
         for trial in (each.trial_values or ((each.round_trip_ns.p50,) if each.round_trip_ns else ()))
         if trial
     ]
@@ -139,7 +140,7 @@ def _by_experiment(
     for index, cell in enumerate(cells):
         description = descriptions.get(cell.adapter)
         if description and description.floor and medians[index] is not None and not _is_alone(cell):
-            found.setdefault(_experiment(cell, cell.receive), []).append(index)
+            found.setdefault(_experiment(cell, _ways(cell)[0]), []).append(index)
     return found
 
 
@@ -148,14 +149,18 @@ def _is_alone(cell: Cell) -> bool:
     return cell.subscribers == 0
 
 
-def _receptions(cell: Cell) -> tuple[str, ...]:
-    """Return how a floor may receive: one that has no thread to listen on blocks."""
-    return (cell.receive, "block") if cell.receive == "listen" else (cell.receive,)
+def _ways(cell: Cell) -> tuple[tuple[str, str], ...]:
+    """Return how a floor may receive and what may protect it, the nearest to the cell first.
+
+    One that has no thread to listen on blocks, and one that lacks a level of security has none.
+    """
+    receptions = (cell.receive, "block") if cell.receive == "listen" else (cell.receive,)
+    return tuple((receive, security) for security in dict.fromkeys((cell.security, "none")) for receive in receptions)
 
 
-def _experiment(cell: Cell, receive: str) -> tuple[object, ...]:
+def _experiment(cell: Cell, way: tuple[str, str]) -> tuple[object, ...]:
     levels: tuple[object, ...] = experiment(cell)
-    return (receive, *levels[:_RECEIVE], *levels[_RECEIVE + 1 :])
+    return (*way, *(each for at, each in enumerate(levels) if at not in _FOLLOWS))
 
 
 def _distance(cell: Cell, floor: Cell) -> int:
@@ -170,4 +175,5 @@ def _label(cell: Cell, description: Description) -> str:
 
 def _labelled(cell: Cell, floor: Cell, descriptions: Mapping[str, Description]) -> str:
     label = _label(floor, descriptions[floor.adapter])
-    return label if floor.receive == cell.receive else f"{label}, {floor.receive}"
+    label = label if floor.receive == cell.receive else f"{label}, {floor.receive}"
+    return label if floor.security == cell.security else f"{label}, security {floor.security}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import Arrived, Failure, NetworkCost, RunWarning, Second, TrialCounts
+from middlemark.model.outcome import Arrived, Failure, NetworkCost, ProtectionProof, RunWarning, Second, TrialCounts
 from middlemark.model.times import Summary, Times
 
 
@@ -379,6 +379,12 @@ class CellResult(Times, frozen=True, kw_only=True):
     native_request_reply: bool | None = None
     best: Best | None = None
     """The best that this machine could do; None without a floor of the same experiment in the run."""
+    protected_by: str | None = None
+    """The algorithms in force, in the middleware's words; None: nothing protects it, or no trial came so far."""
+    proof: ProtectionProof | None = None
+    """Whether they were seen to be in force; None: nothing protects it."""
+    handshake_ns: float | None = None
+    """Of a cell with security its ``discovery_ns``, which the peers' proving who they are is part of."""
     noise: Noise | None = None
     """What the machine did meanwhile; None: nobody looked."""
     imported: Origin | None = None

@@ -127,6 +127,7 @@ pub struct AdapterCalls {
     client: Option<Make>,
     server: Option<Make>,
     notes: unsafe extern "C" fn(*mut c_void, Reader),
+    protected_by: unsafe extern "C" fn(*mut c_void, Reader),
     close: unsafe extern "C" fn(*mut c_void),
 }
 
@@ -297,6 +298,10 @@ impl AdapterCalls {
             let notes = unsafe { with(adapter, Vec::new(), |adapter: &mut A, _| adapter.notes()) };
             notes.iter().for_each(|note| into.tell(note, ""));
         }
+        unsafe extern "C" fn protected_by<A: Adapter>(adapter: *mut c_void, into: Reader) {
+            let words = unsafe { with(adapter, String::new(), |adapter: &mut A, _| adapter.protected_by()) };
+            into.tell(&words, "");
+        }
         Self {
             layout: LAYOUT,
             describe: describe::<A>,
@@ -308,6 +313,7 @@ impl AdapterCalls {
             client: None,
             server: None,
             notes: notes::<A>,
+            protected_by: protected_by::<A>,
             close: close::<A>,
         }
     }

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::*;
-use crate::{Buffer, Description, List, Pattern, Reception, Reliability, RequestReply};
+use crate::{Buffer, Description, Identity, List, Pattern, Reception, Reliability, RequestReply};
 
 /// What it does depends on the transport.
 struct Fake {
@@ -36,6 +36,9 @@ impl Adapter for Fake {
     }
     fn notes(&self) -> Vec<String> {
         vec!["one".into(), "two".into()]
+    }
+    fn protected_by(&self) -> String {
+        self.settings.credential(self.settings.identity.name(), ".key").display().to_string()
     }
 }
 
@@ -102,6 +105,8 @@ fn settings(transport: &'static str) -> &'static Settings {
     settings.reception = Reception::Poll;
     settings.transport = Text::of(transport);
     settings.endpoints = List::of(&[]);
+    settings.identity = Identity::Receiver;
+    settings.certs = Text::of("/certs");
     Box::leak(Box::new(settings))
 }
 
@@ -192,5 +197,8 @@ fn descriptions_and_notes_are_told() {
     let adapter = opened("tcp");
     unsafe { (CALLS.notes)(adapter, notes.reader()) };
     assert_eq!(notes.texts(), ["one", "two"]);
+    let mut words = Told::default();
+    unsafe { (CALLS.protected_by)(adapter, words.reader()) };
+    assert_eq!(words.texts(), ["/certs/receiver.key"]);
     unsafe { (CALLS.close)(adapter) };
 }

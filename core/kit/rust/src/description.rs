@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::native::NativeSetting;
-use crate::settings::Pattern;
+use crate::settings::{Pattern, Security};
 
 pub(crate) trait Json {
     fn write_to(&self, json: &mut String);
@@ -59,7 +59,8 @@ described! {
         bench_only: bool = false,
         /// The first is the default.
         transports: Vec<Transport> = Vec::new(),
-        security: bool = false,
+        /// What of a set of certificates it reads: "x509", "curve"; see `docs/security.md`.
+        credentials: Vec<&'static str> = Vec::new(),
         /// The middleware receives on threads of its own, which need a processor beside a polling role.
         own_threads: bool = false,
         /// Absolute globs (`{scope}` is replaced) of what a killed worker may leave behind.
@@ -99,6 +100,12 @@ described! {
         alone: bool = false,
         /// Messages of a topic may be shorter than its largest.
         varying_sizes: bool = false,
+        /// The levels that it has; see `Adapter::protected_by`.
+        security: Vec<Security> = vec![Security::None],
+        /// Why it has no others; empty: nothing is to be said of it.
+        security_why: &'static str = "",
+        /// At those levels its peers give nothing to who is of the authority and has no permission.
+        permissions: bool = false,
     }
 }
 
@@ -160,6 +167,12 @@ impl Json for Pattern {
     }
 }
 
+impl Json for Security {
+    fn write_to(&self, json: &mut String) {
+        (*self as u32).write_to(json);
+    }
+}
+
 impl<T: Json> Json for Option<T> {
     fn write_to(&self, json: &mut String) {
         match self {
@@ -211,7 +224,8 @@ mod tests {
             concat!(
                 r#"{"name":"shm","carrier":"","segments":[],"processes":[1,2],"receive":["poll","block","listen"],"#,
                 r#""reliability":["reliable","best-effort"],"loan":[false,true],"max_bytes":67108864,"#,
-                r#""max_bytes_advice":"","max_depth":7,"keep_all":true,"companions":false,"alone":false,"varying_sizes":false}"#
+                r#""max_bytes_advice":"","max_depth":7,"keep_all":true,"companions":false,"alone":false,"varying_sizes":false,"#,
+                r#""security":[0],"security_why":"","permissions":false}"#
             )
         );
     }

@@ -22,7 +22,7 @@ pub use buffer::Buffer;
 pub use description::{Companion, Description, Transport};
 pub use error::{Error, LastError, Result};
 pub use native::{Native, NativeSetting, NativeType, NativeValue};
-pub use settings::{List, Pattern, Reception, Reliability, Settings, Text, Topic, AS_IT_COMES};
+pub use settings::{Identity, List, Pattern, Reception, Reliability, Security, Settings, Text, Topic, AS_IT_COMES};
 
 /// What a publish() came to.
 #[repr(i32)]
@@ -99,6 +99,11 @@ pub trait Adapter: Sized {
     /// What the engineer should know of how the settings were carried out. Asked once, after matching.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+    /// The algorithms in force, in the middleware's words. Asked once, after matching, of a trial with security; required where a
+    /// transport lists a level. An adapter that cannot have the level asked for fails in `open`, and never sends without it.
+    fn protected_by(&self) -> String {
+        String::new()
     }
 }
 

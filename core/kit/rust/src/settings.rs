@@ -30,6 +30,27 @@ pub enum Reception {
     Listen,
 }
 
+/// What protects the messages; each level has those before it.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    None,
+    Authenticated,
+    Signed,
+    Encrypted,
+}
+
+/// Whose certificate and key a process has: `docs/security.md`.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    Sender,
+    Receiver,
+    Broker,
+    Intruder,
+    Stranger,
+}
+
 /// Several values that C++ keeps; used as the slice that it is.
 #[repr(C)]
 pub struct List<'a, T> {
@@ -53,6 +74,10 @@ pub struct Settings {
     pub reliability: Reliability,
     /// How the roles will receive.
     pub reception: Reception,
+    /// The level asked for, no less and no more.
+    pub security: Security,
+    /// This process's, of the trial's certificates.
+    pub identity: Identity,
     pub domain: i32,
     /// One of the names in the description.
     pub transport: Text<'static>,
@@ -78,6 +103,7 @@ pub struct Settings {
     pub endpoints: List<'static, Topic<'static>>,
     pub(crate) native: List<'static, NativeValue>,
     ipv4: Text<'static>,
+    pub(crate) certs: Text<'static>,
     /// Of /dev/shm in bytes: all, and what was free when the worker read its settings. 0: there is none.
     pub shm_bytes: usize,
     pub shm_free_bytes: usize,
@@ -135,6 +161,11 @@ impl Settings {
         Ok(self.ipv4.get())
     }
 
+    /// A file of the trial's set of certificates: ("sender", ".key"). `docs/security.md` has their names.
+    pub fn credential(&self, identity: &str, ending: &str) -> std::path::PathBuf {
+        std::path::Path::new(self.certs.get()).join(format!("{identity}{ending}"))
+    }
+
     /// Refuses segments for which /dev/shm has no room: a write to a tmpfs that is full ends the process.
     pub fn shm_holds(&self, bytes: usize, what: &str, otherwise: &str) -> crate::Result<()> {
         if bytes <= self.shm_free_bytes {
@@ -147,6 +178,19 @@ impl Settings {
             format!("{what} need up to {needed} MiB in /dev/shm, where {free} MiB are free"),
             format!("sudo mount -o remount,size={size}M /dev/shm (of a container: --shm-size), or {otherwise}"),
         ))
+    }
+}
+
+impl Identity {
+    /// How the names of its files begin.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Broker => "broker",
+            Self::Intruder => "intruder",
+            Self::Stranger => "stranger",
+        }
     }
 }
 

@@ -13,6 +13,7 @@ from middlemark.document.expectations import counted
 from middlemark.document.growth import tables
 from middlemark.document.numbers import rounded
 from middlemark.document.outcome import doubt_of
+from middlemark.document.protection import proof_in_full
 from middlemark.document.rows import latency_of, loss_of
 from middlemark.document.runs import (
     MOST_ORDER,
@@ -201,6 +202,8 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "f": levels,
             "version": result.version,
             "carried_by": result.carried_by,
+            "protected_by": result.protected_by,
+            "proof": proof_in_full(result) or None,
             "trials": result.trials,
             "failed_trials": result.failed_trials,
             "failed": _said(result.failed) if result.failed else None,

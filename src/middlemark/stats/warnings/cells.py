@@ -23,6 +23,7 @@ SERIOUS = frozenset(
         "faster-than-floor",
         "loss-behind-latency",
         "placement-not-in-force",
+        "protection-contradicted",
         "reception-not-in-force",
         "size-costs-nothing",
         "time-unaccounted",
@@ -100,8 +101,28 @@ def cell_warnings(
         _trials_failed(outcomes),
         _rates_disagree(cell, rates) if rates else _trials_disagree(cell, summaries),
         _carried_by_varies(measured),
+        _protection_contradicted(cell, measured),
     )
     return tuple(each for each in found if each)
+
+
+_CONTRADICTED = {
+    "payload-not-seen": "its payload was seen in a capture",
+    "stranger-refused": "a stranger without a certificate of the trial was let in",
+    "unauthorised-refused": "one without permission was let in",
+}
+"""By the proof that failed: what was seen instead."""
+
+
+def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
+    failed = dict.fromkeys(name for each in outcomes if each.proof for name in each.proof.failed)
+    if not failed:
+        return None
+    return RunWarning(
+        "protection-contradicted",
+        f"asked for security {cell.security}, and {' and '.join(_CONTRADICTED[each] for each in failed)}",
+        f"do not quote it as {cell.security}: it was not in force; see in the adapter's README what the level needs",
+    )
 
 
 _COUNTED = {

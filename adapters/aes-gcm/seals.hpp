@@ -1,0 +1,126 @@
+// A message that is encrypted out into memory and decrypted back, and the two ends that do it. Hot file: nothing here allocates,
+// locks or throws once it is open.
+#pragma once
+
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/memory.hpp>
+#include <middlemark/kit/pinned.hpp>
+
+namespace middlemark::seals {
+
+inline constexpr std::size_t key_bytes = 32;
+inline constexpr std::size_t tag_bytes = 16;
+using Key = std::array<unsigned char, key_bytes>;
+using Tag = std::array<unsigned char, tag_bytes>;
+/// Another for each message under one key: a counter.
+using Nonce = std::array<unsigned char, 12>;
+
+/// AES-256-GCM one way, its key scheduled once, as a connection does it.
+class Cipher : kit::Pinned {
+ public:
+  Cipher(const Key& key, bool encrypts) : context_(EVP_CIPHER_CTX_new()) {
+    const auto init = encrypts ? &EVP_EncryptInit_ex : &EVP_DecryptInit_ex;
+    if (!context_ || init(context_.get(), EVP_aes_256_gcm(), nullptr, key.data(), nullptr) != 1) {
+      throw AdapterError("aes-gcm: this OpenSSL has no AES-256-GCM");
+    }
+  }
+
+  [[nodiscard]] bool encrypt(std::span<const std::byte> from, std::byte* to, const Nonce& nonce, Tag& tag) noexcept {
+    EVP_CIPHER_CTX* const context = context_.get();
+    int bytes = 0;
+    return EVP_EncryptInit_ex(context, nullptr, nullptr, nullptr, nonce.data()) == 1 &&
+           EVP_EncryptUpdate(context, octets(to), &bytes, octets(from.data()), static_cast<int>(from.size())) == 1 &&
+           EVP_EncryptFinal_ex(context, octets(to) + bytes, &bytes) == 1 &&
+           EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tag_bytes, tag.data()) == 1;
+  }
+  /// False: also where it is not as it was encrypted.
+  [[nodiscard]] bool decrypt(std::span<const std::byte> from, std::byte* to, const Nonce& nonce, Tag& tag) noexcept {
+    EVP_CIPHER_CTX* const context = context_.get();
+    int bytes = 0;
+    return EVP_DecryptInit_ex(context, nullptr, nullptr, nullptr, nonce.data()) == 1 &&
+           EVP_DecryptUpdate(context, octets(to), &bytes, octets(from.data()), static_cast<int>(from.size())) == 1 &&
+           EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tag_bytes, tag.data()) == 1 &&
+           EVP_DecryptFinal_ex(context, octets(to) + bytes, &bytes) == 1;
+  }
+
+ private:
+  struct Free {
+    void operator()(EVP_CIPHER_CTX* context) const noexcept { EVP_CIPHER_CTX_free(context); }
+  };
+  static unsigned char* octets(std::byte* bytes) noexcept { return reinterpret_cast<unsigned char*>(bytes); }
+  static const unsigned char* octets(const std::byte* bytes) noexcept {
+    return reinterpret_cast<const unsigned char*>(bytes);
+  }
+
+  std::unique_ptr<EVP_CIPHER_CTX, Free> context_;
+};
+
+/// Where a message is between its way out and its way back, encrypted.
+struct Mirror {
+  explicit Mirror(std::size_t bytes) : sealed(bytes) {
+    if (RAND_bytes(key.data(), key_bytes) != 1) throw AdapterError("aes-gcm: OpenSSL gives no random key");
+  }
+  Key key{};
+  Nonce nonce{};
+  Tag tag{};
+  kit::Memory sealed;
+  bool holds_one = false;
+};
+
+/// The way out.
+class Publisher {
+ public:
+  explicit Publisher(std::shared_ptr<Mirror> mirror)
+      : mirror_(std::move(mirror)), own_(mirror_->sealed.size()), cipher_(mirror_->key, true) {}
+
+  std::span<std::byte> loan(std::size_t /*bytes*/) noexcept { return own_.span(); }
+  Published publish() noexcept {
+    ++number_;
+    std::memcpy(mirror_->nonce.data(), &number_, sizeof number_);
+    mirror_->holds_one = cipher_.encrypt(own_.span(), mirror_->sealed.data(), mirror_->nonce, mirror_->tag);
+    return mirror_->holds_one ? Published::ok : Published::failed;
+  }
+  [[nodiscard]] static std::size_t matched() noexcept { return 0; }  // nobody else takes part
+
+ private:
+  std::shared_ptr<Mirror> mirror_;
+  kit::Memory own_;
+  Cipher cipher_;
+  std::uint64_t number_ = 0;
+};
+
+/// The way back: into a third message, whose content is checked as every message's is.
+class Subscriber {
+ public:
+  explicit Subscriber(std::shared_ptr<Mirror> mirror)
+      : mirror_(std::move(mirror)), back_(mirror_->sealed.size()), cipher_(mirror_->key, false) {}
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    if (!mirror_->holds_one) return 0;
+    mirror_->holds_one = false;
+    if (!cipher_.decrypt(mirror_->sealed.span(), back_.data(), mirror_->nonce, mirror_->tag)) return 0;
+    visitor(std::span<const std::byte>(back_.span()));
+    return 1;
+  }
+  bool wait(std::chrono::nanoseconds /*timeout*/) noexcept { return mirror_->holds_one; }
+
+ private:
+  std::shared_ptr<Mirror> mirror_;
+  kit::Memory back_;
+  Cipher cipher_;
+};
+
+}  // namespace middlemark::seals

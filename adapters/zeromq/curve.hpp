@@ -1,0 +1,108 @@
+// CURVE between the ends of a trial: who binds is the server, who connects the client, and each shows a key that the other knows.
+// Cold: a thread of its own answers ZeroMQ's question whether a client's key may come in (ZAP, RFC 27).
+#pragma once
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <middlemark/kit/credentials.hpp>
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/settings.hpp>
+
+#include "handles.hpp"
+
+namespace middlemark::zeromq {
+
+/// Files of the set of certificates that hold ZeroMQ's keys, in Z85.
+inline constexpr const char* secret_key = ".curve";
+inline constexpr const char* public_key = ".curve.pub";
+
+/// The identities that take part in a trial.
+inline constexpr std::array<const char*, 2> parties{"sender", "receiver"};
+
+class Curve : kit::Pinned {
+ public:
+  Curve(const Context& context, const Settings& settings)
+      : context_(context),
+        credentials_(settings),
+        public_(credentials_.read(credentials_.identity(), public_key)),
+        secret_(credentials_.read(credentials_.identity(), secret_key)),
+        asked_(context, ZMQ_REP) {
+    for (const std::string identity : parties) {
+      std::array<std::uint8_t, 32> key{};
+      const std::string text = credentials_.read(identity, public_key);
+      if (text.size() != 40 || zmq_z85_decode(key.data(), text.c_str()) == nullptr)
+        throw AdapterError("zeromq: " + credentials_.path(identity, public_key) + " is no key of CURVE's in Z85");
+      known_.emplace_back(key.begin(), key.end());
+    }
+    static_cast<void>(asked_.bind("inproc://zeromq.zap.01"));
+    thread_ = std::thread([this] { answer(); });
+  }
+  ~Curve() {
+    zmq_ctx_shutdown(context_.get());  // the ends are closed
+    thread_.join();
+  }
+
+  /// Before it binds: clients whose keys the trial does not know are refused.
+  void serve(Socket& socket) const {
+    socket.set(ZMQ_CURVE_SERVER, 1, "ZMQ_CURVE_SERVER");
+    socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
+    socket.set(ZMQ_ZAP_DOMAIN, std::string("middlemark"), "ZMQ_ZAP_DOMAIN");
+  }
+  /// Before it connects: a server that does not have that party's key is refused. Who says it is nobody of the trial is expected
+  /// to have a key that it has not.
+  void call(Socket& socket, const std::string& server) const {
+    const std::string party = std::ranges::count(parties, server) != 0 ? server : parties.front();
+    socket.set(ZMQ_CURVE_SERVERKEY, credentials_.read(party, public_key), "ZMQ_CURVE_SERVERKEY");
+    socket.set(ZMQ_CURVE_PUBLICKEY, public_, "ZMQ_CURVE_PUBLICKEY");
+    socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
+  }
+
+ private:
+  /// Until the context is shut down. Frames of a question: version, request, domain, address, routing id, mechanism, key.
+  void answer() noexcept {
+    while (const std::optional<std::vector<std::string>> question = receive()) {
+      const std::vector<std::string>& frames = *question;
+      const bool known = frames.size() == 7 && frames[5] == "CURVE" && std::ranges::count(known_, frames[6]) != 0;
+      const std::string request = frames.size() > 1 ? frames[1] : "";
+      const std::string status = known ? "200" : "400";
+      const std::array<std::string, 6> reply{"1.0", request, status, known ? "" : "a key that the trial does not know"};
+      for (std::size_t i = 0; i < reply.size(); ++i) {
+        const bool last = i + 1 == reply.size();
+        if (!asked_.send(std::as_bytes(std::span(reply[i])), last ? 0 : ZMQ_SNDMORE)) return;
+      }
+    }
+  }
+
+  /// Nothing when the context was shut down.
+  [[nodiscard]] std::optional<std::vector<std::string>> receive() noexcept {
+    std::vector<std::string> frames;
+    int more = 1;
+    while (more != 0) {
+      Frame frame;
+      while (!frame.receive(asked_, 0)) {
+        if (zmq_errno() != EINTR) return std::nullopt;
+      }
+      frames.emplace_back(reinterpret_cast<const char*>(frame.bytes().data()), frame.bytes().size());
+      std::size_t length = sizeof more;
+      if (zmq_getsockopt(asked_.get(), ZMQ_RCVMORE, &more, &length) != 0) return std::nullopt;
+    }
+    return frames;
+  }
+
+  const Context& context_;
+  const kit::Credentials credentials_;
+  const std::string public_;
+  const std::string secret_;
+  std::vector<std::string> known_;
+  Socket asked_;
+  std::thread thread_;
+};
+
+}  // namespace middlemark::zeromq

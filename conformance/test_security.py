@@ -1,0 +1,80 @@
+"""What a transport's levels of security promise is in force: its proofs hold, and whoever has no key meets nobody."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+from contender import Contender, contenders
+from conversation import Conversation, configure, one_process
+from course import Course
+
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import AnyRoleRequest, Identity, Security, Settings
+from middlemark.security.make import make_set
+from middlemark.sites.tapping import NOT_PERMITTED
+
+PROTECTED = [
+    (who, level)
+    for who in contenders()
+    for level in who.transport.security
+    if level != "none" and 2 in who.transport.processes
+]
+PROVEN = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in PROTECTED]
+WHO = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in PROTECTED if not who.transport.companions]
+UNSEEN = ("unix-socket", "message-queue")
+"""Carriers that no capture sees."""
+
+
+def met(who: Contender, level: Security, ends: tuple[Identity, Identity], scratch: Path) -> list[bool]:
+    """Say of the ping and of the pong, which have these identities, whether it found its peer."""
+    make_set(str(scratch / "certs"))
+    cell = msgspec.to_builtins(who.cell())
+    told = one_process(cell, scratch)
+    roles: tuple[AnyRoleRequest, ...] = tuple(msgspec.convert(each, AnyRoleRequest) for each in told["roles"])
+    settings = msgspec.convert(told["settings"], Settings)
+    settings = msgspec.structs.replace(
+        settings,
+        one_process=False,
+        workers=2,
+        scope=f"mm_direct_{os.urandom(3).hex()}",
+        security=level,
+        certs=str(scratch / "certs"),
+    )
+    with Conversation(who.worker.path) as ping, Conversation(who.worker.path) as pong:
+        for talk, identity, role in zip((ping, pong), ends, roles, strict=True):
+            talk.hear("hello")
+            task = configure(msgspec.structs.replace(settings, identity=identity), role)
+            talk.say(command="configure", **{**task, "match_timeout_s": 3.0})
+        answers = [talk.next() for talk in (ping, pong)]
+        for answer in answers:
+            assert answer is not None
+            assert answer["event"] == "ready" or answer["code"] in ("unmatched", "refused"), answer
+        return [answer is not None and answer["event"] == "ready" for answer in answers]
+
+
+@pytest.mark.parametrize(("who", "level"), WHO)
+def test_two_with_keys_of_the_trial_meet(who: Contender, level: Security, tmp_path: Path) -> None:
+    assert met(who, level, ("sender", "receiver"), tmp_path) == [True, True]
+
+
+@pytest.mark.parametrize("ends", [("sender", "stranger"), ("stranger", "receiver")])
+@pytest.mark.parametrize(("who", "level"), WHO)
+def test_a_stranger_and_whoever_waits_for_it_meet_nobody(
+    who: Contender, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
+) -> None:
+    assert met(who, level, ends, tmp_path) == [False, False]
+
+
+@pytest.mark.parametrize("pattern", ["ping-pong", "stream"])
+@pytest.mark.parametrize(("who", "level"), PROVEN)
+def test_its_proofs_hold(who: Contender, level: Security, pattern: str, course: Course) -> None:
+    """Each is true, or null for a reason that the transport is known to have."""
+    cell = who.cell(security=level, pattern=pattern)
+    proof = course.proof(who, cell, Limits(samples=200, warmup_s=0.05))
+    assert (proof.failed, proof.stranger_refused) == ((), True), proof
+    assert proof.unauthorised_refused is (True if who.transport.permissions else None), proof
+    if level != "encrypted" or who.transport.carrier in UNSEEN:
+        assert proof.payload_not_seen is None, proof
+    elif proof.absent.get("payload-not-seen") != NOT_PERMITTED:
+        assert proof.payload_not_seen is True, proof

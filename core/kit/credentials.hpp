@@ -1,0 +1,44 @@
+// This process's certificate and key in a trial with security: files of the trial's set, laid out as docs/security.md says. An adapter
+// gives their paths to its middleware, or reads what has to be text. Cold. No key stands in an error, a note or a log.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <middlemark/settings.hpp>
+
+namespace middlemark::kit {
+
+class Credentials {
+ public:
+  explicit Credentials(const Settings& settings) : folder_(settings.certs + "/"), identity_(word(settings.identity)) {}
+
+  [[nodiscard]] const std::string& identity() const noexcept { return identity_; }
+
+  // X.509, in PEM: paths.
+  [[nodiscard]] std::string authority() const { return folder_ + "ca.pem"; }
+  [[nodiscard]] std::string certificate() const { return path(identity_, ".pem"); }
+  [[nodiscard]] std::string key() const { return path(identity_, ".key"); }
+  /// Another identity's: a companion's is "broker".
+  [[nodiscard]] std::string path(std::string_view identity, std::string_view ending) const {
+    return folder_ + std::string(identity) + std::string(ending);
+  }
+
+  /// The text of a file of the set, without the line end. Throws AdapterError, which names the file alone.
+  [[nodiscard]] std::string read(std::string_view identity, std::string_view ending) const {
+    const std::string from = path(identity, ending);
+    std::ifstream file(from, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file) throw AdapterError(from + " cannot be read", "`middlemark certs FOLDER` makes a whole set");
+    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+    return text;
+  }
+
+ private:
+  std::string folder_;
+  std::string identity_;
+};
+
+}  // namespace middlemark::kit

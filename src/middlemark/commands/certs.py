@@ -1,0 +1,35 @@
+"""``middlemark certs``: a set of certificates and keys, as each trial with security makes one."""
+
+from typing import get_args
+
+import click
+
+from middlemark import exits
+from middlemark.problems import Problem, RequestError
+
+
+@click.command(name="certs")
+@click.argument("folder", metavar="FOLDER")
+def command(folder: str) -> int:
+    """Make a set of certificates and keys in FOLDER, which must not be there, and say what each file is.
+
+    It is what every trial with --security makes for itself. run --certs FOLDER measures with it, or with your own.
+    """
+    from middlemark.model.description import Credential
+    from middlemark.security.authority import LIFE
+    from middlemark.security.layout import IDENTITIES, files
+    from middlemark.security.make import make_set
+
+    try:
+        make_set(folder)
+    except FileExistsError:
+        raise RequestError([Problem(folder, "is there already; name a folder that is not")]) from None
+    except OSError as error:
+        raise RequestError([Problem(folder, f"cannot be made: {error.strerror or error}")]) from None
+    listed = list(files(get_args(Credential), IDENTITIES))
+    width = max(len(each.name) for each in listed)
+    click.echo(f"{folder}: certificates good for {LIFE.days} days, of an authority whose own key is forgotten")
+    for each in listed:
+        click.echo(f"  {each.name:<{width}}  {each.what}{' (yours alone to read)' if each.secret else ''}")
+    click.echo(f"Measure with it: middlemark run … --security encrypted --certs {folder}")
+    return exits.OK

@@ -1,0 +1,48 @@
+"""Waits for several at once: for what is wanted while others must not fail, and for all or the first failure."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from middlemark.sites.channel import WorkerFailedError
+
+Item = TypeVar("Item")
+
+
+async def while_alive(
+    tasks: Sequence[asyncio.Task[None]], *wanted: Awaitable[Any], timeout_s: float | None = None
+) -> bool:
+    """Await all that is wanted, or raise what ends the first of ``tasks`` that fails. False: time over."""
+    waiting = asyncio.ensure_future(asyncio.gather(*wanted))
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    try:
+        while not waiting.done():
+            pending = [task for task in tasks if not task.done()]
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ended, _ = await asyncio.wait([waiting, *pending], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            # In the order of their start: which of two that fail at once is named must not be left to chance.
+            for task in tasks:
+                if task in ended:
+                    task.result()
+            if not ended:
+                return False
+        waiting.result()
+        return True
+    finally:
+        waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError, WorkerFailedError):
+            await waiting
+
+
+async def all_of(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
+    """Gather; the first failure cancels the rest and is raised alone."""
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,97 @@
+"""An authority whose own key never leaves the process that made it, and the certificates it gives (X.509, P-256)."""
+
+import datetime
+import ipaddress
+from collections.abc import Sequence
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+LIFE = datetime.timedelta(days=30)
+EARLIER = datetime.timedelta(days=1)
+"""The clocks of hosts may differ."""
+ORGANISATION = "Middlemark"
+
+
+class Authority:
+    """Gives certificates until it is forgotten."""
+
+    def __init__(self, name: str) -> None:
+        """``name``: the common name of its own certificate."""
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = _named(name)
+        self._certificate = self._give(self._name, self._key.public_key(), authority=True)
+
+    @property
+    def certificate(self) -> bytes:
+        """Its own, in PEM."""
+        return self._certificate.public_bytes(serialization.Encoding.PEM)
+
+    def identity(self, name: str, hosts: Sequence[str] = ()) -> tuple[bytes, bytes]:
+        """Return a new certificate of that common name and its key, both in PEM.
+
+        ``hosts``: names and addresses at which its bearer is reached.
+        """
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = self._give(_named(name), key.public_key(), hosts)
+        plain = key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        return certificate.public_bytes(serialization.Encoding.PEM), plain
+
+    def _give(
+        self, subject: x509.Name, of: ec.EllipticCurvePublicKey, hosts: Sequence[str] = (), *, authority: bool = False
+    ) -> x509.Certificate:
+        now = datetime.datetime.now(datetime.UTC)
+        own = self._key.public_key()
+        begun = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(of)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - EARLIER)
+            .not_valid_after(now + LIFE)
+            .add_extension(x509.BasicConstraints(ca=authority, path_length=0 if authority else None), critical=True)
+            .add_extension(_usage(authority=authority), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(of), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(own), critical=False)
+        )
+        if not authority:
+            both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+            begun = begun.add_extension(x509.ExtendedKeyUsage(both), critical=False)
+        if hosts:
+            begun = begun.add_extension(x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False)
+        return begun.sign(self._key, hashes.SHA256())
+
+
+def _named(name: str) -> x509.Name:
+    return x509.Name(
+        [
+            x509.NameAttribute(NameOID.COMMON_NAME, name),
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANISATION),
+        ]
+    )
+
+
+def _host(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _usage(*, authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not authority,
+        key_cert_sign=authority,
+        crl_sign=authority,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )

@@ -1,0 +1,193 @@
+"""What is wrong with a set of certificates that a user brings: all of it, before anything starts. No key is told."""
+
+import datetime
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.x509.oid import NameOID
+
+from middlemark.model.description import Credential
+from middlemark.model.protocol import Identity
+from middlemark.problems import Problem
+from middlemark.security import curve, layout
+
+MAKE = "`middlemark certs FOLDER` makes a whole set to begin with"
+
+
+def problems_of(
+    folder: Path, credentials: Iterable[Credential], identities: Sequence[Identity], hosts: Sequence[str] = ()
+) -> list[Problem]:
+    """Return what is wrong with what these identities need of these credentials.
+
+    Identities that are not needed are looked at where their files are there. ``hosts``: where a broker is reached.
+    """
+    return _Check(folder, tuple(credentials), hosts).problems(identities)
+
+
+class _Check:
+    def __init__(self, folder: Path, credentials: tuple[Credential, ...], hosts: Sequence[str]) -> None:
+        self._folder = folder
+        self._credentials = credentials
+        self._hosts = hosts
+        self._found: list[Problem] = []
+        self._now = datetime.datetime.now(datetime.UTC)
+
+    def problems(self, needed: Sequence[Identity]) -> list[Problem]:
+        if not self._folder.is_dir():
+            return [Problem(str(self._folder), f"there is no such folder; {MAKE}")]
+        authorities = self._authorities(layout.AUTHORITY) if "x509" in self._credentials else []
+        for each in layout.IDENTITIES:
+            for credential in self._credentials:
+                of = list(layout.files((credential,), (each,)))
+                there = any((self._folder / file.name).exists() for file in of if file.name.startswith(each + "."))
+                if each not in needed and not there:
+                    continue
+                if credential == "curve":
+                    self._pair(each)
+                else:
+                    self._identity(each, authorities)
+        return self._found
+
+    def _say(self, name: str, text: str) -> None:
+        self._found.append(Problem(str(self._folder / name), text))
+
+    def _read(self, name: str, what: str, *, secret: bool = False) -> bytes | None:
+        path = self._folder / name
+        try:
+            content = path.read_bytes()
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+        except FileNotFoundError:
+            self._say(name, f"there is no such file; it is {what}. {MAKE}")
+            return None
+        except OSError as error:
+            self._say(name, f"cannot be read ({error.strerror}); whoever measures must be able to")
+            return None
+        if secret and mode & 0o077:
+            self._say(name, f"others may read it (mode {mode:04o}); chmod 600 {path}")
+        return content
+
+    def _authorities(self, name: str) -> list[x509.Certificate]:
+        content = self._read(name, "the authority's certificate")
+        if content is None:
+            return []
+        try:
+            found = x509.load_pem_x509_certificates(content)
+        except ValueError:
+            self._say(name, "holds no certificate in PEM")
+            return []
+        for each in found:
+            self._dates(name, each)
+            if not _is_authority(each):
+                self._say(name, "is no authority's certificate (CA:TRUE is missing)")
+        return found
+
+    def _dates(self, name: str, certificate: x509.Certificate) -> None:
+        if certificate.not_valid_after_utc < self._now:
+            self._say(name, f"it ended on {certificate.not_valid_after_utc:%Y-%m-%d}; make another")
+        if certificate.not_valid_before_utc > self._now:
+            begins = f"{certificate.not_valid_before_utc:%Y-%m-%d %H:%M} UTC"
+            self._say(name, f"it is not valid before {begins}; is this machine's clock right?")
+
+    def _identity(self, identity: Identity, authorities: Sequence[x509.Certificate]) -> None:
+        name = identity + layout.CERTIFICATE
+        certificate = self._certificate(name, f"the certificate {layout.WHO[identity]}")
+        if certificate is not None:
+            self._dates(name, certificate)
+            self._signed(identity, certificate, authorities)
+            self._subject(identity, certificate)
+        key_name = identity + layout.KEY
+        content = self._read(key_name, f"the private key of {name}", secret=True)
+        if content is None:
+            return
+        try:
+            key = serialization.load_pem_private_key(content, None)
+        except TypeError:
+            self._say(key_name, "it has a password, which nobody can type here; store it without one")
+        except (ValueError, UnsupportedAlgorithm):
+            self._say(key_name, "holds no private key in PEM")
+        else:
+            if certificate is not None and key.public_key() != certificate.public_key():
+                self._say(key_name, f"it is not the key of {name}")
+
+    def _certificate(self, name: str, what: str) -> x509.Certificate | None:
+        content = self._read(name, what)
+        if content is None:
+            return None
+        try:
+            return x509.load_pem_x509_certificate(content)
+        except ValueError:
+            self._say(name, "holds no certificate in PEM")
+            return None
+
+    def _signed(
+        self, identity: Identity, certificate: x509.Certificate, authorities: Sequence[x509.Certificate]
+    ) -> None:
+        if not authorities:
+            return
+        signed = any(_issued(certificate, by) for by in authorities)
+        if identity == "stranger" and signed:
+            text = f"it is of {layout.AUTHORITY} too, so nobody would refuse it; a stranger's is of another authority"
+            self._say(identity + layout.CERTIFICATE, text)
+        if identity != "stranger" and not signed:
+            text = f"it was not issued by {layout.AUTHORITY}, so the others would refuse it"
+            self._say(identity + layout.CERTIFICATE, text)
+
+    def _subject(self, identity: Identity, certificate: x509.Certificate) -> None:
+        name = identity + layout.CERTIFICATE
+        if not certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME):
+            self._say(name, "its subject has no common name (CN), by which permissions name it")
+        if identity == "broker" and self._hosts and not set(self._hosts) & set(_hosts_of(certificate)):
+            named = ", ".join(_hosts_of(certificate)) or "none"
+            self._say(name, f"it is good for {named}, and the broker is reached at {self._hosts[0]}: clients refuse it")
+
+    def _pair(self, identity: Identity) -> None:
+        public_name, name = identity + layout.CURVE_PUBLIC_KEY, identity + layout.CURVE_KEY
+        public = self._read(public_name, f"the public key of CURVE {layout.WHO[identity]}")
+        secret = self._read(name, f"the secret key that belongs to {public_name}", secret=True)
+        try:
+            if public is not None and len(curve.from_z85(_text(public))) != curve.KEY_BYTES:
+                raise ValueError
+        except ValueError:
+            public = None
+            self._say(public_name, "is no key of CURVE: 40 characters of Z85")
+        if secret is None:
+            return
+        try:
+            belongs = curve.public_key_of(_text(secret))
+        except ValueError as error:
+            self._say(name, f"is {error}")
+        else:
+            if public is not None and belongs != _text(public):
+                self._say(name, f"it does not belong to {public_name}")
+
+
+def _text(content: bytes) -> str:
+    return content.decode("ascii", "replace").strip()
+
+
+def _is_authority(certificate: x509.Certificate) -> bool:
+    try:
+        return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    except (x509.ExtensionNotFound, ValueError):
+        return False
+
+
+def _issued(certificate: x509.Certificate, by: x509.Certificate) -> bool:
+    try:
+        certificate.verify_directly_issued_by(by)
+    except (InvalidSignature, TypeError, ValueError):
+        return False
+    return True
+
+
+def _hosts_of(certificate: x509.Certificate) -> list[str]:
+    try:
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, ValueError):
+        return []
+    return [*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress))]

@@ -1,0 +1,44 @@
+"""Key pairs of CURVE, ZeroMQ's encryption: Curve25519, as text in Z85 (ZeroMQ's RFC 32)."""
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+_DIGITS = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+KEY_BYTES = 32
+
+
+def z85(data: bytes) -> str:
+    """Return bytes, a multiple of four, as text."""
+    text = bytearray()
+    for at in range(0, len(data), 4):
+        number = int.from_bytes(data[at : at + 4], "big")
+        text += bytes(_DIGITS[number // 85**place % 85] for place in range(4, -1, -1))
+    return text.decode()
+
+
+def from_z85(text: str) -> bytes:
+    """Return the bytes of a text. Raises ValueError."""
+    if len(text) % 5:
+        raise ValueError("no multiple of five characters")
+    data = b""
+    for at in range(0, len(text), 5):
+        number = 0
+        for character in text[at : at + 5]:
+            number = number * 85 + _DIGITS.index(character.encode())
+        if number >> 32:
+            raise ValueError("five characters are more than 32 bits")
+        data += number.to_bytes(4, "big")
+    return data
+
+
+def key_pair() -> tuple[str, str]:
+    """Return a new public key, and the secret key that it belongs to."""
+    secret = X25519PrivateKey.generate()
+    return z85(secret.public_key().public_bytes_raw()), z85(secret.private_bytes_raw())
+
+
+def public_key_of(secret: str) -> str:
+    """Return the public key that belongs to a secret one. Raises ValueError, which does not say the key."""
+    try:
+        return z85(X25519PrivateKey.from_private_bytes(from_z85(secret)).public_key().public_bytes_raw())
+    except ValueError:
+        raise ValueError("no key of CURVE: 40 characters of Z85") from None

@@ -1,0 +1,157 @@
+"""A capture of one trial: of what crosses its network, and of what lies in the memory that its processes share."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from middlemark.security.payload import holds_payload
+from middlemark.sites import evidence
+from middlemark.sites.evidence import SHM, SYSTEM_V
+from middlemark.sites.namespace import Namespace, end_process
+from middlemark.sites.session import Captured
+
+ANSWER_S = 20.0
+"""The program that taps starts within this, and within this it has searched."""
+MOST_SHARED_BYTES = 256 << 20
+"""So much of shared memory is searched, holes left out."""
+_PIECE_BYTES = 8 << 20
+_OVERLAP_BYTES = 32
+
+
+class TapEnd(msgspec.Struct, frozen=True):
+    """What ends the program that taps."""
+
+    ports: tuple[int, ...]
+    """Of the trial's processes: what else UDP and TCP brought is somebody else's."""
+
+
+class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What the program that taps says: first that it listens, then what it has."""
+
+    bytes: int = 0
+    holds_payload: bool = False
+    absent: str = ""
+    """Why there is no capture."""
+
+
+class Capture:
+    """One that runs. It must be ended."""
+
+    def __init__(self, process: subprocess.Popen[bytes], at: Namespace, first: TapAnswer) -> None:
+        """Use :meth:`start`."""
+        self._process = process
+        self._at = at
+        self._first = first
+
+    @classmethod
+    async def start(cls, at: Namespace) -> "Capture":
+        """Begin to capture what crosses that namespace's interface. Raises OSError."""
+        path = os.pathsep.join(sys.path)
+        program = ("env", f"PYTHONPATH={path}", sys.executable, "-m", "middlemark.sites.tapping")
+        process = subprocess.Popen(
+            [*at.prefix, *program, "lo", at.interface],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            return cls(process, at, await _said(process))
+        except BaseException:
+            end_process(process)
+            raise
+
+    async def captured(self, pids: Sequence[int]) -> Captured:
+        """End it and return what it holds of these processes, and what they share now."""
+        answer = self._first
+        if not answer.absent:
+            assert self._process.stdin is not None
+            ports = evidence.own_ports(pids, (self._at,))
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.write(msgspec.json.encode(TapEnd(tuple(sorted(ports)))) + b"\n")
+                self._process.stdin.flush()
+            answer = await _said(self._process)
+        shared = await asyncio.to_thread(_shared, pids)
+        found = {"network": answer, "shared-memory": shared}
+        return Captured(
+            holds_payload=any(each.holds_payload for each in found.values()),
+            bytes={medium: each.bytes for medium, each in found.items()},
+            absent={medium: each.absent for medium, each in found.items() if each.absent},
+        )
+
+    def end(self) -> None:
+        """End its process, whatever it does."""
+        end_process(self._process)
+
+
+async def _said(process: subprocess.Popen[bytes]) -> TapAnswer:
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            return msgspec.json.decode(await asyncio.to_thread(process.stdout.readline), type=TapAnswer)
+    except (TimeoutError, msgspec.DecodeError):
+        return TapAnswer(absent="the program that captures did not answer")
+
+
+def _shared(pids: Iterable[int]) -> TapAnswer:
+    """Search each segment that they have mapped, once."""
+    searched, unread = 0, ""
+    for path, mapped in _segments(pids).items():
+        try:
+            descriptor = _opened(path, mapped)
+        except OSError as error:
+            unread = unread or f"{path} cannot be read: {error.strerror}; run as root"
+            continue
+        try:
+            for piece in _pieces(descriptor):
+                searched += len(piece)
+                if holds_payload(piece):
+                    return TapAnswer(bytes=searched, holds_payload=True)
+                if searched >= MOST_SHARED_BYTES:
+                    break
+        finally:
+            os.close(descriptor)
+    return TapAnswer(bytes=searched, absent=unread)
+
+
+def _segments(pids: Iterable[int]) -> dict[str, str]:
+    """Return the mapped files of shared memory, by their names: where the kernel shows a process's mapping of each."""
+    found: dict[str, str] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                path = line.split(maxsplit=5)[-1].rstrip("\n")
+                if path.startswith((SHM, SYSTEM_V)):
+                    low, _, high = line.split()[0].partition("-")
+                    found.setdefault(path, f"/proc/{pid}/map_files/{int(low, 16):x}-{int(high, 16):x}")
+    return found
+
+
+def _opened(path: str, mapped: str) -> int:
+    """Open a segment: by the mapping, which also one without a name has, else by its name. Raises OSError."""
+    try:
+        return os.open(mapped, os.O_RDONLY | os.O_CLOEXEC)
+    except PermissionError:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _pieces(descriptor: int) -> Iterator[bytes]:
+    """Yield what has been written of a file, its holes left out."""
+    at = 0
+    while True:
+        try:
+            at = os.lseek(descriptor, at, os.SEEK_DATA)
+            end = os.lseek(descriptor, at, os.SEEK_HOLE)
+        except OSError:  # nothing is behind it
+            return
+        while at < end:
+            piece = os.pread(descriptor, min(_PIECE_BYTES + _OVERLAP_BYTES, end - at), at)
+            if not piece:
+                return
+            yield piece
+            at += min(len(piece), _PIECE_BYTES)

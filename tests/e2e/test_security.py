@@ -1,0 +1,123 @@
+"""A run with security: what protects each row, whose certificates it has, and that no key gets anywhere."""
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from product import Bench
+
+from middlemark.security.make import make_set
+from middlemark.workers.find import executables
+
+pytestmark = pytest.mark.skipif("zeromq" not in executables(), reason="ZeroMQ is not built here")
+
+RUN = (
+    *("run", "--adapter", "zeromq", "--transport", "tcp", "--size", "64", "--samples", "50", "--warmup", "10ms"),
+    *("--trials", "2", "--no-floors", "--quiet"),
+)
+
+
+def test_a_protected_row_says_what_protects_it_and_a_plain_one_that_nothing_does(bench: Bench) -> None:
+    ended = bench.run(*RUN, "--security", "none,encrypted", "--format", "json")
+    assert ended.code == 0, ended.err
+    plain, protected = ended.document["cells"]
+    assert (plain["security"], plain["protected_by"], plain["protection_proof"]) == ("none", None, None)
+    assert plain["handshake_ns"] is None
+    assert (protected["security"], protected["failed"], protected["lost"]) == ("encrypted", None, 0)
+    assert protected["protected_by"].startswith("CURVE")
+    assert protected["handshake_ns"] > 0
+    proof = protected["protection_proof"]
+    assert (proof["stranger-refused"], proof["unauthorised-refused"]) == (True, None)
+    assert proof["payload-not-seen"] is True or "CAP_NET_RAW" in proof["absent"]["payload-not-seen"]
+    assert proof["absent"]["unauthorised-refused"] == "there are no permissions beside the identities"
+    judged = bench.run("compare", str(ended.folder), "--by", "security", "--baseline", "none")
+    assert "security=encrypted" in judged.out, judged.out + judged.err
+
+
+def test_no_key_reaches_what_a_run_prints_or_keeps(bench: Bench, tmp_path: Path) -> None:
+    make_set(str(tmp_path / "mine"))
+    ended = bench.run(*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"))
+    assert ended.code == 0, ended.err
+    told = [ended.out, ended.err]
+    run = str(ended.folder)
+    told += [
+        bench.run(*verb).out
+        for verb in (("show", run, "--verbose"), ("report", run), ("report", run, "--markdown", "-"))
+    ]
+    told += [bench.run("export", run, "--to", kind, "--out", "-").out for kind in ("csv", "google-benchmark", "junit")]
+    kept = [each for each in ended.folder.rglob("*") if each.is_file()]
+    assert any(each.suffix == ".html" for each in kept)
+    contents = [each.read_bytes() for each in kept] + [each.encode() for each in told]
+    keys = [each.read_bytes().splitlines()[1] for each in (tmp_path / "mine").glob("*.key")]
+    keys += [each.read_bytes().strip() for each in (tmp_path / "mine").glob("*.curve")]
+    assert len(keys) == 10
+    assert not [key for key in keys for content in contents if key in content]
+
+
+def test_a_set_with_a_fault_is_refused_before_anything_starts(bench: Bench, tmp_path: Path) -> None:
+    make_set(str(tmp_path / "mine"))
+    (tmp_path / "mine/sender.curve").chmod(0o644)
+    (tmp_path / "mine/receiver.curve.pub").unlink()
+    ended = bench.run(*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"))
+    assert ended.code == 2
+    first, second = ended.err.splitlines()
+    assert first.startswith(f"middlemark: {tmp_path}/mine/sender.curve: others may read it (mode 0644); chmod 600 ")
+    assert second.startswith(f"middlemark: {tmp_path}/mine/receiver.curve.pub: there is no such file; it is ")
+
+
+def test_certificates_for_a_run_without_security_are_refused(bench: Bench, tmp_path: Path) -> None:
+    ended = bench.run(*RUN, "--certs", str(tmp_path))
+    assert ended.code == 2
+    assert "--certs: nothing of this is protected; give --security encrypted" in ended.err
+
+
+def test_a_resumed_run_has_the_same_certificates_and_proves_each_row_once(bench: Bench, tmp_path: Path) -> None:
+    make_set(str(tmp_path / "mine"))
+    asked = (*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"), "--trials", "4")
+    run = bench.start(*asked)
+    while run.trials() < 1:
+        assert run.process.poll() is None
+        time.sleep(0.01)
+    run.signal(signal.SIGKILL)
+    run.process.communicate()
+    (tmp_path / "mine/sender.curve").chmod(0o644)
+    refused = bench.run_leaving("run", "--resume", str(run.folder), "--quiet")
+    assert refused.code == 2
+    assert "others may read it" in refused.err
+    (tmp_path / "mine/sender.curve").chmod(0o600)
+    ended = bench.run_leaving("run", "--resume", str(run.folder), "--format", "json", "--quiet")
+    assert ended.code == 0, ended.err
+    [cell] = ended.document["cells"]
+    assert (cell["trials"], cell["protection_proof"]["stranger-refused"]) == (4, True)
+    trials = [json.loads(line) for line in (run.folder / "trials.jsonl").read_text().splitlines()]
+    assert [each["order"] for each in trials if each.get("proof")] == [0]
+    assert json.loads((run.folder / "run.json").read_text())["certs"] == str(tmp_path / "mine")
+
+
+def test_a_set_without_a_stranger_proves_nothing_of_one(bench: Bench, tmp_path: Path) -> None:
+    make_set(str(tmp_path / "mine"))
+    for each in (tmp_path / "mine").glob("stranger*"):
+        each.unlink()
+    ended = bench.run(*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"), "--format", "json")
+    assert ended.code == 0, ended.err
+    proof = ended.document["cells"][0]["protection_proof"]
+    assert proof["stranger-refused"] is None
+    assert "there is no stranger.curve.pub in" in proof["absent"]["stranger-refused"]
+
+
+@pytest.mark.parametrize("adapter", ["zeromq", "tcp", "mqtt"])
+def test_what_crosses_an_emulated_link_is_protected_and_proven_too(bench: Bench, adapter: str) -> None:
+    if adapter not in executables():
+        pytest.skip(f"{adapter} is not built here")
+    ended = bench.run(
+        *("run", "--adapter", adapter, "--transport", "tcp", "--size", "1k", "--samples", "30", "--warmup", "10ms"),
+        *("--trials", "1", "--no-floors", "--quiet", "--security", "encrypted", "--link", "1gbit"),
+        *("--across", "base-robot", "--format", "json"),
+    )
+    assert ended.code == 0, ended.err
+    [cell] = ended.document["cells"]
+    assert cell["failed"] is None
+    assert cell["protection_proof"]["stranger-refused"] is True
+    assert cell["protection_proof"]["payload-not-seen"] in (True, None), cell["protection_proof"]
