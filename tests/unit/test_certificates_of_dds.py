@@ -17,6 +17,7 @@ from middlemark.security.make import make_set
 
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)
+YESTERDAY, TOMORROW = f"{NOW - DAY:%Y-%m-%d}", f"{NOW + DAY:%Y-%m-%d}"
 SUBJECTS = ("O=Middlemark,CN=sender", "O=Middlemark,CN=receiver")
 
 
@@ -135,7 +136,7 @@ def test_a_document_that_was_changed_is_refused(folder: Path, old: bytes, new: b
 def test_a_document_whose_end_is_missing_is_refused(folder: Path) -> None:
     path = folder / "permissions.p7s"
     whole = path.read_bytes()
-    for length in range(0, len(whole), 97):
+    for length in range(0, whole.rindex(b"\r\n\r\n--"), 97):  # of its signature, not of the line behind it
         path.write_bytes(whole[:length])
         [problem] = told(folder)
         assert problem.startswith("permissions.p7s: "), problem
@@ -192,8 +193,8 @@ def test_a_level_may_be_had_by_any_of_the_three_kinds(folder: Path) -> None:
         (documents.permissions(SUBJECTS[:1], NOW - DAY, NOW + DAY),
          "has no grant for O=Middlemark,CN=receiver: the others would refuse it"),
         (documents.permissions(["CN=sender, O=Middlemark", SUBJECTS[1]], NOW - DAY, NOW + DAY), None),
-        (documents.permissions(SUBJECTS, NOW - DAY, NOW + DAY).replace(f"{NOW + DAY:%Y-%m-%d}", f"{NOW - DAY:%Y-%m-%d}", 1),
-         f"the grant for O=Middlemark,CN=sender ended on {NOW - DAY:%Y-%m-%d}; make another"),
+        (documents.permissions(SUBJECTS, NOW - DAY, NOW + DAY).replace(TOMORROW, YESTERDAY, 1),
+         f"the grant for O=Middlemark,CN=sender ended on {YESTERDAY}; make another"),
         (documents.permissions(SUBJECTS, NOW - DAY, NOW + DAY).replace("<not_after>", "<not_after>soon ", 1),
          "the validity of the grant for O=Middlemark,CN=sender is no time such as 2030-01-31T12:00:00Z"),
     ],

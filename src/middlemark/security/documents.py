@@ -1,6 +1,6 @@
 """Governance and permissions of DDS Security: what each level switches on, and what is wrong with a user's own. Pure.
 
-Each message is protected once, as a whole (``rtps_protection_kind``): docs/decisions/0048.
+Each message is protected once, as a whole (``rtps_protection_kind``), and discovery: docs/decisions/0048.
 """
 
 import datetime
@@ -14,12 +14,15 @@ LEVELS: tuple[Security, ...] = tuple(each for each in get_args(Security) if each
 _KINDS: Mapping[Security, str] = {"authenticated": "NONE", "signed": "SIGN", "encrypted": "ENCRYPT"}
 _OF_DATA = ("rtps_protection_kind", "metadata_protection_kind", "data_protection_kind")
 """Each of them alone protects what is sent."""
-_DOMAINS = "<domains><id_range><min>0</min><max>232</max></id_range></domains>"
+_DOMAINS = "<domains><id_range><min>0</min><max>230</max></id_range></domains>"
+"""Cyclone DDS knows no higher domain here."""
 _TIME = "%Y-%m-%dT%H:%M:%S"
 
 
 def governance(level: Security) -> str:
     """Return the rules of every domain at that level, in XML."""
+    kind = _KINDS[level]
+    discovers = str(kind != "NONE").lower()
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <dds>
   <domain_access_rules>
@@ -27,14 +30,14 @@ def governance(level: Security) -> str:
       {_DOMAINS}
       <allow_unauthenticated_participants>false</allow_unauthenticated_participants>
       <enable_join_access_control>true</enable_join_access_control>
-      <discovery_protection_kind>NONE</discovery_protection_kind>
-      <liveliness_protection_kind>NONE</liveliness_protection_kind>
-      <rtps_protection_kind>{_KINDS[level]}</rtps_protection_kind>
+      <discovery_protection_kind>{kind}</discovery_protection_kind>
+      <liveliness_protection_kind>{kind}</liveliness_protection_kind>
+      <rtps_protection_kind>{kind}</rtps_protection_kind>
       <topic_access_rules>
         <topic_rule>
           <topic_expression>*</topic_expression>
-          <enable_discovery_protection>false</enable_discovery_protection>
-          <enable_liveliness_protection>false</enable_liveliness_protection>
+          <enable_discovery_protection>{discovers}</enable_discovery_protection>
+          <enable_liveliness_protection>{discovers}</enable_liveliness_protection>
           <enable_read_access_control>true</enable_read_access_control>
           <enable_write_access_control>true</enable_write_access_control>
           <metadata_protection_kind>NONE</metadata_protection_kind>
@@ -49,7 +52,7 @@ def governance(level: Security) -> str:
 
 def permissions(subjects: Iterable[str], begins: datetime.datetime, ends: datetime.datetime) -> str:
     """Return what lets the bearers of certificates of these subjects (RFC 4514) do everything, in XML."""
-    everything = "<topics><topic>*</topic></topics>"
+    everything = "<topics><topic>*</topic></topics><partitions><partition>*</partition></partitions>"
     grants = "".join(
         f"""    <grant name="{number}">
       <subject_name>{subject}</subject_name>
