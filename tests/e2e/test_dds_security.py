@@ -36,6 +36,17 @@ def test_each_level_protects_a_row_in_the_words_of_dds(bench: Bench) -> None:
         assert each["handshake_ns"] > 0
 
 
+def test_no_key_reaches_what_a_run_prints_or_keeps(bench: Bench, tmp_path: Path) -> None:
+    make_set(str(tmp_path / "mine"))
+    ended = bench.run(*RUN, "--security", "signed", "--certs", str(tmp_path / "mine"))
+    assert ended.code == 0, ended.err
+    kept = [each.read_bytes() for each in ended.folder.rglob("*") if each.is_file()]
+    keys = [each.read_bytes().splitlines()[1] for each in (tmp_path / "mine").glob("*.key")]
+    assert len(keys) == 5
+    assert any(b"PKI-DH" in each for each in kept)
+    assert not [key for key in keys for each in (*kept, ended.out.encode(), ended.err.encode()) if key in each]
+
+
 def test_a_governance_document_that_is_not_signed_is_refused_before_anything_starts(
     bench: Bench, tmp_path: Path
 ) -> None:
