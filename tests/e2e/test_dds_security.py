@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from forger import Forger
 from product import Bench
 
 from middlemark.security.documents import governance
@@ -34,6 +35,28 @@ def test_each_level_protects_a_row_in_the_words_of_dds(bench: Bench) -> None:
         assert (each["failed"], each["lost"], each["carried_by"]) == (None, 0, "udp")
         assert each["protected_by"] == f"DDS Security: PKI-DH ({PKI[adapter]}), Permissions{KINDS[level]}"
         assert each["handshake_ns"] > 0
+
+
+@pytest.mark.parametrize("adapter", list(PKI))
+def test_what_somebody_on_the_line_has_changed_is_taken_until_messages_are_signed(bench: Bench, adapter: str) -> None:
+    damaged = {}
+    for level in ("authenticated", "signed"):
+        try:
+            forger = Forger()
+        except PermissionError:
+            pytest.skip("it wants a network of its own: scripts/alone")
+        with forger:
+            ended = bench.run(
+                *("run", "--adapter", adapter, "--transport", "udp", "--security", level, "--size", "256"),
+                *("--pattern", "stream", "--rate", "100", "--duration", "1s", "--reliability", "best-effort"),
+                *("--trials", "1", "--no-floors", "--quiet", "--format", "json"),
+            )
+        assert ended.code in (0, 1), ended.err
+        assert forger.sent > 10
+        [cell] = ended.document["cells"]
+        damaged[level] = cell["damaged"]
+    assert damaged["authenticated"] > 0
+    assert damaged["signed"] == 0
 
 
 def test_no_key_reaches_what_a_run_prints_or_keeps(bench: Bench, tmp_path: Path) -> None:
