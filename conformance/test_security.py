@@ -78,3 +78,11 @@ def test_its_proofs_hold(who: Contender, level: Security, pattern: str, course: 
         assert proof.payload_not_seen is None, proof
     elif proof.absent.get("payload-not-seen") != NOT_PERMITTED:
         assert proof.payload_not_seen is True, proof
+
+
+@pytest.mark.parametrize("ends", [("sender", "intruder"), ("intruder", "receiver")])
+@pytest.mark.parametrize(("who", "level"), [each for each in WHO if each.values[0].transport.permissions])
+def test_an_intruder_without_permission_and_whoever_waits_for_it_meet_nobody(
+    who: Contender, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
+) -> None:
+    assert met(who, level, ends, tmp_path) == [False, False]

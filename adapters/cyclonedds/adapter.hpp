@@ -14,6 +14,7 @@
 #include <cyclonedds/messages.hpp>
 #include <cyclonedds/native.hpp>
 #include <cyclonedds/notes.hpp>
+#include <cyclonedds/security.hpp>
 #include <cyclonedds/subscriber.hpp>
 #include <cyclonedds/version.hpp>
 #include <middlemark/adapter.hpp>
@@ -30,47 +31,46 @@ namespace middlemark {
 class CycloneDds {
  public:
   explicit CycloneDds(const Settings& settings)
-      : settings_(with_roudi(settings)),
-        native_(settings),
-        domain_(settings, native_),
-        participant_(dds_create_participant(static_cast<dds_domainid_t>(settings.domain), nullptr, nullptr),
-                     "dds_create_participant") {}
+      : settings_(with_roudi(settings)), native_(settings), domain_(settings, native_), participant_(settings_) {}
 
   [[nodiscard]] static Description describe() {
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
-    return {.name = "cyclonedds",
-            .title = "Eclipse Cyclone DDS",
-            .version = library.version,
-            .library = library.path,
-            .licence = "EPL-2.0 OR BSD-3-Clause",
-            .transports = {{.name = "udp",
-                            .carrier = "udp",
-                            .processes = {2},
-                            .types = cyclonedds::types,
-                            .varying_sizes = true,
-                            .max_history = std::nullopt},
-                           {.name = "shm",
-                            .carrier = "shared-memory",
-                            .segments = {cyclonedds::data_segment()},
-                            .processes = cyclonedds::shared_memory_processes,
-                            .loan = {false, true},
-                            .max_depth = cyclonedds::iceoryx_most_depth,
-                            .keep_all = false,  // Cyclone DDS would fall back to UDP
-                            .companions = true},
-                           {.name = "intraprocess",
-                            .carrier = "process-memory",
-                            .processes = {1},
-                            .types = cyclonedds::types,
-                            .varying_sizes = true,
-                            .max_history = std::nullopt},
-                           {.name = as_it_comes,
-                            .carrier = "any",
-                            .types = cyclonedds::types,
-                            .varying_sizes = true,
-                            .max_history = std::nullopt}},
-            .own_threads = true,
-            .residue = cyclonedds::roudi_residue(),
-            .native = kit::native_table<cyclonedds::NativeElements>()};
+    Description about{.name = "cyclonedds",
+                      .title = "Eclipse Cyclone DDS",
+                      .version = library.version,
+                      .library = library.path,
+                      .licence = "EPL-2.0 OR BSD-3-Clause",
+                      .transports = {{.name = "udp",
+                                      .carrier = "udp",
+                                      .processes = {2},
+                                      .types = cyclonedds::types,
+                                      .varying_sizes = true,
+                                      .max_history = std::nullopt},
+                                     {.name = "shm",
+                                      .carrier = "shared-memory",
+                                      .segments = {cyclonedds::data_segment()},
+                                      .processes = cyclonedds::shared_memory_processes,
+                                      .loan = {false, true},
+                                      .max_depth = cyclonedds::iceoryx_most_depth,
+                                      .keep_all = false,  // Cyclone DDS would fall back to UDP
+                                      .companions = true},
+                                     {.name = "intraprocess",
+                                      .carrier = "process-memory",
+                                      .processes = {1},
+                                      .types = cyclonedds::types,
+                                      .varying_sizes = true,
+                                      .max_history = std::nullopt},
+                                     {.name = as_it_comes,
+                                      .carrier = "any",
+                                      .types = cyclonedds::types,
+                                      .varying_sizes = true,
+                                      .max_history = std::nullopt}},
+                      .credentials = {"x509", "dds"},
+                      .own_threads = true,
+                      .residue = cyclonedds::roudi_residue(),
+                      .native = kit::native_table<cyclonedds::NativeElements>()};
+    cyclonedds::list_security(about.transports);
+    return about;
   }
 
   static void check(const Settings& settings) {
@@ -111,6 +111,8 @@ class CycloneDds {
     return {std::move(reader), cyclonedds::Intake(topic.type, topic.message_bytes, access), settings_.reception};
   }
 
+  [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
+  [[nodiscard]] std::string refusals() const { return participant_.said(); }
   [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:
@@ -141,7 +143,7 @@ class CycloneDds {
   const Settings settings_;
   const cyclonedds::Native native_;
   cyclonedds::Domain domain_;
-  cyclonedds::Entity participant_;
+  cyclonedds::Participant participant_;
 };
 
 static_assert(fulfils_contract<CycloneDds>);

@@ -60,7 +60,9 @@ class FastDds {
     for (Transport& each : description.transports) {
       each.types = kit::all_types;
       each.max_history = std::nullopt;
+      list_security(each);
     }
+    description.credentials = {"x509", "dds"};
     description.native = kit::native_table<Native>();
     return description;
   }
@@ -85,7 +87,8 @@ class FastDds {
     participant_.reset(
         created(factory().create_participant(static_cast<std::uint32_t>(settings.domain),
                                              participant_qos(factory().get_default_participant_qos(), options_, place)),
-                "the participant of domain " + std::to_string(settings.domain)));
+                "the participant of domain " + std::to_string(settings.domain) +
+                    (options_.secure ? " with the certificates and documents in " + settings.certs : "")));
     std::set<std::tuple<MessageType, std::size_t, bool>> types;
     for (const Topic& topic : settings.endpoints) types.emplace(topic.type, topic.message_bytes, topic.varies);
     for (const auto& [type, bytes, varies] : types) {
@@ -103,9 +106,29 @@ class FastDds {
     return {*subscriber_, topic_of(topic), topic, options_, linger_};
   }
 
+  [[nodiscard]] std::string protected_by() const { return dds_security::words(options_.settings, key_agreement); }
+  [[nodiscard]] std::string refusals() const { return Logged::said(); }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes(); }
 
  private:
+  static void list_security(Transport& transport) {
+    if (!has_security()) {
+      transport.security_why = "this Fast DDS was built without security";
+      return;
+    }
+    if (transport.name == "intraprocess" || transport.carrier == "any") {
+      transport.security_why = dds_security::why_not_within_a_process;
+      return;
+    }
+    transport.permissions = true;
+    transport.security = {Security::none, Security::authenticated};
+    if (transport.name == "data-sharing") {
+      transport.security_why = "Fast DDS does not share what it signs or encrypts";
+    } else {
+      transport.security.insert(transport.security.end(), {Security::signed_, Security::encrypted});
+    }
+  }
+
   /// A participant that is left behind leaves its shared memory behind.
   struct Delete {
     void operator()(dds::DomainParticipant* participant) const {
@@ -126,8 +149,10 @@ class FastDds {
     }
     // DEFAULT_FASTRTPS_PROFILES.xml, of version 3 DEFAULT_FASTDDS_PROFILES.xml, in the working directory.
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
-    deliver_within_the_process(options_.over("intraprocess") || options_.as_it_is || options_.composed);
-    dds::Log::SetVerbosity(dds::Log::Kind::Error);
+    deliver_within_the_process(options_.over("intraprocess") || options_.as_it_is ||
+                               (options_.composed && !options_.secure));
+    // That it does not let a peer in is a warning.
+    dds::Log::SetVerbosity(options_.secure ? dds::Log::Kind::Warning : dds::Log::Kind::Error);
     dds::Log::RegisterConsumer(std::make_unique<Logged>());
   }
 

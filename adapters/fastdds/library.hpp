@@ -2,6 +2,8 @@
 // was found), the type of every message, and why a call failed.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +11,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <fastdds/dds/core/policy/QosPolicies.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
@@ -51,6 +54,8 @@ namespace renamed = eprosima::fastrtps::rtps;  ///< what version 3 has in eprosi
 using Duration = eprosima::fastrtps::Duration_t;
 using ReturnCode = eprosima::fastrtps::types::ReturnCode_t;
 
+#define MIDDLEMARK_FASTDDS_RTPS "8fastrtps4rtps"
+
 /// How the files of the SHM transport begin.
 inline constexpr const char* shm_files = "fastrtps_";
 
@@ -70,6 +75,8 @@ inline void deliver_within_the_process(bool allowed) {
 }
 
 #else
+
+#define MIDDLEMARK_FASTDDS_RTPS "7fastdds4rtps"
 
 namespace renamed = rtps;
 using Duration = dds::Duration_t;
@@ -92,6 +99,13 @@ inline void deliver_within_the_process(bool allowed) {
 }
 
 #endif
+
+/// Whether the library that is loaded was built with DDS Security: no header says so, and one without it takes no notice of its
+/// properties and sends in plain text. This function is there with it alone.
+[[nodiscard]] inline bool has_security() {
+  return dlsym(RTLD_DEFAULT, "_ZN8eprosima" MIDDLEMARK_FASTDDS_RTPS
+                             "15RTPSParticipant30is_security_enabled_for_writerERKNS1_16WriterAttributesE") != nullptr;
+}
 
 /// The type of the messages of a topic, whose size is known when the trial starts. Octets are a fixed array of bytes: plain and bounded,
 /// which is what Fast DDS asks of a type before it lends its memory or shares it between processes; no code generator is needed. Messages
@@ -256,17 +270,25 @@ inline constexpr int code_no_data = 11;
 
 using LastFailure = kit::LastFailure<&text_of>;
 
-/// What Fast DDS logged as an error: its calls say only that they failed.
+/// What Fast DDS logged as an error, or about security as a warning, each once: its calls say only that they failed.
 class Logged final : public dds::LogConsumer {
  public:
   void Consume(const dds::Log::Entry& entry) override {
+    const bool counts =
+        entry.kind == dds::Log::Kind::Error || std::string_view(entry.context.category).starts_with("SECURITY");
     const std::lock_guard lock(mutex_);
-    if (text_.size() < 1000) text_ += (text_.empty() ? "" : "; ") + entry.message;
+    if (!counts || text_.size() >= 1000 || text_.find(entry.message) != text_.npos) return;
+    text_ += (text_.empty() ? "" : "; ") + entry.message;
   }
-  [[nodiscard]] static std::string errors() {
+  /// Empty: nothing.
+  [[nodiscard]] static std::string said() {
     dds::Log::Flush();
     const std::lock_guard lock(mutex_);
-    return text_.empty() ? "Fast DDS gave no reason" : text_;
+    return text_;
+  }
+  [[nodiscard]] static std::string errors() {
+    const std::string text = said();
+    return text.empty() ? "Fast DDS gave no reason" : text;
   }
 
  private:

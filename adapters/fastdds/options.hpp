@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <dds_security/properties.hpp>
 #include <middlemark/kit/machine.hpp>
 #include <middlemark/kit/native.hpp>
 #include <middlemark/kit/segment.hpp>
@@ -95,6 +96,7 @@ struct Native : kit::NativeKeys {
 struct Options : Native {
   const Settings settings;
   const bool as_it_is;                  ///< what is not asked for by a factor stays as Fast DDS has it
+  const bool secure;                    ///< the trial has security
   const bool streams;                   ///< also of requests and replies
   const std::uint64_t sample;           ///< bytes of a message with its headers
   std::uint32_t publishers = 1;         ///< of the topic that has most of them
@@ -114,6 +116,7 @@ struct Options : Native {
       : Native(kit::read_native<Native>("fastdds", trial)),
         settings(trial),
         as_it_is(trial.comes_as_it_is()),
+        secure(trial.security != Security::none),
         streams(trial.pattern != Pattern::ping_pong),
         sample(trial.message_bytes + 512) {
     for (const Topic& topic : settings.endpoints) {
@@ -149,9 +152,10 @@ struct Options : Native {
     std::vector<std::string> all;
     if (!config.empty()) {
       all.emplace_back("config: laid over its default profiles are the domain, the interface of its transports" +
-                       std::string(as_it_is ? "" : ", the transport") + " and the qualities of service of the suite");
+                       std::string(as_it_is ? "" : ", the transport") +
+                       ", the security and the qualities of service of the suite");
     }
-    if (composed && !over("intraprocess") && !as_it_is)
+    if (composed && !secure && !over("intraprocess") && !as_it_is)
       all.push_back("between nodes of one process: intraprocess delivery, as Fast DDS comes");
     const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
     if (over("udp") && granted != 0 && socket_buffer > granted) {
@@ -189,6 +193,12 @@ struct Options : Native {
     demand(!over("data-sharing") || history_memory <= 1,
            "native: history_memory: data-sharing needs memory of a size that is known before",
            "choose preallocated or preallocated-with-realloc, or another transport");
+    for (const auto& [name, value] : properties) {
+      demand(!name.starts_with(dds_security::prefix), "native: property." + name + " is set by the factor 'security'",
+             "choose it with security and --certs");
+    }
+    demand(!secure || !composed || !over("tcp"), "tcp: nodes of one process would meet past what protects the trial",
+           "give each a process of its own, or take another transport");
     // The ports of RTPS: 250 a domain, of which each participant takes two, from the eleventh on.
     const unsigned workers = settings.one_process ? 1 : settings.workers;
     demand(over("tcp") || 7400 + 250 * settings.domain + 11 + 2 * (static_cast<int>(workers) - 1) <= 65'535,

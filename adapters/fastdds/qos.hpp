@@ -29,6 +29,7 @@ namespace middlemark::fastdds {
 [[nodiscard]] inline Duration milliseconds(std::uint32_t count) { return duration(std::chrono::milliseconds(count)); }
 
 inline constexpr const char* flow_controller = "middlemark";
+inline constexpr const char* key_agreement = "DH+MODP-2048-256";
 
 /// What writers and readers have in common; `messages` is what the history of this end holds.
 template <class Qos>
@@ -108,6 +109,23 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
   wire.builtin.discovery_config.initial_announcements.count = std::max(100U, 10 * settings.workers);
 }
 
+/// What a profile of the user's says of security goes: the trial's is the factor's.
+inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
+  auto& all = qos.properties().properties();
+  std::erase_if(all, [](const auto& each) { return each.name().starts_with(dds_security::prefix); });
+  if (!options.secure) return;
+  const std::string authentication = "dds.sec.auth.builtin.PKI-DH.";
+  all.emplace_back("dds.sec.auth.plugin", "builtin.PKI-DH");
+  all.emplace_back("dds.sec.access.plugin", "builtin.Access-Permissions");
+  all.emplace_back("dds.sec.crypto.plugin", "builtin.AES-GCM-GMAC");
+  all.emplace_back(authentication + "preferred_key_agreement",
+                   key_agreement);  // since 3.1; before it there is no other
+  for (const auto& [name, value] :
+       dds_security::files(options.settings, authentication, "dds.sec.access.builtin.Access-Permissions.")) {
+    all.emplace_back(name, value);
+  }
+}
+
 /// The transports of the trial and nothing else, on one interface. `place`: over TCP.
 [[nodiscard]] inline dds::DomainParticipantQos participant_qos(dds::DomainParticipantQos qos, const Options& options,
                                                                const std::optional<TcpPlace>& place) {
@@ -118,6 +136,7 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
     qos.allocation().send_buffers.dynamic = options.send_buffers_dynamic;
   }
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
+  secure(qos, options);
   if (options.flow_controlled()) {
     auto controller = std::make_shared<rtps::FlowControllerDescriptor>();
     controller->name = flow_controller;

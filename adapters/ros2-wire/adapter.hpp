@@ -15,6 +15,7 @@
 #include <cyclonedds/messages.hpp>
 #include <cyclonedds/native.hpp>
 #include <cyclonedds/notes.hpp>
+#include <cyclonedds/security.hpp>
 #include <cyclonedds/subscriber.hpp>
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/contract.hpp>
@@ -36,40 +37,41 @@ class Ros2Wire {
       : settings_(settings),
         native_(settings),
         domain_(settings, native_),
-        participant_(dds_create_participant(static_cast<dds_domainid_t>(settings.domain),
-                                            ros2_wire::participant_qos().get(), nullptr),
-                     "dds_create_participant") {}
+        participant_(settings_, ros2_wire::participant_qos()) {}
 
   [[nodiscard]] static Description describe() {
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&dds_create_domain));
-    return {.name = "ros2-wire",
-            .title = "ROS 2 on the wire (Cyclone DDS)",
-            .version = library.version,
-            .library = library.path,
-            .licence = "EPL-2.0 OR BSD-3-Clause",
-            .transports = {{.name = "udp",
-                            .carrier = "udp",
-                            .processes = {2},
-                            .types = cyclonedds::types,
-                            .varying_sizes = true,
-                            .services = true,
-                            .max_history = std::nullopt},
-                           {.name = "intraprocess",
-                            .carrier = "process-memory",
-                            .processes = {1},
-                            .types = cyclonedds::types,
-                            .varying_sizes = true,
-                            .services = true,
-                            .max_history = std::nullopt},
-                           {.name = as_it_comes,
-                            .carrier = "any",
-                            .types = cyclonedds::types,
-                            .varying_sizes = true,
-                            .services = true,
-                            .max_history = std::nullopt}},
-            .request_reply = true,
-            .own_threads = true,
-            .native = kit::native_table<cyclonedds::NativeElements>()};
+    Description about{.name = "ros2-wire",
+                      .title = "ROS 2 on the wire (Cyclone DDS)",
+                      .version = library.version,
+                      .library = library.path,
+                      .licence = "EPL-2.0 OR BSD-3-Clause",
+                      .transports = {{.name = "udp",
+                                      .carrier = "udp",
+                                      .processes = {2},
+                                      .types = cyclonedds::types,
+                                      .varying_sizes = true,
+                                      .services = true,
+                                      .max_history = std::nullopt},
+                                     {.name = "intraprocess",
+                                      .carrier = "process-memory",
+                                      .processes = {1},
+                                      .types = cyclonedds::types,
+                                      .varying_sizes = true,
+                                      .services = true,
+                                      .max_history = std::nullopt},
+                                     {.name = as_it_comes,
+                                      .carrier = "any",
+                                      .types = cyclonedds::types,
+                                      .varying_sizes = true,
+                                      .services = true,
+                                      .max_history = std::nullopt}},
+                      .request_reply = true,
+                      .credentials = {"x509", "dds"},
+                      .own_threads = true,
+                      .native = kit::native_table<cyclonedds::NativeElements>()};
+    cyclonedds::list_security(about.transports);
+    return about;
   }
 
   static void check(const Settings& settings) {
@@ -91,7 +93,7 @@ class Ros2Wire {
   }
 
   [[nodiscard]] ros2_wire::Client client(const Topic& service, unsigned /*index*/) {
-    const std::string id = "clientid=" + ros2_wire::unique_id(participant_, ++ends_) + ";";
+    const std::string id = "clientid=" + ros2_wire::unique_id(participant_.entity(), ++ends_) + ";";
     cyclonedds::Entity writer = make_writer(requests(service), named(writer_qos(service), id), service.name);
     cyclonedds::Entity reader =
         make_reader(replies(service), named(reader_qos(of_replies(service), 1), id), service.name);
@@ -101,13 +103,15 @@ class Ros2Wire {
   }
 
   [[nodiscard]] ros2_wire::Server server(const Topic& service, unsigned /*index*/) {
-    const std::string id = "serviceid=" + ros2_wire::unique_id(participant_, ++ends_) + ";";
+    const std::string id = "serviceid=" + ros2_wire::unique_id(participant_.entity(), ++ends_) + ";";
     cyclonedds::Entity writer = make_writer(replies(service), named(writer_qos(of_replies(service)), id), service.name);
     cyclonedds::Entity reader =
         make_reader(requests(service), named(reader_qos(service, service.publishers), id), service.name);
     return {std::move(reader), std::move(writer), native_, service.message_bytes, settings_.reception};
   }
 
+  [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
+  [[nodiscard]] std::string refusals() const { return participant_.said(); }
   [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:
@@ -155,7 +159,7 @@ class Ros2Wire {
   const Settings settings_;
   const cyclonedds::Native native_;
   cyclonedds::Domain domain_;
-  cyclonedds::Entity participant_;
+  cyclonedds::Participant participant_;
   std::uint32_t ends_ = 0;  // clients and servers of this process
 };
 

@@ -61,6 +61,24 @@ def test_fastdds_latency_is_the_experiment_of_latencytest() -> None:
     assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
 
 
+def test_fastdds_latency_under_security_leaves_out_and_tells_what_has_no_such_level() -> None:
+    levels = {"shm": ("none", "encrypted"), "udp": ("none", "encrypted"), "tcp": ("none", "encrypted")}
+    protects = msgspec.structs.replace(
+        FAST,
+        transports=tuple(
+            msgspec.structs.replace(each, loan=(False, True), security=levels.get(each.name, ("none",)))
+            for each in FAST.transports
+        ),
+    )
+    here = tuple(protects if each is FAST else each for each in EVERYONE)
+    plan = make_plan(load(["fastdds-latency"], raw_options(security="encrypted")), here, cpus=(0, 1), seed=0)
+    fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
+    assert {(cell.transport, cell.security) for cell in fast} == {(name, "encrypted") for name in levels}
+    told = " ".join(note.text for note in plan.notes)
+    assert "fastdds intraprocess: security encrypted left out" in told
+    assert "fastdds data-sharing: security encrypted left out" in told
+
+
 def test_cyclonedds_roundtrip_is_the_experiment_of_roundtripping() -> None:
     plan = make_plan(load(["cyclonedds-roundtrip"], raw_options()), EVERYONE, cpus=(0, 1), seed=0)
     cyclone = [cell for cell in plan.cells if cell.adapter == "cyclonedds"]

@@ -222,6 +222,8 @@ inline void Native::check_path(const std::string& path, const std::string& value
       {"tcp/enable", "transport"},
       {"ssl/enable", "transport"},
       {"sharedmemory", "transport"},
+      {"ddssecurity", "security"},
+      {"security", "security"},
   };
   const std::string key = "Cyclone DDS: native.Domain/" + path;
   if (!std::regex_match(path, std::regex("([A-Za-z0-9]+(/[A-Za-z0-9]+)*/)?@?[A-Za-z0-9_]+"))) {

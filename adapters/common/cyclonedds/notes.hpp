@@ -1,6 +1,7 @@
 // What the engineer should know of how a trial's settings were carried out.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -44,6 +45,11 @@ namespace middlemark::cyclonedds {
     }
   }
   all.insert(all.end(), histories.begin(), histories.end());
+  if (settings.security != Security::none && settings.workers > 1 &&
+      std::ranges::any_of(settings.endpoints,
+                          [](const Topic& topic) { return topic.publishers_here > 0 && topic.subscribers_here > 0; })) {
+    all.emplace_back("between nodes of one process nothing is protected: Cyclone DDS hands messages over");
+  }
   if (!domain.note().empty()) all.push_back(domain.note());
   for (const std::string& warning : domain.warnings()) all.push_back("Cyclone DDS says: " + warning);
   return all;

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +20,8 @@
 
 namespace middlemark::cyclonedds {
 
-/// Catches what Cyclone DDS logs while it lives. One at a time, and only before the start: the sink is the process's, and
-/// where the library does not export it, stderr is turned away instead.
+/// Catches what Cyclone DDS logs while it lives. One at a time: the sink is the process's. Where the library does not export it
+/// (lasts() is false), stderr is turned away instead, so only for moments before the start.
 class Overheard : kit::Pinned {
  public:
   Overheard() {
@@ -31,10 +33,21 @@ class Overheard : kit::Pinned {
   }
   ~Overheard() { restore(); }
 
+  [[nodiscard]] static bool lasts() { return dds_set_log_sink != nullptr; }
+
   /// Ends the catching.
   [[nodiscard]] std::vector<std::string> lines() {
     restore();
     return std::move(lines_);
+  }
+
+  /// What was caught so far, each line once.
+  [[nodiscard]] std::string said() {
+    if (!lasts()) restore();
+    const std::lock_guard lock(mutex_);
+    std::string all;
+    for (const std::string& each : lines_) all += (all.empty() ? "" : "; ") + each;
+    return all;
   }
 
  private:
@@ -74,11 +87,16 @@ class Overheard : kit::Pinned {
 
   void keep(std::string line) {
     line.erase(std::min(line.find_last_not_of(" \n") + 1, line.size()));
+    std::ranges::replace(line, '\n', ' ');
     // The place is ours, not the user's: one line of XML made by the adapter.
     if (const std::size_t place = line.find(" (CYCLONEDDS_URI"); place != line.npos) line.erase(place);
-    if (!line.empty()) lines_.push_back(std::move(line));
+    const std::lock_guard lock(mutex_);
+    if (line.empty() || lines_.size() >= most_lines || std::ranges::count(lines_, line) != 0) return;
+    lines_.push_back(std::move(line));
   }
 
+  static constexpr std::size_t most_lines = 50;
+  std::mutex mutex_;  // Cyclone DDS's threads speak too
   std::vector<std::string> lines_;
   int kept_ = -1;
   int stderr_ = -1;

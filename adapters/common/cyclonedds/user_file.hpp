@@ -23,7 +23,7 @@ class UserFile {
       throw AdapterError("Cyclone DDS: config: " + *path + " cannot be read, or is empty", "is it Cyclone DDS's XML?");
     }
     take_out("<!--", "-->");
-    for (const char* name : {"Interfaces", "NetworkInterfaceAddress", "ExternalDomainId"}) {
+    for (const char* name : {"Interfaces", "NetworkInterfaceAddress", "ExternalDomainId", "DDSSecurity", "Security"}) {
       const bool found = take_out(std::string("<") + name + ">", std::string("</") + name + ">");
       if (found) taken_out_ += (taken_out_.empty() ? "" : ", ") + std::string(name);
     }
@@ -34,7 +34,7 @@ class UserFile {
   [[nodiscard]] const std::string& xml() const noexcept { return xml_; }
 
   [[nodiscard]] std::string note() const {
-    return "config: laid over it are the domain, the interface and the transport" +
+    return "config: laid over it are the domain, the interface, the transport and the security" +
            (taken_out_.empty() ? "" : "; left out of it: " + taken_out_);
   }
 
