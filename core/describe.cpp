@@ -34,7 +34,8 @@ Json transport_json(const Transport& transport) {
           {"services", transport.services},
           {"max_history", transport.max_history ? Json(*transport.max_history) : Json()},
           {"security", security},
-          {"security_why", transport.security_why}};
+          {"security_why", transport.security_why},
+          {"permissions", transport.permissions}};
 }
 
 const char* name_of(NativeType type) {

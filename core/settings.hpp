@@ -81,6 +81,7 @@ struct Transport {
   std::optional<std::uint32_t> max_history = 0;    ///< of a transient-local topic; 0: volatile only, nullopt: no bound
   std::vector<Security> security{Security::none};  ///< the levels that it has; see Adapter::protected_by()
   std::string security_why{};                      ///< why it has no others; empty: nothing is to be said of it
+  bool permissions = false;  ///< at those levels peers give nothing to an identity without them: "intruder"
 };
 
 /// What the text of a native setting is read as.

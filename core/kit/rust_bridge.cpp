@@ -118,6 +118,7 @@ Transport transport_of(const Json& json) {
   transport.security.clear();
   for (const Json& level : json.at("security")) transport.security.push_back(static_cast<Security>(level.get<int>()));
   json.at("security_why").get_to(transport.security_why);
+  json.at("permissions").get_to(transport.permissions);
   return transport;
 }
 

@@ -48,6 +48,7 @@ Description elaborate() {
   one.max_history = std::nullopt;
   one.security = {Security::none, Security::signed_, Security::encrypted};
   one.security_why = "its handshake signs at once";
+  one.permissions = true;
   one.max_depth = 4'000'000'000U;
   one.keep_all = false;
   one.companions = true;
@@ -114,7 +115,8 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_TRUE(json.at("max_history").is_null());
   EXPECT_EQ(json.at("security"), Json::array({"none", "signed", "encrypted"}));
   EXPECT_EQ(json.at("security_why"), transport.security_why);
-  EXPECT_EQ(json.size(), 21U) << "a field this test does not know";
+  EXPECT_EQ(json.at("permissions"), transport.permissions);
+  EXPECT_EQ(json.size(), 22U) << "a field this test does not know";
 }
 
 TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_default) {

@@ -56,6 +56,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """The levels that it has."""
     security_why: str = ""
     """Why it has no others; empty: nothing is to be said of it."""
+    permissions: bool = False
+    """At those levels its peers give nothing to who is of the authority and has no permission: ``intruder``."""
 
 
 class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):

@@ -104,6 +104,8 @@ described! {
         security: Vec<Security> = vec![Security::None],
         /// Why it has no others; empty: nothing is to be said of it.
         security_why: &'static str = "",
+        /// At those levels its peers give nothing to who is of the authority and has no permission.
+        permissions: bool = false,
     }
 }
 
@@ -223,7 +225,7 @@ mod tests {
                 r#"{"name":"shm","carrier":"","segments":[],"processes":[1,2],"receive":["poll","block","listen"],"#,
                 r#""reliability":["reliable","best-effort"],"loan":[false,true],"max_bytes":67108864,"#,
                 r#""max_bytes_advice":"","max_depth":7,"keep_all":true,"companions":false,"alone":false,"varying_sizes":false,"#,
-                r#""security":[0],"security_why":""}"#
+                r#""security":[0],"security_why":"","permissions":false}"#
             )
         );
     }
