@@ -138,7 +138,7 @@ def test_what_a_middleware_does_not_read_is_not_asked_for(folder: Path) -> None:
 
 
 def test_a_set_of_ones_own_needs_neither_intruder_nor_stranger_nor_broker(folder: Path) -> None:
-    for each in ("intruder", "stranger", "broker"):
+    for each in ("intruder", "stranger", "broker"):  # "stranger" also begins what its authority has signed
         for file in folder.glob(f"{each}*"):
             file.unlink()
     assert told(folder) == []
@@ -183,7 +183,7 @@ def test_a_certificate_out_of_its_time_or_without_a_name_is_refused(
     authority, certificate, key = signed_by_nobody(**fault)  # type: ignore[arg-type]
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "sender", certificate, key)
-    [problem] = told(folder)
+    [problem] = told(folder, "x509")
     assert problem.startswith(f"sender.pem: {said}")
 
 
@@ -224,7 +224,7 @@ def test_a_brokers_certificate_is_good_where_it_is_reached(folder: Path) -> None
     authority, certificate, key = signed_by_nobody(hosts=("broker.example",))
     (folder / "ca.pem").write_bytes((folder / "ca.pem").read_bytes() + authority)
     replace(folder, "broker", certificate, key)
-    assert told(folder, broker=True) == [
+    assert told(folder, "x509", broker=True) == [
         "broker.pem: it is good for broker.example, and the broker is reached at 127.0.0.1: clients refuse it"
     ]
 

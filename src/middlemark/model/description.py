@@ -11,9 +11,9 @@ AS_IT_COMES = "default"
 """The transport that is the middleware as a user gets it who configures nothing; measured only where it is named."""
 ANY = "any"
 """The carrier of a transport whose middleware chooses by itself: what is seen to move the data is told."""
-Credential = Literal["x509", "curve"]
+Credential = Literal["x509", "dds", "curve"]
 """Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity;
-or key pairs of CURVE."""
+governance and permissions of DDS Security beside them; or key pairs of CURVE."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
 

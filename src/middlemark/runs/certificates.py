@@ -36,4 +36,5 @@ def _problems(folder: Path, protected: Sequence[Cell], workers: Mapping[str, Wor
     linked = any(cell.link is not None for cell in protected)
     host = f"{NETWORK}1" if linked else ipv4_of(interface)
     hosts = [host, *(["localhost"] if host == "127.0.0.1" else [])] if host else []
-    return problems_of(folder, credentials, (*ENDS, "broker") if companions else ENDS, hosts)
+    levels = {cell.security for cell in protected}
+    return problems_of(folder, credentials, (*ENDS, "broker") if companions else ENDS, hosts, levels)

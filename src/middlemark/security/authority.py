@@ -1,4 +1,4 @@
-"""An authority whose own key never leaves the process that made it, and the certificates it gives (X.509, P-256)."""
+"""An authority whose own key never leaves the process that made it: it signs certificates (X.509, P-256), documents."""
 
 import datetime
 import ipaddress
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import pkcs7
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 LIFE = datetime.timedelta(days=30)
@@ -28,6 +29,13 @@ class Authority:
     def certificate(self) -> bytes:
         """Its own, in PEM."""
         return self._certificate.public_bytes(serialization.Encoding.PEM)
+
+    def sign(self, document: str) -> bytes:
+        """Return the document with its signature, as S/MIME in the clear."""
+        builder = pkcs7.PKCS7SignatureBuilder().set_data(document.encode())
+        signer = builder.add_signer(self._certificate, self._key, hashes.SHA256())
+        options = [pkcs7.PKCS7Options.DetachedSignature, pkcs7.PKCS7Options.Text, pkcs7.PKCS7Options.NoCapabilities]
+        return signer.sign(serialization.Encoding.SMIME, options)
 
     def identity(self, name: str, hosts: Sequence[str] = ()) -> tuple[bytes, bytes]:
         """Return a new certificate of that common name and its key, both in PEM.
@@ -67,6 +75,11 @@ class Authority:
         return begun.sign(self._key, hashes.SHA256())
 
 
+def subject(name: str) -> str:
+    """Return the subject of a certificate of that common name (RFC 4514)."""
+    return _named(name).rfc4514_string()
+
+
 def _named(name: str) -> x509.Name:
     return x509.Name(
         [
@@ -85,7 +98,7 @@ def _host(name: str) -> x509.GeneralName:
 
 def _usage(*, authority: bool) -> x509.KeyUsage:
     return x509.KeyUsage(
-        digital_signature=not authority,
+        digital_signature=True,
         key_cert_sign=authority,
         crl_sign=authority,
         content_commitment=False,

@@ -3,7 +3,7 @@
 import datetime
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from cryptography import x509
@@ -12,21 +12,26 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.x509.oid import NameOID
 
 from middlemark.model.description import Credential
-from middlemark.model.protocol import Identity
+from middlemark.model.protocol import Identity, Security
 from middlemark.problems import Problem
-from middlemark.security import curve, layout
+from middlemark.security import curve, documents, layout, smime
 
 MAKE = "`middlemark certs FOLDER` makes a whole set to begin with"
 
 
 def problems_of(
-    folder: Path, credentials: Iterable[Credential], identities: Sequence[Identity], hosts: Sequence[str] = ()
+    folder: Path,
+    credentials: Iterable[Credential],
+    identities: Sequence[Identity],
+    hosts: Sequence[str] = (),
+    levels: Collection[Security] = documents.LEVELS,
 ) -> list[Problem]:
     """Return what is wrong with what these identities need of these credentials.
 
     Identities that are not needed are looked at where their files are there. ``hosts``: where a broker is reached.
+    ``levels``: those whose governance is needed.
     """
-    return _Check(folder, tuple(credentials), hosts).problems(identities)
+    return _Check(folder, tuple(credentials), hosts).problems(identities, levels)
 
 
 class _Check:
@@ -36,8 +41,9 @@ class _Check:
         self._hosts = hosts
         self._found: list[Problem] = []
         self._now = datetime.datetime.now(datetime.UTC)
+        self._subjects: dict[Identity, str] = {}
 
-    def problems(self, needed: Sequence[Identity]) -> list[Problem]:
+    def problems(self, needed: Sequence[Identity], levels: Collection[Security]) -> list[Problem]:
         if not self._folder.is_dir():
             return [Problem(str(self._folder), f"there is no such folder; {MAKE}")]
         authorities = self._authorities(layout.AUTHORITY) if "x509" in self._credentials else []
@@ -49,8 +55,10 @@ class _Check:
                     continue
                 if credential == "curve":
                     self._pair(each)
-                else:
+                elif credential == "x509":
                     self._identity(each, authorities)
+        if "dds" in self._credentials:
+            self._documents(needed, levels, authorities)
         return self._found
 
     def _say(self, name: str, text: str) -> None:
@@ -139,11 +147,36 @@ class _Check:
 
     def _subject(self, identity: Identity, certificate: x509.Certificate) -> None:
         name = identity + layout.CERTIFICATE
+        self._subjects[identity] = certificate.subject.rfc4514_string()
         if not certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME):
             self._say(name, "its subject has no common name (CN), by which permissions name it")
         if identity == "broker" and self._hosts and not set(self._hosts) & set(_hosts_of(certificate)):
             named = ", ".join(_hosts_of(certificate)) or "none"
             self._say(name, f"it is good for {named}, and the broker is reached at {self._hosts[0]}: clients refuse it")
+
+    def _documents(
+        self, needed: Sequence[Identity], levels: Collection[Security], authorities: Sequence[x509.Certificate]
+    ) -> None:
+        for level in documents.LEVELS:
+            name = layout.governance(level)
+            if level in levels and (content := self._document(name, "the rules of DDS Security", authorities)):
+                for fault in documents.faults_of_governance(content, level):
+                    self._say(name, fault)
+        name = layout.PERMISSIONS
+        if content := self._document(name, "the permissions of DDS Security", authorities):
+            subjects = [self._subjects[each] for each in needed if each in self._subjects]
+            for fault in documents.faults_of_permissions(content, subjects, self._now):
+                self._say(name, fault)
+
+    def _document(self, name: str, what: str, authorities: Sequence[x509.Certificate]) -> bytes | None:
+        signed = self._read(name, f"{what}, signed by {layout.AUTHORITY}")
+        if signed is None or not authorities:
+            return None
+        try:
+            return smime.content_of(signed, authorities)
+        except ValueError as error:
+            self._say(name, str(error))
+            return None
 
     def _pair(self, identity: Identity) -> None:
         public_name, name = identity + layout.CURVE_PUBLIC_KEY, identity + layout.CURVE_KEY
