@@ -45,7 +45,7 @@ class RosClientLibrary {
     description.version = ros2::version(library.version);
     description.library = library.path;
     description.licence = "Apache-2.0";
-    description.credentials = {"x509"};
+    description.credentials = {"x509", "dds"};
     description.own_threads = true;
     std::vector<std::string> words;
     for (const ros2::Rmw& rmw : rmws) {

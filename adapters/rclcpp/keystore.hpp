@@ -17,12 +17,12 @@ namespace middlemark::ros2 {
 /// Each file of an enclave, by the name that an RMW knows, and the file of the set that it is.
 [[nodiscard]] inline std::map<std::string, std::string> enclave_files(const Settings& settings) {
   const kit::Credentials set(settings);
-  return {{"identity_ca.cert.pem", set.authority()},
-          {"permissions_ca.cert.pem", set.authority()},
+  return {{"identity_ca.cert.pem", set.own_authority()},
+          {"permissions_ca.cert.pem", set.permissions_authority()},
           {"cert.pem", set.certificate()},
           {"key.pem", set.key()},
-          {"governance.p7s", set.path("governance-" + std::string(word(settings.security)), ".p7s")},
-          {"permissions.p7s", set.path("permissions", ".p7s")}};
+          {"governance.p7s", set.governance(settings.security)},
+          {"permissions.p7s", set.permissions()}};
 }
 
 /// Makes a keystore with the enclave of this process's identity in the trial's folder, and returns its path. Links: no key lies in a

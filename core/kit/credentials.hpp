@@ -21,6 +21,20 @@ class Credentials {
   [[nodiscard]] std::string authority() const { return folder_ + "ca.pem"; }
   [[nodiscard]] std::string certificate() const { return path(identity_, ".pem"); }
   [[nodiscard]] std::string key() const { return path(identity_, ".key"); }
+  /// Whose this process's own certificate is: a stranger's is of another authority.
+  [[nodiscard]] std::string own_authority() const { return folder_ + (strange() ? "stranger-ca.pem" : "ca.pem"); }
+
+  // Documents of DDS Security: paths. A stranger and an intruder show for the authority's what another one has signed.
+  [[nodiscard]] std::string permissions_authority() const {
+    return folder_ + (forged() ? "stranger-ca.pem" : "ca.pem");
+  }
+  [[nodiscard]] std::string permissions() const {
+    return path(forged() ? "stranger-permissions" : "permissions", ".p7s");
+  }
+  [[nodiscard]] std::string governance(Security level) const {
+    return path((forged() ? "stranger-governance-" : "governance-") + std::string(word(level)), ".p7s");
+  }
+
   /// Another identity's: a companion's is "broker".
   [[nodiscard]] std::string path(std::string_view identity, std::string_view ending) const {
     return folder_ + std::string(identity) + std::string(ending);
@@ -37,6 +51,9 @@ class Credentials {
   }
 
  private:
+  [[nodiscard]] bool strange() const noexcept { return identity_ == word(Identity::stranger); }
+  [[nodiscard]] bool forged() const noexcept { return strange() || identity_ == word(Identity::intruder); }
+
   std::string folder_;
   std::string identity_;
 };

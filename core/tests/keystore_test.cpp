@@ -20,8 +20,10 @@ class Sros2 : public testing::Test {
  protected:
   Sros2() {
     fs::create_directories(scratch_ / "certs");
-    for (const char* const name : {"ca.pem", "sender.pem", "sender.key", "receiver.pem", "receiver.key",
-                                   "governance-signed.p7s", "governance-encrypted.p7s", "permissions.p7s"}) {
+    for (const char* const name :
+         {"ca.pem", "sender.pem", "sender.key", "receiver.pem", "receiver.key", "intruder.pem", "intruder.key",
+          "stranger-ca.pem", "governance-signed.p7s", "governance-encrypted.p7s", "permissions.p7s",
+          "stranger-governance-encrypted.p7s", "stranger-permissions.p7s"}) {
       std::ofstream(scratch_ / "certs" / name) << name;
     }
   }
@@ -74,6 +76,15 @@ TEST_F(Sros2, an_enclave_has_the_six_files_that_rmws_look_for_and_no_key_twice) 
     EXPECT_TRUE(entry.is_symlink()) << entry.path();
     EXPECT_TRUE(entry.is_regular_file()) << "which is what an RMW asks: " << entry.path();
   }
+}
+
+TEST_F(Sros2, an_intruder_has_a_certificate_of_the_trial_and_permissions_of_somebody_else) {
+  const fs::path keystore = make_keystore(asked(Security::encrypted, Identity::intruder));
+  const fs::path enclave = keystore / "enclaves/intruder";
+  EXPECT_EQ(text(enclave / "identity_ca.cert.pem"), "ca.pem");
+  EXPECT_EQ(text(enclave / "cert.pem"), "intruder.pem");
+  EXPECT_EQ(text(enclave / "permissions_ca.cert.pem"), "stranger-ca.pem");
+  EXPECT_EQ(text(enclave / "permissions.p7s"), "stranger-permissions.p7s");
 }
 
 TEST_F(Sros2, what_the_users_shell_says_of_security_is_not_the_trials) {
