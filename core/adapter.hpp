@@ -201,6 +201,13 @@ concept TellsProtection = requires(const A& adapter) {
   { adapter.protected_by() } -> std::convertible_to<std::string>;
 };
 
+/// Optional on adapters, asked once, when peers were not found in time: what the middleware has said of whom it did not let in, or
+/// of what else went wrong; empty: nothing. It becomes part of the trial's error.
+template <class A>
+concept TellsRefusals = requires(const A& adapter) {
+  { adapter.refusals() } -> std::convertible_to<std::string>;
+};
+
 /// Optional on adapters, asked once, after matching: what the engineer should know of how the settings were carried out.
 template <class A>
 concept HasNotes = requires(const A& adapter) {

@@ -79,6 +79,8 @@ class Session {
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+  /// What the middleware says of peers that were not found; empty: nothing.
+  [[nodiscard]] virtual std::string refusals() const = 0;
   /// The algorithms in force; empty where nothing protects. Throws AdapterError where the trial has security and none is told.
   [[nodiscard]] std::string protected_by() const;
 
@@ -123,6 +125,10 @@ class AdapterSession final : public Session {
 
   std::vector<std::string> notes() const override {
     if constexpr (HasNotes<A>) return adapter_.notes();
+    return {};
+  }
+  std::string refusals() const override {
+    if constexpr (TellsRefusals<A>) return adapter_.refusals();
     return {};
   }
 

@@ -120,7 +120,7 @@ struct Description {
   std::vector<Transport> transports{};  ///< the first is the default
   bool request_reply = false;
   std::vector<std::string>
-      credentials{};  ///< what of a set of certificates it reads: "x509", "curve"; see docs/security.md
+      credentials{};  ///< what of a set of certificates it reads: "x509", "dds", "curve"; see docs/security.md
   bool own_threads =
       false;  ///< the middleware receives on threads of its own, which need a processor beside a polling role
   std::vector<std::string>

@@ -130,7 +130,9 @@ class ControlledWorker {
         if (ready.discovery_ns == 0) ready.discovery_ns = monotonic_ns() - begin;
         if (!session_->awaits_histories()) break;
       } else if (monotonic_ns() - begin > timeout) {
-        send(error_event(ErrorCode::unmatched, fmt::format("{} within {} s", missing, timeout_s)));
+        const std::string said = session_->refusals();
+        const std::string why = said.empty() ? "" : "; the middleware says: " + said;
+        send(error_event(ErrorCode::unmatched, fmt::format("{} within {} s{}", missing, timeout_s, why)));
         return exit_failed;
       }
       if (control_.receive(1ms)) return exit_failed;  // quit before ready

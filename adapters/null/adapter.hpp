@@ -67,6 +67,10 @@ class Null : kit::Pinned {
     return {settings_, script_, service, slots(service)};
   }
 
+  [[nodiscard]] std::string refusals() const {
+    return script_.fail.contains("match") ? "nobody is let in, as its script says" : "";
+  }
+
  private:
   [[nodiscard]] null::Route route(const Topic& topic) const {
     null::Route route{topic, "", {}, {}, slots(topic)};

@@ -52,6 +52,7 @@ MIDDLEMARK_MEMBER(deserializing)
 MIDDLEMARK_MEMBER(notes)
 MIDDLEMARK_MEMBER(note)
 MIDDLEMARK_MEMBER(Notes)
+MIDDLEMARK_MEMBER(refusals)
 MIDDLEMARK_MEMBER(protected_by)
 MIDDLEMARK_MEMBER(protectedBy)
 MIDDLEMARK_MEMBER(check)
@@ -196,6 +197,7 @@ consteval bool check() {
   static_assert(!has_companion<A> && !has_Companions<A>, "misspelt: the optional hook is called companions()");
   static_assert(!has_notes<A> || HasNotes<A>, "notes() must be const and return std::vector<std::string>");
   static_assert(!has_note<A> && !has_Notes<A>, "misspelt: the optional hook is called notes()");
+  static_assert(!has_refusals<A> || TellsRefusals<A>, "refusals() must be const and return std::string");
   static_assert(!has_protected_by<A> || TellsProtection<A>, "protected_by() must be const and return std::string");
   static_assert(!has_protectedBy<A>, "misspelt: the optional hook is called protected_by()");
   static_assert(!has_check<A> || HasCheck<A>, "check() must be: static void check(const middlemark::Settings&)");

@@ -2,6 +2,7 @@
 
 mod alive;
 mod endpoints;
+mod heard;
 mod protection;
 mod receiver;
 mod sender;
@@ -121,6 +122,9 @@ impl Adapter for Zenoh {
     }
 
     fn open(settings: &'static Settings) -> Result<Self> {
+        if settings.security != Security::None {
+            heard::listen();
+        }
         // Where nobody listens to zenoh's log, every message asks for a listener again; so somebody does, and hears nothing unless
         // RUST_LOG says otherwise.
         zenoh::init_log_from_env_or("off");
@@ -137,6 +141,10 @@ impl Adapter for Zenoh {
 
     fn protected_by(&self) -> String {
         self.session.protection.as_ref().map_or_else(String::new, |it| it.words(&self.session.zenoh))
+    }
+
+    fn refusals(&self) -> String {
+        heard::refusals()
     }
 
     fn notes(&self) -> Vec<String> {

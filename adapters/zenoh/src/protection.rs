@@ -4,16 +4,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
-use log::{LevelFilter, Log, Metadata, Record};
 use middlemark_adapter::{Error, Identity, Result, Security, Settings};
 use x509_parser::extensions::GeneralName;
 use x509_parser::pem::parse_x509_pem;
 use x509_parser::public_key::PublicKey;
 use zenoh::{Session, Wait};
 
-use crate::Native;
+use crate::{heard, Native};
 
 const VERIFIES_NAMES: &str = "transport/link/tls/verify_name_on_connect";
 
@@ -31,7 +29,6 @@ impl Protection {
         if settings.security == Security::None {
             return Ok(None);
         }
-        listen_to_rustls();
         let mut of = Self { settings, parties: BTreeSet::new(), keys: BTreeSet::new() };
         for party in [Identity::Sender, Identity::Receiver] {
             let shown = Certificate::read(&settings.credential(party.name(), ".pem"))?;
@@ -98,7 +95,7 @@ impl Protection {
 
     /// What is in force on all links, as rustls said when it agreed upon it. Empty: a link is there that shows no party's certificate.
     pub fn words(&self, zenoh: &Session) -> String {
-        let suites = heard();
+        let suites = heard::suites();
         let protected = zenoh.info().links().wait().all(|link| {
             let known = link.auth_identifier().is_some_and(|name| self.parties.contains(name));
             known && ["tls", "quic"].contains(&link.dst().protocol().as_str())
@@ -147,40 +144,4 @@ impl Certificate {
         });
         Ok(Self { name: name.to_owned(), key, addresses: addresses.collect() })
     }
-}
-
-/// zenoh does not tell what its links have agreed upon; rustls says it in its log.
-struct Rustls;
-
-static SUITES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-
-impl Log for Rustls {
-    fn enabled(&self, about: &Metadata<'_>) -> bool {
-        about.target().starts_with("rustls::")
-    }
-
-    fn log(&self, record: &Record<'_>) {
-        if !self.enabled(record.metadata()) {
-            return;
-        }
-        let said = record.args().to_string();
-        let agreed = ["Using ciphersuite ", "decided upon suite "].iter().find_map(|begin| said.strip_prefix(begin));
-        if let Some(suite) = agreed {
-            SUITES.lock().unwrap().insert(suite.to_owned());
-        }
-    }
-
-    fn flush(&self) {}
-}
-
-fn listen_to_rustls() {
-    if log::set_logger(&Rustls).is_ok() {
-        log::set_max_level(LevelFilter::Debug);
-    }
-}
-
-/// The suites so far; from now on rustls's log is silent, as it is without security.
-fn heard() -> BTreeSet<String> {
-    log::set_max_level(LevelFilter::Off);
-    SUITES.lock().unwrap().clone()
 }

@@ -59,7 +59,7 @@ described! {
         bench_only: bool = false,
         /// The first is the default.
         transports: Vec<Transport> = Vec::new(),
-        /// What of a set of certificates it reads: "x509", "curve"; see `docs/security.md`.
+        /// What of a set of certificates it reads: "x509", "dds", "curve"; see `docs/security.md`.
         credentials: Vec<&'static str> = Vec::new(),
         /// The middleware receives on threads of its own, which need a processor beside a polling role.
         own_threads: bool = false,
