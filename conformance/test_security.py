@@ -1,4 +1,4 @@
-"""Whoever has no key of the trial meets nobody: neither end takes it for a peer, whichever of the two it is."""
+"""Whoever has no key of the trial, or no permission, meets nobody: neither end takes it for a peer, whichever it is."""
 
 import os
 from pathlib import Path
@@ -54,6 +54,14 @@ def test_two_with_keys_of_the_trial_meet(who: Contender, level: Security, tmp_pa
 @pytest.mark.parametrize("ends", [("sender", "stranger"), ("stranger", "receiver")])
 @pytest.mark.parametrize(("who", "level"), WHO)
 def test_a_stranger_and_whoever_waits_for_it_meet_nobody(
+    who: Contender, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
+) -> None:
+    assert met(who, level, ends, tmp_path) == [False, False]
+
+
+@pytest.mark.parametrize("ends", [("sender", "intruder"), ("intruder", "receiver")])
+@pytest.mark.parametrize(("who", "level"), [each for each in WHO if each.values[0].transport.permissions])
+def test_an_intruder_without_permission_and_whoever_waits_for_it_meet_nobody(
     who: Contender, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
 ) -> None:
     assert met(who, level, ends, tmp_path) == [False, False]

@@ -85,7 +85,12 @@ impl Subscriber for Zenoh {
     }
 
     fn event(&self, event: &Event<'_>) {
-        event.record(&mut Message);
+        let mut message = Message(String::new());
+        event.record(&mut message);
+        let connects = event.metadata().target().ends_with("::orchestrator");
+        if !connects || message.0.starts_with("Unable to connect") {
+            REFUSALS.lock().unwrap().insert(message.without_place().to_owned());
+        }
     }
 
     fn new_span(&self, _span: &Attributes<'_>) -> Id {
@@ -97,15 +102,20 @@ impl Subscriber for Zenoh {
     fn exit(&self, _span: &Id) {}
 }
 
-struct Message;
+struct Message(String);
+
+impl Message {
+    /// zenoh ends what it says with the file and line that says it, and a hint that is for another case.
+    fn without_place(&self) -> &str {
+        let said = self.0.split(" at /").next().unwrap_or_default();
+        said.split(". Hint:").next().unwrap_or_default()
+    }
+}
 
 impl Visit for Message {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() != "message" {
-            return;
+        if field.name() == "message" {
+            self.0 = format!("{value:?}");
         }
-        let said = format!("{value:?}");
-        eprintln!("HEARD {said}");
-        REFUSALS.lock().unwrap().insert(said);
     }
 }
