@@ -294,6 +294,11 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
     return end([&](const Topic& inside) { return inner_.subscriber(inside, index); }, topic);
   }
 
+  [[nodiscard]] std::string refusals() const {
+    if constexpr (TellsRefusals<A>) return inner_.refusals();
+    return {};
+  }
+
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all;
     if constexpr (HasNotes<A>) all = inner_.notes();
