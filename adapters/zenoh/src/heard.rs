@@ -16,7 +16,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 static MET: AtomicBool = AtomicBool::new(false);
 static SUITES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-static REFUSALS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static REFUSAL: Mutex<String> = Mutex::new(String::new());
 
 /// Before the session is opened. Where RUST_LOG is set zenoh's log goes to stderr instead.
 pub fn listen() {
@@ -36,9 +36,9 @@ pub fn suites() -> BTreeSet<String> {
     SUITES.lock().unwrap().clone()
 }
 
-/// What was said of links that did not come about.
+/// What was said last of a link that did not come about.
 pub fn refusals() -> String {
-    Vec::from_iter(REFUSALS.lock().unwrap().iter().cloned()).join("; ")
+    REFUSAL.lock().unwrap().clone()
 }
 
 struct Rustls;
@@ -88,8 +88,11 @@ impl Subscriber for Zenoh {
         let mut message = Message(String::new());
         event.record(&mut message);
         let connects = event.metadata().target().ends_with("::orchestrator");
-        if !connects || message.0.starts_with("Unable to connect") {
-            REFUSALS.lock().unwrap().insert(message.without_place().to_owned());
+        let said = &message.0;
+        if !connects || said.starts_with("Unable to connect") {
+            *REFUSAL.lock().unwrap() = message.without_place().to_owned();
+        } else if said.starts_with("Successfully connected") {
+            REFUSAL.lock().unwrap().clear();
         }
     }
 
