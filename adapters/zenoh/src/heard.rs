@@ -90,7 +90,11 @@ impl Subscriber for Zenoh {
         let connects = event.metadata().target().ends_with("::orchestrator");
         let said = &message.0;
         if !connects || said.starts_with("Unable to connect") {
-            *REFUSAL.lock().unwrap() = message.without_place().to_owned();
+            let mut last = REFUSAL.lock().unwrap();
+            // Who has ended listens no more, which is no reason beside another.
+            if last.is_empty() || !said.contains("Connection refused") {
+                *last = message.without_place().to_owned();
+            }
         } else if said.starts_with("Successfully connected") {
             REFUSAL.lock().unwrap().clear();
         }
