@@ -45,6 +45,7 @@ class RosClientLibrary {
     description.version = ros2::version(library.version);
     description.library = library.path;
     description.licence = "Apache-2.0";
+    description.credentials = {"x509", "dds"};
     description.own_threads = true;
     std::vector<std::string> words;
     for (const ros2::Rmw& rmw : rmws) {
@@ -95,15 +96,18 @@ class RosClientLibrary {
   }
 #endif
 
-  [[nodiscard]] std::vector<std::string> notes() const {
-    const std::string loaded = rmw_get_implementation_identifier();
-    for (const ros2::Rmw& rmw : ros2::installed_rmws()) {
-      if (rmw.name == loaded) return ros2::notes(loaded, ros2::words_of(rmw, ros2::beneath(loaded)), settings_);
-    }
-    return ros2::notes(loaded, loaded, settings_);
-  }
+  [[nodiscard]] std::vector<std::string> notes() const { return ros2::notes(loaded(), words(), settings_); }
+  [[nodiscard]] std::string protected_by() const { return ros2::protected_by(words()); }
 
  private:
+  [[nodiscard]] static std::string loaded() { return rmw_get_implementation_identifier(); }
+  /// The RMW that is loaded, with what is known of it.
+  [[nodiscard]] static std::string words() {
+    for (const ros2::Rmw& rmw : ros2::installed_rmws()) {
+      if (rmw.name == loaded()) return ros2::words_of(rmw, ros2::beneath(loaded()));
+    }
+    return loaded();
+  }
   [[nodiscard]] bool intraprocess() const { return settings_.transport == ros2::intraprocess_name; }
 
   [[nodiscard]] std::shared_ptr<rclcpp::Node> node(const std::string& name, unsigned index) const {

@@ -13,6 +13,7 @@
 #include <rclcpp/rclcpp.hpp>
 
 #include "index.hpp"
+#include "keystore.hpp"
 #include "rmw.hpp"
 
 namespace middlemark::ros2 {
@@ -26,6 +27,7 @@ class Session : kit::Pinned {
       setenv("ROS_LOCALHOST_ONLY", "1", 1);
       setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST", 1);
     }
+    use_security(settings);
     rclcpp::InitOptions options;
     options.auto_initialize_logging(false);
     options.set_domain_id(static_cast<std::size_t>(settings.domain));
@@ -49,6 +51,8 @@ template <class Make>
 auto made(const std::string& what, Make&& make) {
   try {
     return std::forward<Make>(make)();
+  } catch (const AdapterError&) {
+    throw;
   } catch (const std::exception& error) {
     throw AdapterError("rclcpp: " + what + ": " + error.what());
   }

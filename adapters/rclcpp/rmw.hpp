@@ -53,6 +53,10 @@ inline constexpr const char* no_segment = "/";
   return waited ? Published::timed_out : Published::failed;
 }
 
+[[nodiscard]] inline bool over_dds_security(const std::string& rmw) {
+  return over_fastdds(rmw) || rmw.find("cyclonedds") != rmw.npos;
+}
+
 /// What an RMW takes between two processes of a host.
 [[nodiscard]] inline Transport network(const std::string& rmw) {
   Transport transport;
@@ -64,7 +68,19 @@ inline constexpr const char* no_segment = "/";
     transport.best_effort_carrier = "udp";  // its best-effort writers take the first of its transports
     transport.segments = {"fastrtps_*"};
   }
+  if (over_dds_security(rmw)) {
+    transport.security = {Security::none, Security::authenticated, Security::signed_, Security::encrypted};
+    transport.permissions = true;
+  } else {
+    transport.security_why = "whether this RMW takes an SROS2 keystore is not known here";
+  }
   return transport;
+}
+
+/// What protects a trial. ROS 2 tells nothing of it: what an RMW over DDS sets, which goes on with all of it or, under Enforce, not at
+/// all.
+[[nodiscard]] inline std::string protected_by(const std::string& words) {
+  return "SROS2, strategy Enforce, " + words + ": DDS Security (PKI-DH, Access-Permissions, AES-GCM-GMAC)";
 }
 
 /// rclcpp's own communication within a process.
@@ -76,6 +92,7 @@ inline constexpr const char* no_segment = "/";
   transport.segments = {no_segment};
   transport.receive = {"listen"};  // a message of this kind never reaches take()
   transport.keep_all = false;
+  transport.security_why = "what stays within a process is not encrypted";
   return transport;
 }
 

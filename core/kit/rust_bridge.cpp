@@ -269,4 +269,6 @@ std::vector<std::string> RustAdapter::notes() const {
 
 std::string RustAdapter::protected_by() const { return rust::words_of(calls().protected_by, adapter_); }
 
+std::string RustAdapter::refusals() const { return rust::words_of(calls().refusals, adapter_); }
+
 }  // namespace middlemark::kit

@@ -120,6 +120,7 @@ struct AdapterCalls {
   Make server;
   void (*notes)(void* adapter, Reader note);
   void (*protected_by)(void* adapter, Reader words);
+  void (*refusals)(void* adapter, Reader words);
   void (*close)(void* adapter);
 };
 
@@ -232,6 +233,7 @@ class RustAdapter {
   }
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] std::string protected_by() const;
+  [[nodiscard]] std::string refusals() const;
 
  protected:
   void* adapter_;

@@ -125,6 +125,17 @@ TEST(Rmw, fast_dds_is_seen_by_its_segments_and_the_others_by_the_network) {
   EXPECT_EQ(network("rmw_zenoh_cpp").carrier, "tcp");
 }
 
+TEST(Rmw, an_rmw_over_dds_has_every_level_and_another_none_and_the_reason) {
+  for (const char* const rmw : {"rmw_fastrtps_cpp", "rmw_cyclonedds_cpp"}) {
+    EXPECT_EQ(network(rmw).security.size(), 4U) << rmw;
+    EXPECT_TRUE(network(rmw).permissions) << rmw;
+  }
+  for (const Transport& bare : {network("rmw_zenoh_cpp"), within_process()}) {
+    EXPECT_EQ(bare.security, std::vector<Security>{Security::none});
+    EXPECT_NE(bare.security_why, "");
+  }
+}
+
 TEST(Rmw, a_message_beyond_fast_dds_s_segment_is_told_with_the_remedy) {
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
   unsetenv("FASTDDS_DEFAULT_PROFILES_FILE");

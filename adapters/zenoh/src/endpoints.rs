@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
-use middlemark_adapter::{Error, Result, Settings, AS_IT_COMES};
+use middlemark_adapter::{Error, Result, Security, Settings, AS_IT_COMES};
 
 pub struct Meeting {
     /// zenoh's endpoint.
@@ -36,8 +36,15 @@ fn own_endpoint(settings: &Settings) -> Result<String> {
                 TcpListener::bind((address, 0)).and_then(|free| free.local_addr())
             };
             let place = place.map_err(|error| Error::from(format!("zenoh: no free port at {address}: {error}")))?;
-            let how = if udp && settings.reliable() { "?rel=1" } else { "" };
-            Ok(format!("{}/{place}{how}", if udp { "udp" } else { "tcp" }))
+            let secure = settings.security != Security::None;
+            Ok(match (udp, secure, settings.reliable()) {
+                (false, false, _) => format!("tcp/{place}"),
+                (false, true, _) => format!("tls/{place}"),
+                (true, false, true) => format!("udp/{place}?rel=1"),
+                (true, false, false) => format!("udp/{place}"),
+                (true, true, true) => format!("quic/{place}"),
+                (true, true, false) => format!("quic/{place}?rel=0"),
+            })
         }
         _ => {
             let path = format!("{}/zenoh.{}.sock", settings.scratch, std::process::id());

@@ -2,6 +2,8 @@
 
 mod alive;
 mod endpoints;
+mod heard;
+mod protection;
 mod receiver;
 mod sender;
 mod session;
@@ -10,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_adapter::{
-    Adapter, Description, NativeType, Reliability, RequestReply, Result, Settings, Topic, Transport, AS_IT_COMES,
+    Adapter, Description, NativeType, Reliability, RequestReply, Result, Security, Settings, Topic, Transport,
+    AS_IT_COMES,
 };
 use zenoh::query::{Query, Reply};
 use zenoh::sample::Sample;
@@ -75,6 +78,12 @@ impl Adapter for Zenoh {
             max_depth: Some(100_000), // a ring has all of its places from the start, some 300 bytes each
             ..Transport::default()
         };
+        let protected = |name, carrier| Transport {
+            security: vec![Security::None, Security::Encrypted],
+            security_why: "TLS always encrypts, and a password (usrpwd) proves one end alone",
+            permissions: true,
+            ..transport(name, carrier)
+        };
         let version = zenoh::GIT_VERSION.trim_start_matches('v');
         Description {
             name: "zenoh",
@@ -85,23 +94,37 @@ impl Adapter for Zenoh {
             residue: vec!["/dev/shm/*.zenoh".into()],
             native: Native::table(),
             transports: vec![
-                transport("tcp", "tcp"),
-                transport("udp", "udp"),
-                transport("unix", "unix-socket"),
+                protected("tcp", "tcp"),
+                protected("udp", "udp"),
+                Transport { security_why: "TLS goes over TCP and QUIC only", ..transport("unix", "unix-socket") },
                 Transport {
                     segments: vec!["*.zenoh".into()],
                     loan: vec![false, true],
                     varying_sizes: false, // its memory is taken from the pool before the length is known
+                    security_why: "zenoh encrypts links, not shared memory",
                     ..transport("shm", "shared-memory")
                 },
-                Transport { processes: vec![1], ..transport("intraprocess", "process-memory") },
-                Transport { segments: vec!["*.zenoh".into()], processes: vec![1, 2], ..transport(AS_IT_COMES, "any") },
+                Transport {
+                    processes: vec![1],
+                    security_why: "what stays within a process is not encrypted",
+                    ..transport("intraprocess", "process-memory")
+                },
+                Transport {
+                    segments: vec!["*.zenoh".into()],
+                    processes: vec![1, 2],
+                    security_why: "as it comes it protects nothing",
+                    ..transport(AS_IT_COMES, "any")
+                },
             ],
+            credentials: vec!["x509"],
             ..Description::default()
         }
     }
 
     fn open(settings: &'static Settings) -> Result<Self> {
+        if settings.security != Security::None {
+            heard::listen();
+        }
         // Where nobody listens to zenoh's log, every message asks for a listener again; so somebody does, and hears nothing unless
         // RUST_LOG says otherwise.
         zenoh::init_log_from_env_or("off");
@@ -116,6 +139,14 @@ impl Adapter for Zenoh {
         self.session.declared("a subscriber of", topic, Receiver::subscriber(&self.session, topic, index))
     }
 
+    fn protected_by(&self) -> String {
+        self.session.protection.as_ref().map_or_else(String::new, |it| it.words(&self.session.zenoh))
+    }
+
+    fn refusals(&self) -> String {
+        heard::refusals()
+    }
+
     fn notes(&self) -> Vec<String> {
         let Session { settings, pool_bytes, .. } = *self.session;
         if self.session.native.file.is_some() {
@@ -124,8 +155,13 @@ impl Adapter for Zenoh {
                     .into(),
             ];
         }
-        if settings.transport == "udp" && settings.reliability == Reliability::Reliable {
-            return vec!["zenoh's reliable UDP is QUIC without encryption".into()];
+        if settings.transport == "udp" {
+            let reliable = settings.reliability == Reliability::Reliable;
+            return match (settings.security, reliable) {
+                (Security::None, true) => vec!["zenoh's reliable UDP is QUIC without encryption".into()],
+                (Security::None, false) | (_, true) => Vec::new(),
+                (_, false) => vec!["encrypted datagrams are QUIC's: against plain UDP they cost QUIC too".into()],
+            };
         }
         let messages = pool_bytes / settings.message_bytes;
         if pool_bytes == 0 || messages >= 256 {

@@ -12,6 +12,7 @@ use zenoh::{Config, Wait};
 
 use crate::alive::Alive;
 use crate::endpoints::Meeting;
+use crate::protection::Protection;
 use crate::Native;
 
 type Pool = ShmProvider<PosixShmProviderBackend>;
@@ -25,6 +26,8 @@ pub struct Session {
     pub native: Native,
     /// Of shared memory that this process sends from; 0: messages do not go there.
     pub pool_bytes: usize,
+    /// None: nothing is to protect the trial.
+    pub protection: Option<Protection>,
 }
 
 impl Session {
@@ -36,7 +39,8 @@ impl Session {
         let shared = pooled || (settings.comes_as_it_is() && !settings.one_process);
         let _turn = shared.then(|| take_turn(settings)).transpose()?;
         let meeting = (!settings.one_process).then(|| Meeting::of(settings)).transpose()?;
-        let config = configuration(settings, &native, pool_bytes, meeting.as_ref())?;
+        let protection = Protection::of(settings, &native)?;
+        let config = configuration(settings, &native, pool_bytes, meeting.as_ref(), protection.as_ref())?;
         let opened = || -> zenoh::Result<_> {
             let zenoh = zenoh::open(config).wait()?;
             let lends = pooled && settings.loan;
@@ -49,7 +53,7 @@ impl Session {
         };
         let place = meeting.as_ref().map_or("no endpoint", |meeting| &meeting.listen);
         let (zenoh, pool, alive) = opened().map_err(|error| failed(settings, "open a session at", place, error))?;
-        Ok(Self { zenoh, alive, pool, settings, native, pool_bytes })
+        Ok(Self { zenoh, alive, pool, settings, native, pool_bytes, protection })
     }
 
     /// zenoh falls back to the link alone, and says nothing, when a peer cannot see its shared memory.
@@ -93,7 +97,13 @@ fn without_place(error: &zenoh::Error) -> String {
     words.rsplit_once(" at /").map_or(words.as_str(), |(said, _)| said).to_owned()
 }
 
-fn configuration(settings: &Settings, native: &Native, pool_bytes: usize, meeting: Option<&Meeting>) -> Result<Config> {
+fn configuration(
+    settings: &Settings,
+    native: &Native,
+    pool_bytes: usize,
+    meeting: Option<&Meeting>,
+    protection: Option<&Protection>,
+) -> Result<Config> {
     let mut config = match &native.file {
         None => Config::default(),
         Some(path) => Config::from_file(path)
@@ -130,6 +140,7 @@ fn configuration(settings: &Settings, native: &Native, pool_bytes: usize, meetin
         set("connect/endpoints", &format!("{:?}", meeting.connect))?;
     }
     native.config.iter().try_for_each(|(path, json5)| set(path, json5))?;
+    protection.map_or(Ok(()), |protection| protection.configure(&mut set))?;
     Ok(config)
 }
 

@@ -128,6 +128,7 @@ pub struct AdapterCalls {
     server: Option<Make>,
     notes: unsafe extern "C" fn(*mut c_void, Reader),
     protected_by: unsafe extern "C" fn(*mut c_void, Reader),
+    refusals: unsafe extern "C" fn(*mut c_void, Reader),
     close: unsafe extern "C" fn(*mut c_void),
 }
 
@@ -302,6 +303,10 @@ impl AdapterCalls {
             let words = unsafe { with(adapter, String::new(), |adapter: &mut A, _| adapter.protected_by()) };
             into.tell(&words, "");
         }
+        unsafe extern "C" fn refusals<A: Adapter>(adapter: *mut c_void, into: Reader) {
+            let words = unsafe { with(adapter, String::new(), |adapter: &mut A, _| adapter.refusals()) };
+            into.tell(&words, "");
+        }
         Self {
             layout: LAYOUT,
             describe: describe::<A>,
@@ -314,6 +319,7 @@ impl AdapterCalls {
             server: None,
             notes: notes::<A>,
             protected_by: protected_by::<A>,
+            refusals: refusals::<A>,
             close: close::<A>,
         }
     }

@@ -40,6 +40,9 @@ impl Adapter for Fake {
     fn protected_by(&self) -> String {
         self.settings.credential(self.settings.identity.name(), ".key").display().to_string()
     }
+    fn refusals(&self) -> String {
+        "a stranger was refused".into()
+    }
 }
 
 impl RequestReply for Fake {
@@ -199,6 +202,7 @@ fn descriptions_and_notes_are_told() {
     assert_eq!(notes.texts(), ["one", "two"]);
     let mut words = Told::default();
     unsafe { (CALLS.protected_by)(adapter, words.reader()) };
-    assert_eq!(words.texts(), ["/certs/receiver.key"]);
+    unsafe { (CALLS.refusals)(adapter, words.reader()) };
+    assert_eq!(words.texts(), ["/certs/receiver.key", "a stranger was refused"]);
     unsafe { (CALLS.close)(adapter) };
 }

@@ -105,6 +105,11 @@ pub trait Adapter: Sized {
     fn protected_by(&self) -> String {
         String::new()
     }
+    /// What the middleware has said of whom it did not let in, or of what else went wrong; empty: nothing. Asked once, when peers
+    /// were not found in time; it becomes part of the trial's error.
+    fn refusals(&self) -> String {
+        String::new()
+    }
 }
 
 /// Optional: request and reply as the middleware itself has them. Both ends are two halves, for one is used while the other visits;
