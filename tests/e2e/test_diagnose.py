@@ -1,6 +1,7 @@
 """A limit that is planted is named by the evidence, lifted for a trial, proved with a verdict, and put back."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,6 +108,11 @@ def test_shared_memory_that_is_too_small_is_named_and_lifted(bench: Bench) -> No
     assert "1536×4096" in tried.err, "it is put back"
 
 
+def lifted(said: str) -> bool:
+    """Say whether a verdict is sure: of what was sent in time, or of the latency."""
+    return re.search(r"received [\d.]+ % → [\d.]+ % \(better in|p50 -[\d.]+ % \(faster", said) is not None
+
+
 @pytest.mark.full  # its roles take both processors of a small machine for seconds, from other tests too
 @needs_root
 @needs("cyclonedds")
@@ -123,8 +129,8 @@ def test_a_budget_that_stops_real_time_roles_is_named_and_lifted(bench: Bench, g
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_rt", str(budget), "200000")
     said = here.tried(ended, "cgroup_rt")
-    assert said.startswith(f"{budget} 200000 → {limit['after']}: cyclonedds udp at 1 KiB, p50 -")
-    assert "(faster" in said
+    assert said.startswith(f"{budget} 200000 → {limit['after']}: cyclonedds udp at 1 KiB, ")
+    assert lifted(said), said
     assert budget.read_text().strip() == "200000", "it is put back"
 
 
@@ -140,8 +146,8 @@ def test_a_groups_quota_is_named_and_lifted(bench: Bench, group: Path) -> None:
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_cpu", str(quota), "15000")
     assert "quota of" in limit["sentence"]
     said = here.tried(ended, "cgroup_cpu", trials=10)
-    assert said.startswith(f"{quota} 15000 → -1: cyclonedds udp at 1 KiB, p50 -")
-    assert "(faster" in said
+    assert said.startswith(f"{quota} 15000 → -1: cyclonedds udp at 1 KiB, ")
+    assert lifted(said), said
     assert quota.read_text().strip() == "15000", "it is put back"
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from middlemark.stats.result import CellResult
 
 MOST_SENTENCES = 3
+ALL = 0.999
+"""Of a share of messages: two trials of one rate and duration may differ by a message."""
 MOST_CELLS = 6
 """Of the rows that a limit holds back, so many are tried: those that it holds back most."""
 
@@ -105,10 +107,10 @@ def _verdict(run: "MeasuredRun", before: "CellResult", after: "CellResult", lift
     if before.failed_trials or after.failed_trials:
         done = [f"{each.trials} of {each.trials + each.failed_trials}" for each in (before, after)]
         parts.append(f"measured in {done[0]} → {done[1]} trials")
-    of = [_received(run, each.cell) for each in (before, after)]
+    of = _received(run, (before.cell, after.cell))
     rounds = sorted(of[0].keys() & of[1].keys())
     shares = [statistics.fmean(some[number] for number in rounds) if rounds else 1.0 for some in of]
-    if min(shares) < 1:
+    if min(shares) < ALL:
         parts.append(
             f"received {_percent(shares[0])} → {_percent(shares[1])} ({_sure([of[1][n] - of[0][n] for n in rounds])})"
         )
@@ -116,17 +118,26 @@ def _verdict(run: "MeasuredRun", before: "CellResult", after: "CellResult", lift
     return f"{named(before.cell)}, {'; '.join(parts) or 'nothing could be measured on both sides'}."
 
 
-def _received(run: "MeasuredRun", cell: Cell) -> dict[int, float]:
-    """Return the share of its messages that arrived, by round; of a trial that failed nothing did."""
-    index = run.file.plan.cells.index(cell)
-    found = {}
-    for each in (summary.outcome for summary in run.trials[index]):
-        counts = counts_of(each)
-        if each.failed is not None:
-            found[each.number] = 0.0
-        elif counts is not None and counts.sent:
-            expected = sum(some.expected for some in each.subscribers) or counts.sent
-            found[each.number] = max(0.0, 1 - counts.lost / expected)
+def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float]]:
+    """Return the share of its messages that arrived, by round, of each cell; of a trial that failed nothing did.
+
+    Of a rate these are the messages of the trial that sent most of them: what was not sent in time did not arrive.
+    """
+    trials = [[each.outcome for each in run.trials[run.file.plan.cells.index(cell)]] for cell in cells]
+    counted = [(outcome, counts_of(outcome)) for some in trials for outcome in some]
+    most = max((counts.sent for _, counts in counted if counts), default=0)
+    found = []
+    for cell, outcomes in zip(cells, trials, strict=True):
+        shares = {}
+        for outcome in outcomes:
+            counts = counts_of(outcome)
+            if outcome.failed is not None:
+                shares[outcome.number] = 0.0
+            elif counts is not None and counts.sent:
+                expected = sum(each.expected for each in outcome.subscribers) or counts.sent
+                sent = 1.0 if isinstance(cell.rate, str) else counts.sent / most
+                shares[outcome.number] = max(0.0, 1 - counts.lost / expected) * sent
+        found.append(shares)
     return found
 
 
