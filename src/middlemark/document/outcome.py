@@ -16,7 +16,7 @@ from middlemark.stats.verdict import MARGIN, Verdict
 from middlemark.stats.warnings.cells import SERIOUS
 
 WIDEST = 1 / 3
-"""Those that surely differ by no more tie when nothing more is measured; by how much is told, and what would tell more."""
+"""Those that surely differ by no more tie when nothing more is measured; told are by how much, and what tells more."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
