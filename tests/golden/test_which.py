@@ -25,7 +25,7 @@ FIELD = {
     "rigel": Truth(400.0, scatter=0.2),
 }
 ALIKE = {**FIELD, "vega": Truth(50.4), "lyra": Truth(50.0)}
-NEAR = {**FIELD, "vega": Truth(50.5, scatter=0.15), "lyra": Truth(50.0, scatter=0.15)}
+NEAR = {**FIELD, "vega": Truth(50.5, scatter=0.4), "lyra": Truth(50.0, scatter=0.4)}
 LATE = {**FIELD, "lyra": Truth(50.0, late=0.04), "vega": Truth(60.0)}
 
 
@@ -85,8 +85,10 @@ def test_those_that_surely_differ_by_little_tie_when_the_time_is_spent(tmp_path:
     close = {**FIELD, "lyra": Truth(50.0, scatter=0.06), "vega": Truth(51.0, scatter=0.06)}
     folder = race(tmp_path, close, budget_s=30.0)
     found = answer(folder)
-    assert (found.verdict, len(found.answer), found.settles) == ("tie", 2, None)
-    assert 0.05 < found.within <= 0.1
+    assert (found.verdict, len(found.answer)) == ("tie", 2)
+    assert 0.05 < found.within <= 1 / 3
+    assert found.settles is not None
+    assert found.settles.startswith("middlemark which --size 1k --rate 1000 --adapter lyra,vega"), "more can be told"
     assert f"they differ by less than {found.within:.0%}.".replace("%", " %") in screen(folder)
 
 

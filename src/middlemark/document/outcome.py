@@ -15,8 +15,8 @@ from middlemark.stats.race import FINALISTS
 from middlemark.stats.verdict import MARGIN, Verdict
 from middlemark.stats.warnings.cells import SERIOUS
 
-WIDEST = 0.1
-"""Those that surely differ by no more tie when nothing more is measured; by how much is told."""
+WIDEST = 1 / 3
+"""Those that surely differ by no more tie when nothing more is measured; told are by how much, and what tells more."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -40,6 +40,11 @@ class Outcome(msgspec.Struct, frozen=True):
     def of(self, *verdicts: Verdict | None) -> Sequence[Row]:
         """Return the others of which that is the verdict; None: they were not compared."""
         return [row for row, each in self.beside if (each.judged.verdict if each else None) in verdicts]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more trials could tell more: nothing is decided, or a tie is a wide one."""
+        return self.verdict == "undecided" or (self.verdict == "tie" and self.within > MARGIN)
 
     @property
     def level(self) -> Sequence[Row]:

@@ -308,7 +308,7 @@ def _warnings(answer: Sequence[Candidate]) -> tuple[RunWarning, ...]:
 
 def _settles(told: Raced, run: MeasuredRun, judged: JudgedDocument) -> str | None:
     """Return the command that goes on with what is open: of those it is open between, with the time they need."""
-    if told.verdict != "undecided":
+    if told.verdict != "undecided" and not (told.verdict == "tie" and told.within > MARGIN):
         return None
     if len(run.outcomes) < run.planned_trials:
         return shlex.join(["middlemark", "run", "--resume", str(run.folder)])

@@ -188,9 +188,9 @@ def _settling(
     """Return the command that measures again what is open, often enough, and its seconds; None: no number would do."""
     few = not contest.tellable or contest.has_lower_unjudged
     needed = TRIALS if few else _wanted(outcome)
-    if outcome.verdict != "undecided" or needed is None:
+    if not outcome.is_open or needed is None:
         return None, None
     best = contest.ranked[0]
-    open_ = contest.ranked if few else [best, *outcome.open]
+    open_ = contest.ranked if few else [best, *outcome.open, *(outcome.level if outcome.verdict == "tie" else [])]
     beside = [floor] if floor else []
     return settling(document, open_, beside, needed, {"size", *levels}) or (None, None)
