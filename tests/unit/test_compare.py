@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -351,6 +352,22 @@ def test_who_has_one_reliability_only_stands_in_the_same_block(tmp_path: Path) -
     lines = asked(write(tmp_path, figures), "--by", "adapter").stdout.splitlines()
     assert [" ".join(line.split()[:2]) for line in lines[2:5]] == ["socket socket", "ring ring", "lyra udp"]
     assert lines[1] == "1 KiB"
+
+
+def test_who_has_one_level_only_stands_beside_every_level_of_the_others(tmp_path: Path) -> None:
+    figures = {
+        cell(adapter="ring", transport="ring"): 40_000,
+        cell(adapter="ring", transport="ring", loan=True): 30_000,
+        cell(adapter="lyra"): 45_000,
+        cell(adapter="lyra", loan=True): 44_000,
+        cell(adapter="loaner", transport="pool", loan=True): 20_000,
+    }
+    found = Counter(frozenset((row["a"], row["b"])) for row in rows(write(tmp_path, figures), "--by", "adapter"))
+    assert found == {
+        frozenset(("lyra udp", "ring ring")): 2,
+        frozenset(("loaner pool", "ring ring")): 2,
+        frozenset(("loaner pool", "lyra udp")): 2,
+    }, "at each level, and the one that always loans beside all four"
 
 
 PLACED = {

@@ -16,7 +16,7 @@ LYRA, VEGA, DENEB = cell("lyra"), cell("vega"), cell("deneb")
 
 def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
     draw = random.Random(seed)
-    return [middle * draw.lognormvariate(0, 0.3) for _ in range(trials)]
+    return [middle * draw.lognormvariate(0, 0.5) for _ in range(trials)]
 
 
 def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_floor() -> None:

@@ -14,7 +14,7 @@ from middlemark.document.words import WORDS, is_contradicted
 from middlemark.model.cell import EXPERIMENT, FACTORS
 from middlemark.stats.floors import by_rate
 from middlemark.stats.interval import FEWEST
-from middlemark.stats.pairings import with_levels_of_others
+from middlemark.stats.pairings import at_levels_of_others
 
 MOST = 8
 """More sentences are no answer; the figures below have the rest."""
@@ -89,8 +89,8 @@ def every_contest(rows: Sequence[Row], by: str = "p50") -> list[list[Contest]]:
     together = len({each.result.cell.adapter for each in subjects}) == 1
     groups: dict[tuple[object, ...], dict[int, list[Row]]] = {}
     carriers: dict[tuple[object, ...], dict[object, None]] = {}
-    cells = with_levels_of_others([each.result.cell for each in subjects])
-    for row, cell in zip(subjects, cells, strict=True):
+    stand = at_levels_of_others([each.result.cell for each in subjects])
+    for row, (cell, *_) in zip(subjects, stand, strict=True):
         if "size" not in cell.unknown and cell.workload is None:
             alike = () if together else tuple(getattr(cell, each) for each in _ALIKE)
             experiment = (row.run, *alike, *(getattr(cell, each) for each in _EXPERIMENT))

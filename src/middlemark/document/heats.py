@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from middlemark.model.plan import Race
 from middlemark.model.run import Run
-from middlemark.stats.candidates import Attempts, Place, attempt, heats
+from middlemark.stats.candidates import Attempts, Heat, Place, attempt, heats
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 
 ByCell = Mapping[int, Sequence[TrialSummary]]
@@ -15,7 +15,7 @@ def places_of(run: Run, trials: ByCell, samples: SamplesOf, kept: KeptOf) -> Map
     race = run.file.plan.race
     if race is None:
         return {}
-    found = heats(race, attempts_of(run, race, trials, samples, kept), whole_rounds(run))
+    found = standings(run, race, attempts_of(run, race, trials, samples, kept))
     return {
         cell: Place(number, heat.left.get(cell))
         for number, (cells, heat) in enumerate(zip(race.heats, found, strict=True))
@@ -37,7 +37,12 @@ def attempts_of(run: Run, race: Race, trials: ByCell, samples: SamplesOf, kept: 
     }
 
 
-def whole_rounds(run: Run) -> int:
+def standings(run: Run, race: Race, attempts: Attempts) -> tuple[Heat, ...]:
+    """Return how each race stands after what was measured; one whose time is spent has its last look."""
+    return heats(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
+
+
+def _whole_rounds(run: Run) -> int:
     """Return the number of the last round of which, and before which, every trial has ended."""
     ended = {each.order for each in run.outcomes}
     lacking = [each.number for each in run.file.plan.trials if each.order not in ended]

@@ -15,8 +15,10 @@ from middlemark.stats.race import FINALISTS
 from middlemark.stats.verdict import MARGIN, Verdict
 from middlemark.stats.warnings.cells import SERIOUS
 
-WIDEST = 1 / 3
+NEAR = 0.1
 """Those that surely differ by no more tie when nothing more is measured; told are by how much, and what tells more."""
+WIDEST = 1 / 3
+"""The same of those that may be alike: the interval of each difference holds 0."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -75,19 +77,22 @@ def outcome_of(contest: Contest, judged: JudgedDocument) -> Outcome:
     else:
         staying = [each for _, each in beside if each is None or each.judged.verdict is not Verdict.WORSE]
         within = apart(staying)
-        verdict = "tie" if len(staying) < FINALISTS and within <= WIDEST else "undecided"
+        verdict = "tie" if len(staying) < FINALISTS and within < math.inf else "undecided"
     doubtful = any(map(doubt_of, contest.contenders))
     return Outcome(verdict, verdict in ("best", "tie") and not doubtful, beside, contest.gone, within)
 
 
 def apart(beside: Iterable[Comparison | None]) -> float:
-    """Return by what part they surely differ at most from the first, in whole percent: the farthest of all ends."""
-    farthest = 0.0
+    """Return by what part they surely differ at most from the first, in whole percent; infinite: too much for a tie."""
+    farthest, alike = 0.0, True
     for each in beside:
         if each is None or each.judged.low is None or each.judged.high is None:
             return math.inf
         farthest = max(farthest, -math.log1p(each.judged.low), math.log1p(each.judged.high))
-    return max(math.ceil(100 * math.expm1(farthest)) / 100, MARGIN) if farthest < 1 else math.inf
+        alike = alike and each.judged.low <= 0 <= each.judged.high
+    if farthest > math.log1p(WIDEST if alike else NEAR):
+        return math.inf
+    return max(math.ceil(100 * math.expm1(farthest)) / 100, MARGIN)
 
 
 def doubt_of(row: Row) -> str:

@@ -10,9 +10,9 @@ from typing import Literal
 import msgspec
 
 from middlemark.document.document import Document, MeasuredRun, Row
-from middlemark.document.heats import attempts_of, whole_rounds
+from middlemark.document.heats import attempts_of, standings
 from middlemark.document.judged import JudgedDocument
-from middlemark.document.outcome import WIDEST, apart
+from middlemark.document.outcome import apart
 from middlemark.document.rows import latency_of, per_message_ns
 from middlemark.document.runs import command_of
 from middlemark.model.cell import Cell
@@ -20,7 +20,7 @@ from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Race
 from middlemark.model.times import Summary
 from middlemark.model.units import format_seconds, typed_size
-from middlemark.stats.candidates import Attempt, Attempts, Heat, Left, heats, holds, raced_by
+from middlemark.stats.candidates import Attempt, Attempts, Heat, Left, holds, raced_by
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.noise import DISTURBED
 from middlemark.stats.quantiles import samples_needed
@@ -144,7 +144,7 @@ def races(document: Document, run: MeasuredRun, judged: JudgedDocument | None = 
         raise ValueError("the run is no race")
     attempts = attempts_of(run, race, dict(enumerate(run.trials)), run.samples, run.kept)
     judged = judged or JudgedDocument(document)
-    stand = heats(race, attempts, whole_rounds(run))
+    stand = standings(run, race, attempts)
     return tuple(
         _raced(document, judged, run, race, attempts, cells, heat)
         for cells, heat in zip(race.heats, stand, strict=True)
@@ -168,7 +168,7 @@ def _raced(
     within = MARGIN
     if verdict == "undecided" and not cut_short and not open_to and 2 <= len(heat.running) <= FINALISTS:
         far = apart(_compared(judged, rows, heat.running[0], each) for each in heat.running[1:])
-        if far <= WIDEST and all(holds([*attempts[each].values()]) for each in heat.running):
+        if far < math.inf and all(holds([*attempts[each].values()]) for each in heat.running):
             verdict, within = "tie", far
     answer = [candidates[index] for index in (*heat.running, *open_to) if candidates[index].figure is not None]
     if verdict == "undecided":

@@ -142,13 +142,15 @@ def _latencies(
     return [each["round_trip_ns"] + each["late_ns"] for each in (trips if alone is None else [alone])]
 
 
-def heats(race: Race, attempts: Attempts, rounds: int) -> tuple[Heat, ...]:
-    """Return how each race stands after so many rounds, all trials of which have ended."""
-    return tuple(
+def heats(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -> tuple[Heat, ...]:
+    """Return how each race stands after so many rounds, all trials of which have ended. ``spent``: no more come."""
+    found = []
+    for cells in race.heats:
         # Where there is nothing to choose one round shows that it works; a question is asked as it was planned.
-        _run(cells, attempts, rounds, 1 if len(cells) == 1 and not race.question else FIRST_LOOK)
-        for cells in race.heats
-    )
+        fewest = 1 if len(cells) == 1 and not race.question else FIRST_LOOK
+        heat = _run(cells, attempts, rounds, fewest)
+        found.append(_after(heat, attempts, heat.rounds, fewest, last=True) if spent and not heat.ended else heat)
+    return tuple(found)
 
 
 def due_of(race: Race, found: Sequence[Heat], rounds: int) -> list[Heat]:
@@ -174,8 +176,8 @@ def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int) -> 
     return heat
 
 
-def _after(heat: Heat, attempts: Attempts, number: int, fewest: int) -> Heat:
-    """Return the heat after that round; it ends after ``fewest`` at the earliest."""
+def _after(heat: Heat, attempts: Attempts, number: int, fewest: int, *, last: bool = False) -> Heat:
+    """Return the heat after that round, after which there may be no other; it ends after ``fewest`` at the earliest."""
     known = {each: {at: one for at, one in attempts.get(each, {}).items() if at <= number} for each in heat.running}
     left: dict[int, Left] = {each: why for each, of in known.items() if (why := _leaves([*of.values()])) is not None}
     running = [each for each in heat.running if each not in left]
@@ -192,7 +194,7 @@ def _after(heat: Heat, attempts: Attempts, number: int, fewest: int) -> Heat:
     for some in (whole, timed) if len(whole) < len(timed) else (timed,):
         due = {each: of for each, of in some.items() if each not in left}
         if holding & due.keys():
-            now = standing(due, leaders=holding)
+            now = standing(due, leaders=holding, last=last)
             left |= {each: "slower" for each in running if each in now.left}
             order, ended = [*now.running], now.ended
     running = sorted(

@@ -44,17 +44,19 @@ def by_factors(sides: Sequence[Side], factors: Sequence[str], baseline: Selectio
     if VERSION in factors:
         cells = [msgspec.structs.replace(each, adapter=adapter_of(each.adapter)) for each in cells]
     groups: dict[tuple[object, ...], list[Side]] = {}
-    for each, cell in zip(sides, with_levels_of_others(cells) if "adapter" in factors else cells, strict=True):
+    stand = at_levels_of_others(cells) if "adapter" in factors else [[each] for each in cells]
+    for each, some in zip(sides, stand, strict=True):
         if all(_is_known(each, factor) for factor in factors):
-            groups.setdefault(_key(cell, hidden), []).append(each)
-    pairings = []
+            for cell in some:
+                groups.setdefault(_key(cell, hidden), []).append(each)
+    pairings: dict[tuple[int, int], Pairing] = {}
     for group in groups.values():
         for index, b in enumerate(group):
             for a in group[:index] if baseline is None else group:
                 known = baseline is None or selected(a, baseline)
                 if known and all(level(a, factor) != level(b, factor) for factor in factors):
-                    pairings.append(Pairing(a, b, (_name(a, factors), _name(b, factors))))
-    return pairings
+                    pairings[id(a), id(b)] = Pairing(a, b, (_name(a, factors), _name(b, factors)))
+    return [*pairings.values()]
 
 
 def _hidden(factors: Iterable[str]) -> tuple[str, ...]:
@@ -69,24 +71,31 @@ def _is_known(each: Side, factor: str) -> bool:
 _OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "middleware")
 
 
-def with_levels_of_others(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells as if each adapter had been asked for what most were, where it was measured at one level only.
+def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Return each cell as it stands among the others, whose adapter was measured at one level of a factor only.
 
-    A middleware that has nothing but best effort is still one to choose; its row says what it has.
+    Such a cell stands at every level of those that have several, the usual one first; where nobody has, at that one. A
+    middleware that has nothing but best effort, or but loans, is still one to choose; its row says what it has.
     """
-    changed = [*cells]
+    found = [[each] for each in cells]
     for field in _OF_MIDDLEWARE:
         levels: dict[str, set[Level]] = {}
         for each in cells:
             levels.setdefault(each.adapter, set()).add(getattr(each, field))
         counted = Counter(level for each in levels.values() for level in sorted(each, key=str))
         if len(counted) > 1:
-            usual = counted.most_common(1)[0][0]
-            changed = [
-                msgspec.structs.replace(each, **{field: usual}) if len(levels[each.adapter]) == 1 else each
-                for each in changed
+            several = set().union(*(each for each in levels.values() if len(each) > 1))
+            usual = [level for level, _ in counted.most_common()]
+            there = [level for level in usual if level in several] or usual[:1]
+            found = [
+                [
+                    msgspec.structs.replace(each, **{field: level})
+                    for each in some
+                    for level in (there if len(levels[each.adapter]) == 1 else [getattr(each, field)])
+                ]
+                for some in found
             ]
-    return changed
+    return found
 
 
 def _name(each: Side, factors: Sequence[str]) -> str:

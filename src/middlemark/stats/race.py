@@ -51,13 +51,18 @@ class AfterLook(msgspec.Struct, frozen=True):
 
 
 def standing(
-    figures: Mapping[Hashable, Figures], margin: float = MARGIN, leaders: Collection[Hashable] | None = None
+    figures: Mapping[Hashable, Figures],
+    margin: float = MARGIN,
+    leaders: Collection[Hashable] | None = None,
+    *,
+    last: bool = False,
 ) -> AfterLook:
     """Return who leaves after this round, of the candidates that ran in it (``figures`` holds only those).
 
     To be called after every round, with those that were running then. A round that one of them lacks counts for none.
     Who is slower by less than the margin stays. ``tie``: all that are left are surely within the margin of the leader.
-    ``leaders``: who may lead, at least one of them; None: everybody.
+    ``leaders``: who may lead, at least one of them; None: everybody. ``last``: the time is spent, no look follows, and
+    this one spends the error that is left. When that is depends on how long trials take, not on what they come to.
     """
     candidates = [*figures]
     rounds = sorted(set.intersection(*(set(each) for each in figures.values())))
@@ -73,9 +78,9 @@ def standing(
     leaving = _screened(values, differences, rivals, margin)
     if len(leaving) == len(rivals):  # that there is a winner is for the exact test to say
         leaving.remove(rivals[0])
-    if len(candidates) - len(leaving) <= FINALISTS:
+    if last or len(candidates) - len(leaving) <= FINALISTS:
         staying = [each for each in rivals if each not in leaving]
-        leaving |= _beaten(differences, staying, margin)
+        leaving |= _beaten(differences, staying, margin, last=last)
     staying = [each for each in rivals if each not in leaving]
     ended: Ended | None = None
     if not staying:
@@ -125,12 +130,15 @@ def _screened(values: Values, differences: Values, rivals: Sequence[int], margin
     return leaving
 
 
-def _beaten(differences: Values, rivals: Sequence[int], margin: float) -> set[int]:
-    """Return the finalists that the exact test calls slower, where this round is one of its looks."""
+def _beaten(differences: Values, rivals: Sequence[int], margin: float, *, last: bool) -> set[int]:
+    """Return the finalists that the exact test calls slower, where this round is one of its looks, or the last."""
     rounds = len(differences)
-    if rounds not in FINAL_LOOKS or not rivals:
+    spent = [
+        error for look, error in zip(FINAL_LOOKS, _FINAL, strict=True) if look == rounds or (last and look > rounds)
+    ]
+    if not spent or not rivals:
         return set()
-    level = _FINAL[FINAL_LOOKS.index(rounds)] / len(rivals)
+    level = sum(spent) / len(rivals)
     found = {each: signed_rank(list(differences[:, each])) for each in rivals}
     return {each for each, shift in found.items() if shift.shift > math.log1p(margin) and shift.p <= 2 * level}
 
