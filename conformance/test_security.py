@@ -21,7 +21,9 @@ PROTECTED = [
     if level != "none" and 2 in who.transport.processes
 ]
 PROVEN = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in PROTECTED]
-WHO = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in PROTECTED if not who.transport.companions]
+DIRECT = [(who, level) for who, level in PROTECTED if not who.transport.companions]
+WHO = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in DIRECT]
+PERMITTED = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in DIRECT if who.transport.permissions]
 UNSEEN = ("unix-socket", "message-queue")
 """Carriers that no capture sees."""
 
@@ -81,7 +83,7 @@ def test_its_proofs_hold(who: Contender, level: Security, pattern: str, course: 
 
 
 @pytest.mark.parametrize("ends", [("sender", "intruder"), ("intruder", "receiver")])
-@pytest.mark.parametrize(("who", "level"), [each for each in WHO if each.values[0].transport.permissions])
+@pytest.mark.parametrize(("who", "level"), PERMITTED)
 def test_an_intruder_without_permission_and_whoever_waits_for_it_meet_nobody(
     who: Contender, level: Security, ends: tuple[Identity, Identity], tmp_path: Path
 ) -> None:

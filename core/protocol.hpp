@@ -529,6 +529,8 @@ struct ReadyEvent {
   static constexpr std::string_view tag_field = "event", tag = "ready";
   /// From the topics being made to the peers being found; where subscribers join late, from their joining.
   std::uint64_t discovery_ns = 0;
+  /// Before that: from opening the middleware to the topics being made.
+  std::uint64_t opening_ns = 0;
   InForce placement;
   /// The adapter's own, of how the settings were carried out.
   std::vector<std::string> notes;
@@ -538,6 +540,7 @@ struct ReadyEvent {
 template <>
 inline constexpr auto fields_of<ReadyEvent> = std::tuple{
     Field{"discovery_ns", &ReadyEvent::discovery_ns, Presence::required},
+    Field{"opening_ns", &ReadyEvent::opening_ns, Presence::optional},
     Field{"placement", &ReadyEvent::placement, Presence::required},
     Field{"notes", &ReadyEvent::notes, Presence::required},
     Field{"protected_by", &ReadyEvent::protected_by, Presence::optional}};

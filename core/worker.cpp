@@ -95,7 +95,9 @@ class ControlledWorker {
     if (configuration.settings.reception == Reception::poll) raise_priority(configuration.placement, 1);
     // Threads inherit the name of the one that starts them: the middleware's, where it gives them none, are told apart so.
     pthread_setname_np(pthread_self(), about.name.substr(0, 15).c_str());
+    const std::uint64_t opening = monotonic_ns();
     session_ = parts_.open(configuration, clock_);
+    opening_ns_ = monotonic_ns() - opening;
     pthread_setname_np(pthread_self(), "control");
     const auto recalls = [](const TopicRequest& topic) { return topic.history > 0; };
     if (std::ranges::any_of(configuration.settings.topics, recalls)) {
@@ -139,6 +141,7 @@ class ControlledWorker {
       if (control_.closed()) return exit_abandoned;
     }
     raise_priority(placement, 0);  // what is read back is the roles' own
+    ready.opening_ns = opening_ns_;
     ready.placement = placed(placement);
     ready.notes = session_->notes();
     ready.protected_by = session_->protected_by();
@@ -261,6 +264,7 @@ class ControlledWorker {
   Clock clock_;
   AccountReader account_;
   std::unique_ptr<Session> session_;
+  std::uint64_t opening_ns_ = 0;
 };
 
 }  // namespace

@@ -214,6 +214,7 @@ class Measurement:
         ]
         self._know(
             discovery_ns=max(ready.discovery_ns for ready in sending),
+            handshake_ns=max(ready.opening_ns + ready.discovery_ns for ready in sending),
             notes=tuple(dict.fromkeys(note for ready in readies for note in ready.notes)),
             protected_by="; ".join(dict.fromkeys(each.protected_by for each in readies if each.protected_by)) or None,
             placed=tuple(

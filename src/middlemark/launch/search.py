@@ -165,6 +165,7 @@ class _Search:
             clock=outcome.clock,
             version=outcome.version,
             discovery_ns=outcome.discovery_ns,
+            handshake_ns=outcome.handshake_ns,
             notes=outcome.notes,
         )
 

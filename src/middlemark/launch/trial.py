@@ -142,6 +142,7 @@ async def observe_trial(
             clock=known.clock,
             version=known.version,
             discovery_ns=known.discovery_ns,
+            handshake_ns=known.handshake_ns,
             notes=known.notes,
         )
     else:

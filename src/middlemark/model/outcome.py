@@ -373,6 +373,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     measured_s: SecondsOrZero | None = None
     counts: TrialCounts | None = None
     discovery_ns: int | None = None
+    handshake_ns: int | None = None
+    """The same from opening the middleware on: some have proved who they are before there are topics."""
     first_sample_ns: int | None = None
     """From starting the first worker to the beginning of the first measured round trip, warm-up excluded."""
     clock: Clock | None = None

@@ -388,6 +388,8 @@ class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="rea
 
     discovery_ns: Count
     """From the topics being made to the peers being found; where subscribers join late, from their joining."""
+    opening_ns: Count = 0
+    """Before that: from opening the middleware to the topics being made."""
     placement: InForce
     notes: tuple[str, ...]
     """The adapter's own, of how the settings were carried out."""

@@ -22,7 +22,7 @@ Tell = Callable[[str], None]
 FORMATS = ("table", "json", "markdown")
 
 
-_USUAL = {"security": "p50,throughput,cpu,discovery"}
+_USUAL = {"security": "p50,throughput,cpu,handshake"}
 """The metrics of a comparison by that factor, where none is named; of others it is the median."""
 
 

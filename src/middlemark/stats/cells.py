@@ -117,7 +117,7 @@ def _result(
         counts=counts,
         carried_by=seen_to_carry(measured),
         discovery_ns=_median(each.discovery_ns for each in measured),
-        handshake_ns=_median(each.discovery_ns for each in measured if cell.security != "none"),
+        handshake_ns=_median(each.handshake_ns for each in measured),
         protected_by="; ".join(dict.fromkeys(each.protected_by for each in measured if each.protected_by)) or None,
         proof=next((each.proof for each in measured if each.proof), None),
         times_floor=None,

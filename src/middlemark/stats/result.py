@@ -384,7 +384,7 @@ class CellResult(Times, frozen=True, kw_only=True):
     proof: ProtectionProof | None = None
     """Whether they were seen to be in force; None: nothing protects it."""
     handshake_ns: float | None = None
-    """Of a cell with security its ``discovery_ns``, which the peers' proving who they are is part of."""
+    """From opening the middleware to the peers being found, which their proving who they are is part of."""
     noise: Noise | None = None
     """What the machine did meanwhile; None: nobody looked."""
     imported: Origin | None = None
