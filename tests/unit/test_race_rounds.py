@@ -1,5 +1,6 @@
 """The rounds of a race: who runs in the next one, who leaves for what reason, and what cannot be asked."""
 
+import msgspec
 import pytest
 from test_plan_order import plan_of
 
@@ -55,7 +56,7 @@ def test_the_next_round_has_those_that_are_due_and_is_drawn_the_same_again() -> 
 
 def test_nobody_leaves_before_two_rounds_and_then_the_slow_ones_do() -> None:
     field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(90, 3), 3: trials(200, 3), 4: trials(210, 3)}
-    assert stands(field, 1) == Heat((0, 1, 2, 3, 4), {}, None, 1)
+    assert stands(field, 1) == Heat((0, 1, 2, 3, 4), {}, None, 1, 1)
     now = stands(field)
     assert set(now.running) == {0, 1}
     assert now.left == {2: "slower", 3: "slower", 4: "slower"}
@@ -118,17 +119,36 @@ def test_races_of_one_run_are_decided_apart() -> None:
     assert set(second.running) == {2, 3}
 
 
-def test_a_race_of_few_waits_for_the_large_ones_after_its_first_look_until_those_had_two_verdicts() -> None:
+def test_a_race_of_few_waits_for_the_large_ones_after_its_first_look_and_has_the_rounds_of_one_verdict() -> None:
     race = Race(heats=((0, 1, 2), (3, 4, 5), (6,)), budget_s=1.0)
 
-    def due(rounds: int, *ended: str | None) -> list[int]:
-        found = [Heat(cells, {}, each, rounds) for cells, each in zip(race.heats, ended, strict=True)]  # type: ignore[arg-type]
-        return [each.running[0] for each in due_of(race, found, rounds)]
+    def due(rounds: int, *ended: str | None, had: int = 2) -> list[int]:
+        found = [
+            Heat(cells, {}, each, rounds, had if len(cells) == 1 else rounds)
+            for cells, each in zip(race.heats, ended, strict=True)
+        ]  # type: ignore[arg-type]
+        return [each.running[0] for each in due_of(race, found, rounds, "abcabca")]
 
-    assert due(1, None, None, None) == [0, 3, 6]
+    assert due(1, None, None, None, had=1) == [0, 3, 6]
     assert due(2, None, None, None) == [0, 3]
     assert due(11, None, None, None) == [0, 3]
     assert due(12, None, None, None) == [0, 3, 6]
+    assert due(20, None, None, None, had=8) == [0, 3]
     assert due(8, "best", None, None) == [3]
     assert due(8, "best", "tie", None) == [6]
+    assert due(20, "best", "tie", None, had=8) == []
     assert due(8, "best", "tie", "best") == []
+
+
+def test_the_ways_of_one_middleware_race_on_for_one_verdict_alone() -> None:
+    race = Race(heats=((0, 1, 2), (3, 4, 5)), budget_s=1.0)
+    ways, others = Heat((0, 1), {2: "slower"}, None, 5, 5), Heat((3, 4, 5), {}, None, 5, 5)
+    assert due_of(race, [ways, others], 5, "aabcde") == [others]
+    assert due_of(race, [ways, others], 5, "abbcde") == [ways, others]
+    assert due_of(race, [ways, msgspec.structs.replace(others, ended="tie")], 5, "aabcde") == [ways]
+    assert due_of(race, [msgspec.structs.replace(ways, had=8), others], 14, "aabcde") == [others]
+    assert due_of(Race(heats=((0, 1, 2),), budget_s=1.0), [Heat((0, 1), {}, None, 9, 9)], 9, "aaa") != [], (
+        "nothing else was asked"
+    )
+    question = msgspec.structs.replace(race, question=True)
+    assert due_of(question, [ways, others], 9, "aabcde") == [ways, others]

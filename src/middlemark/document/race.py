@@ -191,7 +191,7 @@ def _raced(
         settles=None,
         serious=tuple(dict.fromkeys(code for each in answer for code in _serious(each.row))),
         within=within,
-        why_open=_why_open(run, race, warnings, decided=heat.ended is not None),
+        why_open=_why_open(run, race, heat, warnings),
     )
     return msgspec.structs.replace(told, settles=_settles(told, run, judged))
 
@@ -216,13 +216,15 @@ def _ratios(own: Mapping[int, Attempt], leader: Mapping[int, Attempt]) -> list[f
     ]
 
 
-def _why_open(run: MeasuredRun, race: Race, warnings: Sequence[RunWarning], *, decided: bool) -> str:
+def _why_open(run: MeasuredRun, race: Race, heat: Heat, warnings: Sequence[RunWarning]) -> str:
     if len(run.outcomes) < run.planned_trials:
         return "the run was cut short"
-    if decided:
+    if heat.ended is not None:
         return "the verdict takes more rounds"
     disturbed = any(each.code == DISTURBED for each in warnings)
     where = " on a disturbed machine" if disturbed else ""
+    if not race.question:
+        return f"{heat.had} rounds do not tell{where}"
     return f"{format_seconds(race.budget_s).removesuffix(' 00 s')} spent{where}"
 
 

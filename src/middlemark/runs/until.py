@@ -82,7 +82,7 @@ class _Racing:
     def open(self, rounds: int) -> Open:
         found = heats(self._race, self._attempts, rounds)
         running = tuple(sorted(cell for each in found if each.ended is None for cell in each.running))
-        due = due_of(self._race, found, rounds)
+        due = due_of(self._race, found, rounds, [each.adapter for each in self._cells])
         return Open(running, due=[(*each.running, *self._alone(each.running[0])) for each in due])
 
     def _alone(self, candidate: int) -> Sequence[int]:

@@ -67,6 +67,9 @@ class Heat(msgspec.Struct, frozen=True):
     left: Mapping[int, Left]
     ended: Ended | Literal["none holds"] | None
     rounds: int
+    """The number of the last one that it had."""
+    had: int = 0
+    """How many it had."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -153,18 +156,24 @@ def heats(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -
     return tuple(found)
 
 
-def due_of(race: Race, found: Sequence[Heat], rounds: int) -> list[Heat]:
-    """Return the races that go on after so many rounds, of those that are not decided.
+def due_of(race: Race, found: Sequence[Heat], rounds: int, adapters: Sequence[str]) -> list[Heat]:
+    """Return the races that go on after so many rounds, of those that are not decided. ``adapters``: by cell.
 
-    One of less than half as many candidates as the largest (what works within one process only) gets the rounds of a
-    first look; then it waits until the larger ones are decided, or have had the rounds of two verdicts.
+    One of less than half as many candidates as the largest (what works within one process only) has the rounds of a
+    first look, and waits until the large ones are decided or have had the rounds of two verdicts; then it has those of
+    one. So does a race in which nothing is left but the ways of one middleware: which one is best is known.
     """
     most = max(map(len, race.heats))
-    undecided = [
-        (2 * len(cells) >= most, each) for cells, each in zip(race.heats, found, strict=True) if not each.ended
-    ]
-    due = [each for large, each in undecided if large or not FIRST_LOOK <= rounds < FINAL_LOOKS[1]]
-    return due or [each for _, each in undecided]
+    large: list[Heat] = []
+    small: list[Heat] = []
+    for cells, heat in zip(race.heats, found, strict=True):
+        ways = {adapters[each] for each in heat.running}
+        minor = 2 * len(cells) < most or len(ways) < min(2, len({adapters[each] for each in cells}))
+        if heat.ended is None:
+            (small if minor and not race.question else large).append(heat)
+    small = [each for each in small if each.had < FINAL_LOOKS[0]]
+    due = [each for each in small if each.had < FIRST_LOOK or rounds >= FINAL_LOOKS[1]]
+    return [*large, *due] or small
 
 
 def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int) -> Heat:
@@ -205,7 +214,7 @@ def _after(heat: Heat, attempts: Attempts, number: int, fewest: int, *, last: bo
         ended = "none holds"
     elif number < fewest or not holding.issuperset(running):
         ended = None
-    return Heat(tuple(running), {**heat.left, **left}, ended, number)
+    return Heat(tuple(running), {**heat.left, **left}, ended, number, heat.had + (not last))
 
 
 def holds(attempts: Collection[Attempt]) -> bool:
