@@ -1,6 +1,7 @@
 """A run with security: what protects each row, whose certificates it has, and that no key gets anywhere."""
 
 import json
+import re
 import signal
 import time
 from pathlib import Path
@@ -17,6 +18,14 @@ RUN = (
     *("run", "--adapter", "zeromq", "--transport", "tcp", "--size", "64", "--samples", "50", "--warmup", "10ms"),
     *("--trials", "2", "--no-floors", "--quiet"),
 )
+
+
+def test_the_first_lines_say_what_it_costs_and_whether_it_was_in_force(bench: Bench) -> None:
+    ended = bench.run(*RUN, "--security", "none,encrypted")
+    assert ended.code == 0, ended.err
+    first, second, *_ = ended.out.splitlines()
+    assert re.match(r"encrypted takes \d+\.\d+ \(zeromq tcp at 64 B\) to ", first)
+    assert "in force in all 1 protected rows" in ended.out
 
 
 def test_a_protected_row_says_what_protects_it_and_a_plain_one_that_nothing_does(bench: Bench) -> None:

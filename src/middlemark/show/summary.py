@@ -15,7 +15,7 @@ from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.words import plain, warning_name
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
-from middlemark.show import View, expectations, graphs
+from middlemark.show import View, expectations, graphs, levels
 from middlemark.show.lines import command_lines, hanging, printed, row_line, wrapped
 
 MOST_LINES = 40
@@ -48,10 +48,13 @@ def render(document: Document, view: View) -> str:
 
 
 def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
-    before = [*_answer(document, width)]
+    costs = levels.tables(document)
+    before = [*_answer(document, width, levels.sentences(document, costs, width))]
     after = [*_conclusions(document, width), *expectations.lines(document, width, _MOST_EXPECTED)]
     after += [Text(line) for each in limits for line in wrapped(each, width)]
     room = MOST_LINES - len(before) - len(after) - 1
+    if costs:
+        return [*before, *levels.lines(costs, width, room), Text(), *after]
     shown: list[Text] = []
     named: list[str] = []
     for at, matrix in enumerate(document.matrices):
@@ -85,13 +88,15 @@ def _figures(document: Document, width: int, most: int) -> list[str]:
     return [*lines[: most - len(more)], *more]
 
 
-def _answer(document: Document, width: int) -> Iterator[Text]:
+def _answer(document: Document, width: int, instead: Sequence[Text]) -> Iterator[Text]:
+    """Yield the answer, of which ``instead`` takes the place where there is some, and what was run."""
     run = document.runs[0]
     if busy := disturbed(document.rows):
         yield from (Text(line, style="bold yellow") for line in wrapped(plain(busy), width)[:2])
     first = document.matrices[0] if document.matrices else None
     yield from graphs.headlines(document, width)
-    if first is not None or not graphs.carries(document):
+    yield from instead
+    if not instead and (first is not None or not graphs.carries(document)):
         told = headline(first) if first else "No configuration has a figure that can stand beside another."
         yield from (Text(line, style="bold") for line in wrapped(told, width)[:4])
     sources = "; ".join(map(read_as, run.file.imported))

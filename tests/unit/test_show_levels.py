@@ -1,0 +1,84 @@
+"""What security costs stands on the first screen of a run with several levels, and whether it was in force."""
+
+from collections.abc import Mapping
+
+import msgspec
+from report_runs import Figures, cell, document_of, run_of, spread
+
+from middlemark.document import MeasuredRun
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import ProtectionProof
+from middlemark.show import View, summary
+from middlemark.stats.cells import results_of
+
+HOLDS = ProtectionProof(payload_not_seen=True, stranger_refused=True)
+LEAKS = ProtectionProof(payload_not_seen=False, stranger_refused=True)
+LYRA, VEGA = cell("lyra"), cell("vega")
+LOCKED, SEALED, SAFE = (
+    cell("lyra", security="signed"),
+    cell("lyra", security="encrypted"),
+    cell("vega", security="encrypted"),
+)
+FIGURES = {
+    cell("udp"): spread(16_000),
+    LYRA: spread(20_000),
+    LOCKED: spread(30_000),
+    SEALED: spread(40_000),
+    VEGA: spread(50_000),
+    SAFE: spread(50_500),
+}
+
+
+def proven(figures: Figures, proofs: Mapping[Cell, ProtectionProof]) -> MeasuredRun:
+    """Return a run of these cells, the first trial of each with its proof."""
+    run = run_of(figures)
+    for trials in run.trials:
+        first = trials[0]
+        proof = proofs.get(run.file.plan.cells[first.outcome.cell])
+        trials[0] = msgspec.structs.replace(first, outcome=msgspec.structs.replace(first.outcome, proof=proof))
+    results = results_of(run.file.plan, run.trials, {each.name: each for each in run.file.adapters})
+    return msgspec.structs.replace(run, results=results)
+
+
+def screen(figures: Figures, proofs: Mapping[Cell, ProtectionProof]) -> list[str]:
+    return summary.render(document_of(proven(figures, proofs)), View(width=100)).splitlines()
+
+
+def test_the_first_lines_say_what_each_level_costs_and_that_it_was_in_force() -> None:
+    lines = screen(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))
+    assert lines[0] == (
+        "encrypted takes 1.01 (vega udp at 64 B) to 2.00 times (lyra udp at 64 B) as long as none; signed"
+    )
+    assert lines[1] == "1.50 to 1.50."
+    assert lines[2] == "Protection is in force in all 3 protected rows, by their proofs."
+    assert len(lines) <= summary.MOST_LINES
+
+
+def test_each_middleware_has_a_line_a_level_beside_the_same_at_none() -> None:
+    lines = screen(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))
+    [at] = [number for number, line in enumerate(lines) if "times as long as at none" in line]
+    table = [line.split() for line in lines[at + 1 : at + 8]]
+    assert table == [
+        ["64", "B"],
+        ["lyra", "udp", "20.0", "1.00"],
+        ["signed", "30.0", "1.50"],
+        ["encrypted", "40.0", "2.00"],
+        ["vega", "udp", "50.0", "1.00"],
+        ["encrypted", "50.5", "1.01", "="],
+        ["=", "as", "none", "·", "unmarked:", "surely", "slower", "than", "none"],
+    ]
+
+
+def test_what_was_not_in_force_is_named_and_marked() -> None:
+    lines = screen(FIGURES, {LOCKED: HOLDS, SEALED: HOLDS, SAFE: LEAKS})
+    assert "Protection is in force in 2 of 3 protected rows, by their proofs; not in vega udp" in " ".join(lines)
+    assert any(line.split()[:1] == ["encrypted"] and line.rstrip().endswith("!") for line in lines)
+
+
+def test_what_was_not_proven_is_not_counted_as_in_force() -> None:
+    assert "in force in 0 of 3 protected rows" in " ".join(screen(FIGURES, {}))
+
+
+def test_a_level_alone_has_the_usual_screen() -> None:
+    alone = {SEALED: spread(40_000), SAFE: spread(50_500)}
+    assert not any("as long as" in line for line in screen(alone, dict.fromkeys(alone, HOLDS)))
