@@ -48,10 +48,11 @@ def says_something(questions: Sequence[Values]) -> bool:
 
 
 def has_winner(values: Values) -> bool:
-    """Say whether the race of those has a winner."""
+    """Say whether the race of those has a winner, its last look after the last round."""
     running: tuple[Hashable, ...] = tuple(range(CANDIDATES))
     for rounds in range(1, len(values) + 1):
-        now = standing({each: dict(enumerate(np.log(values[:rounds, int(str(each))]))) for each in running})
+        known = {each: dict(enumerate(np.log(values[:rounds, int(str(each))]))) for each in running}
+        now = standing(known, last=rounds == len(values))
         running = now.running
         if now.ended:
             return now.ended == "best"
