@@ -49,7 +49,7 @@ def test_the_first_lines_say_what_each_level_costs_and_that_it_was_in_force() ->
     assert lines[0] == (
         "encrypted takes 1.01 (vega udp at 64 B) to 2.00 times (lyra udp at 64 B) as long as none; signed"
     )
-    assert lines[1] == "1.50 to 1.50."
+    assert lines[1] == "1.50."
     assert lines[2] == "Protection is in force in all 3 protected rows, by their proofs."
     assert len(lines) <= summary.MOST_LINES
 
@@ -77,6 +77,12 @@ def test_what_was_not_in_force_is_named_and_marked() -> None:
 
 def test_what_was_not_proven_is_not_counted_as_in_force() -> None:
     assert "in force in 0 of 3 protected rows" in " ".join(screen(FIGURES, {}))
+
+
+def test_of_one_protected_row_the_first_line_says_it_in_short() -> None:
+    lines = screen({LYRA: spread(20_000), SEALED: spread(40_000)}, {SEALED: HOLDS})
+    assert lines[0] == "encrypted takes 2.00 times as long as none (lyra udp at 64 B)."
+    assert lines[1] == "Protection is in force in the protected row, by its proofs."
 
 
 def test_a_level_alone_has_the_usual_screen() -> None:

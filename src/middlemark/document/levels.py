@@ -88,11 +88,15 @@ def headline(tables: Sequence[CostTable]) -> str:
             for size, cost in zip(tables[0].sizes, line.costs, strict=True)
             if cost and cost.times
         ]
-        if known and not told:
-            (least, where), (most, there) = min(known), max(known)
+        if not known:
+            continue
+        (least, where), (most, there) = min(known), max(known)
+        if told:
+            told.append(f"{level} {' to '.join(dict.fromkeys(map(ratio, (least, most))))}")
+        elif len(known) == 1:
+            told.append(f"{level} takes {ratio(most)} times as long as {NONE} ({there})")
+        else:
             told.append(f"{level} takes {ratio(least)} ({where}) to {ratio(most)} times ({there}) as long as {NONE}")
-        elif known:
-            told.append(f"{level} {ratio(min(known)[0])} to {ratio(max(known)[0])}")
     return f"{'; '.join(told)}." if told else ""
 
 
@@ -105,7 +109,8 @@ def proven(document: Document) -> str:
         return ""
     held = sum(map(_holds, (row.result.proof for row in rows)))
     if held == len(rows):
-        return f"in force in all {held:,} protected rows, by their proofs"
+        every = f"all {held:,} protected rows" if held > 1 else "the protected row"
+        return f"in force in {every}, by {'their' if held > 1 else 'its'} proofs"
     failed = [row.name for row in rows if row.result.proof and row.result.proof.failed]
     text = f"in force in {held:,} of {len(rows):,} protected rows, by their proofs"
     return f"{text}; not in {listing(list(dict.fromkeys(failed)))}" if failed else text
