@@ -26,7 +26,7 @@ _LEVELS: tuple[Security, ...] = (NONE, "authenticated", "signed", "encrypted")
 _MARKS = {Verdict.WORSE: Mark.BEHIND, Verdict.EQUIVALENT: Mark.EQUIVALENT}
 _BESIDE = sorted(frozenset(EXPERIMENT) - {"size", "security", "payload"})
 _TOLD = ("pattern", "rate", "receive", "processes", "link")
-_ASKED = ("reliability", "loan", "native")
+_ASKED = ("type", "reliability", "depth", "loan", "mlock", "native")
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,15 +130,22 @@ def _table(group: dict[tuple[object, ...], list[Row]], judged: JudgedDocument) -
     rows = [row for members in group.values() for row in members]
     sizes = tuple(sorted({row.result.cell.size for row in rows}))
     cell = rows[0].result.cell
-    subjects = Counter(subject(members[0].result.cell) for members in group.values())
+    cells = [members[0].result.cell for members in group.values()]
+    subjects = Counter(map(subject, cells))
+    apart = {name: _apart([each for each in cells if subject(each) == name]) for name in subjects}
     lines: list[CostLine] = []
     for members in sorted(group.values(), key=_mean):
         first = members[0].result.cell
         name = subject(first)
-        if subjects[name] > 1:  # what was asked tells them apart
-            name = f"{name}, {words(first, _ASKED)}"
+        if subjects[name] > 1:
+            name = f"{name}, {words(first, apart[name])}"
         lines += _lines(members, plain(name), sizes, judged)
     return CostTable(title=words(cell, _TOLD), by_rate=by_rate(cell), sizes=sizes, lines=tuple(lines))
+
+
+def _apart(cells: Sequence[Cell]) -> list[str]:
+    """Return in what of what was asked of a middleware these cells differ."""
+    return [field for field in _ASKED if len({getattr(each, field) for each in cells}) > 1]
 
 
 def _mean(members: Sequence[Row]) -> float:
