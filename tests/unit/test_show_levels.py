@@ -88,3 +88,9 @@ def test_of_one_protected_row_the_first_line_says_it_in_short() -> None:
 def test_a_level_alone_has_the_usual_screen() -> None:
     alone = {SEALED: spread(40_000), SAFE: spread(50_500)}
     assert not any("as long as" in line for line in screen(alone, dict.fromkeys(alone, HOLDS)))
+
+
+def test_levels_without_none_have_nothing_to_be_held_against() -> None:
+    lines = screen({LOCKED: spread(30_000), SEALED: spread(40_000)}, {})
+    assert not any("as long as" in line for line in lines)
+    assert lines[0].strip()

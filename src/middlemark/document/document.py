@@ -14,6 +14,7 @@ from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.stats.verdict import MARGIN
 
 if TYPE_CHECKING:
+    from middlemark.document.levels import CostTable
     from middlemark.document.matrix import Matrix
 
 Number = int | float
@@ -257,6 +258,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Which of them is shown first."""
     matrices: "tuple[Matrix, ...]" = ()
     """By experiment, the one first of which most can be told."""
+    costs: "tuple[CostTable, ...]" = ()
+    """Of security, where something was measured with and without it."""
     commands: tuple[str, ...] = ()
     """How it is done again."""
     distributions: tuple[Distribution, ...] = ()

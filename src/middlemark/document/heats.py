@@ -15,7 +15,7 @@ def places_of(run: Run, trials: ByCell, samples: SamplesOf, kept: KeptOf) -> Map
     race = run.file.plan.race
     if race is None:
         return {}
-    found = standings(run, race, attempts_of(run, race, trials, samples, kept))
+    found = heats_of(run, race, attempts_of(run, race, trials, samples, kept))
     return {
         cell: Place(number, heat.left.get(cell))
         for number, (cells, heat) in enumerate(zip(race.heats, found, strict=True))
@@ -37,7 +37,7 @@ def attempts_of(run: Run, race: Race, trials: ByCell, samples: SamplesOf, kept: 
     }
 
 
-def standings(run: Run, race: Race, attempts: Attempts) -> tuple[Heat, ...]:
+def heats_of(run: Run, race: Race, attempts: Attempts) -> tuple[Heat, ...]:
     """Return how each race stands after what was measured; one whose time is spent has its last look."""
     return heats(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
 

@@ -3,10 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 import msgspec
 
-from middlemark.document.document import Document, Row
+from middlemark.document.document import Row
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.matrix import Mark
 from middlemark.document.numbers import ratio
@@ -22,7 +23,7 @@ from middlemark.stats.floors import by_rate
 from middlemark.stats.verdict import Verdict
 
 NONE: Security = "none"
-_LEVELS: tuple[Security, ...] = (NONE, "authenticated", "signed", "encrypted")
+_LEVELS: tuple[Security, ...] = get_args(Security)
 _MARKS = {Verdict.WORSE: Mark.BEHIND, Verdict.EQUIVALENT: Mark.EQUIVALENT}
 _BESIDE = sorted(frozenset(EXPERIMENT) - {"size", "security", "payload"})
 _TOLD = ("pattern", "rate", "receive", "processes", "link")
@@ -56,25 +57,20 @@ class CostTable(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[CostLine, ...]
 
 
-def are_several(document: Document) -> bool:
-    """Say whether the rows have several levels."""
-    return len({row.result.cell.security for row in document.rows}) > 1
-
-
-def cost_tables(document: Document, judged: JudgedDocument) -> list[CostTable]:
-    """Return one for each experiment in which something has several levels, those of most rows first."""
+def cost_tables(rows: Sequence[Row], judged: JudgedDocument) -> tuple[CostTable, ...]:
+    """Return one for each experiment in which something was measured at ``none`` and above, those of most first."""
     groups: dict[tuple[object, ...], dict[tuple[object, ...], list[Row]]] = {}
-    for row in document.rows:
+    for row in rows:
         if per_message_ns(row.result) and not row.result.cell.unknown and row.result.cell.subscribers:
             cell = row.result.cell
             group = groups.setdefault((row.run, *(getattr(cell, each) for each in _BESIDE)), {})
             group.setdefault(_same(cell), []).append(row)
     several = [
-        {key: rows for key, rows in group.items() if len({each.result.cell.security for each in rows}) > 1}
+        {key: some for key, some in group.items() if {NONE} < {each.result.cell.security for each in some}}
         for group in groups.values()
     ]
     tables = [_table(group, judged) for group in several if group]
-    return sorted(tables, key=lambda each: -len(each.lines))
+    return tuple(sorted(tables, key=lambda each: -len(each.lines)))
 
 
 def headline(tables: Sequence[CostTable]) -> str:
@@ -100,11 +96,10 @@ def headline(tables: Sequence[CostTable]) -> str:
     return f"{'; '.join(told)}." if told else ""
 
 
-def proven(document: Document) -> str:
-    """Return in how many of the protected rows what protects was seen to be in force."""
-    rows = [row for row in document.rows if row.result.cell.security != NONE and row.result.failed is None]
-    alone = [row for row in rows if not row.result.cell.subscribers]
-    rows = [row for row in rows if row not in alone]
+def proven(rows: Sequence[Row]) -> str:
+    """Return in how many of the protected rows what protects was seen to be in force; one thread alone is not asked."""
+    protected = [row for row in rows if row.result.cell.security != NONE and row.result.cell.subscribers]
+    rows = [row for row in protected if row.result.failed is None]
     if not rows:
         return ""
     held = sum(map(_holds, (row.result.proof for row in rows)))
@@ -149,9 +144,8 @@ def _apart(cells: Sequence[Cell]) -> list[str]:
 
 
 def _mean(members: Sequence[Row]) -> float:
-    """Return the mean logarithm of what the rows at the lowest level take, for an order."""
-    lowest = min((row.result.cell.security for row in members), key=_LEVELS.index)
-    taken = [math.log(per_message_ns(row.result) or 1.0) for row in members if row.result.cell.security == lowest]
+    """Return the mean logarithm of what the rows at ``none`` take, for an order."""
+    taken = [math.log(per_message_ns(row.result) or 1.0) for row in members if row.result.cell.security == NONE]
     return sum(taken) / len(taken)
 
 

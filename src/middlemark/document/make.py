@@ -42,11 +42,16 @@ def document_of(
 def with_matrices(document: Document, chosen: Callable[[Row], bool] = lambda _: True) -> Document:
     """Return the document with its matrices; of the ``chosen`` rows alone, judged together with all others."""
     from middlemark.document.judged import JudgedDocument
+    from middlemark.document.levels import cost_tables
     from middlemark.document.matrix import matrices
 
-    rows = tuple(filter(chosen, document.rows))
+    rows, judged = tuple(filter(chosen, document.rows)), JudgedDocument(document)
     return msgspec.structs.replace(
-        document, rows=rows, warnings=warnings_of(rows), matrices=matrices(rows, JudgedDocument(document))
+        document,
+        rows=rows,
+        warnings=warnings_of(rows),
+        matrices=matrices(rows, judged),
+        costs=cost_tables(rows, judged),
     )
 
 
@@ -55,6 +60,7 @@ def with_verdicts(document: Document, runs: Sequence[MeasuredRun], judged: "Judg
     from middlemark.document.answers import answers
     from middlemark.document.distributions import distribution
     from middlemark.document.judged import JudgedDocument
+    from middlemark.document.levels import cost_tables
     from middlemark.document.matrix import matrices
     from middlemark.document.standings import standings, usual
 
@@ -69,6 +75,7 @@ def with_verdicts(document: Document, runs: Sequence[MeasuredRun], judged: "Judg
         standings=stand,
         usual=usual(stand),
         matrices=matrices(document.rows, judged),
+        costs=cost_tables(document.rows, judged),
         commands=commands_of(
             document.runs, list(dict.fromkeys(factor for factor, _ in judged.families if factor != "run"))
         ),

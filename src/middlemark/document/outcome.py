@@ -45,8 +45,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether more trials could tell more: nothing is decided, or a tie is a wide one."""
-        return self.verdict == "undecided" or (self.verdict == "tie" and self.within > MARGIN)
+        """Whether more trials could tell more."""
+        return is_open(self.verdict, self.within)
 
     @property
     def level(self) -> Sequence[Row]:
@@ -57,6 +57,11 @@ class Outcome(msgspec.Struct, frozen=True):
     def open(self) -> Sequence[Row]:
         """The others of which nothing sure can be said."""
         return self.of(Verdict.BETTER, None, *([] if self.verdict == "tie" else [Verdict.CANNOT_TELL]))
+
+
+def is_open(verdict: str, within: float) -> bool:
+    """Say whether more trials could tell more: nothing is decided, or a tie is a wide one."""
+    return verdict == "undecided" or (verdict == "tie" and within > MARGIN)
 
 
 def outcome_of(contest: Contest, judged: JudgedDocument) -> Outcome:

@@ -10,9 +10,9 @@ from typing import Literal
 import msgspec
 
 from middlemark.document.document import Document, MeasuredRun, Row
-from middlemark.document.heats import attempts_of, standings
+from middlemark.document.heats import attempts_of, heats_of
 from middlemark.document.judged import JudgedDocument
-from middlemark.document.outcome import apart
+from middlemark.document.outcome import apart, is_open
 from middlemark.document.rows import latency_of, per_message_ns
 from middlemark.document.runs import command_of
 from middlemark.model.cell import Cell
@@ -144,7 +144,7 @@ def races(document: Document, run: MeasuredRun, judged: JudgedDocument | None = 
         raise ValueError("the run is no race")
     attempts = attempts_of(run, race, dict(enumerate(run.trials)), run.samples, run.kept)
     judged = judged or JudgedDocument(document)
-    stand = standings(run, race, attempts)
+    stand = heats_of(run, race, attempts)
     return tuple(
         _raced(document, judged, run, race, attempts, cells, heat)
         for cells, heat in zip(race.heats, stand, strict=True)
@@ -310,7 +310,7 @@ def _warnings(answer: Sequence[Candidate]) -> tuple[RunWarning, ...]:
 
 def _settles(told: Raced, run: MeasuredRun, judged: JudgedDocument) -> str | None:
     """Return the command that goes on with what is open: of those it is open between, with the time they need."""
-    if told.verdict != "undecided" and not (told.verdict == "tie" and told.within > MARGIN):
+    if not is_open(told.verdict, told.within):
         return None
     if len(run.outcomes) < run.planned_trials:
         return shlex.join(["middlemark", "run", "--resume", str(run.folder)])

@@ -1,6 +1,6 @@
 """Workloads on the terminal: who holds, at which scale, and at what cost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -10,7 +10,7 @@ from middlemark.document.graphs import cheapest, conclusion, failing, graph_tabl
 from middlemark.document.headline import Told
 from middlemark.document.judged import JudgedDocument
 from middlemark.document.numbers import ABSENT, megabytes, processors, ratio
-from middlemark.show.lines import row_line, wrapped
+from middlemark.show.lines import first_columns, row_line, wrapped
 
 MOST_LINES = 24
 HOLDS = {True: "✓", False: "✗", None: "?"}
@@ -42,7 +42,7 @@ def lines(document: Document, width: int) -> Iterator[Text]:
             max(map(cell_len, (column, *(row[at][0] for row in entries)))) + 2
             for at, column in enumerate(table.columns)
         ]
-        fits = _fitting(widths, width - first)
+        fits = first_columns(widths, width - first)
         yield row_line("", first, [(table.columns[at], "dim") for at in fits], [widths[at] for at in fits])
         for line, row in zip(shown, entries, strict=True):
             shown_cells = [(row[at][0], "dim" if line.floor else row[at][1]) for at in fits]
@@ -79,12 +79,3 @@ def _entry(row: Row | None) -> tuple[str, str]:
     style = {True: "green", False: "red", None: ""}[found.holds]
     figures = f"{ratio(found.worst_share):>5}  {processors(found.cpu):>4}  {megabytes(found.rss_bytes):>5}"
     return f"{HOLDS[found.holds]} {figures}", style
-
-
-def _fitting(widths: Sequence[int], room: int) -> list[int]:
-    shown: list[int] = []
-    for at, width in enumerate(widths):
-        room -= width
-        if room >= 0 or not shown:
-            shown.append(at)
-    return shown

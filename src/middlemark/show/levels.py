@@ -6,13 +6,12 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from middlemark.document.document import Document
-from middlemark.document.judged import JudgedDocument
-from middlemark.document.levels import NONE, Cost, CostLine, CostTable, are_several, cost_tables, headline, proven
+from middlemark.document.levels import NONE, Cost, CostLine, CostTable, headline, proven
 from middlemark.document.matrix import Mark
 from middlemark.document.numbers import ABSENT, brief, ratio, us
 from middlemark.document.words import is_unprotected
 from middlemark.model.units import format_size
-from middlemark.show.lines import row_line, wrapped
+from middlemark.show.lines import first_columns, measured_too, row_line, wrapped
 
 _MARKS = {Mark.EQUIVALENT: "=", Mark.OPEN: "~", Mark.FEW: "?"}
 _MEANS = {"=": f"as {NONE}", "~": f"not told apart from {NONE}", "?": "too few trials to tell", "!": "not in force"}
@@ -20,17 +19,13 @@ _HEAD_LINES = 4
 """Of a table, beside its lines: a blank one, its title, the sizes and the legend."""
 
 
-def tables(document: Document) -> list[CostTable]:
-    """Return the tables there are, none where nothing was measured at several levels."""
-    return cost_tables(document, JudgedDocument(document)) if are_several(document) else []
-
-
-def sentences(document: Document, costs: Sequence[CostTable], width: int) -> list[Text]:
-    """Return what the levels cost and whether they were in force."""
-    if not costs:
+def sentences(document: Document, width: int) -> list[Text]:
+    """Return what the levels cost and whether they were in force; nothing where there is nothing to compare."""
+    if not document.costs:
         return []
-    first = [Text(line, style="bold") for line in wrapped(headline(costs), width)[:4]]
-    told = proven(document)
+    answer = headline(document.costs)
+    first = [Text(line, style="bold") for line in wrapped(answer, width)[:4]] if answer else []
+    told = proven(document.rows)
     return [*first, *(Text(line) for line in wrapped(f"Protection is {told}." if told else "", width)[:2])]
 
 
@@ -43,10 +38,7 @@ def lines(costs: Sequence[CostTable], width: int, room: int) -> list[Text]:
             shown += _table(each, width, max(room - len(shown) - _HEAD_LINES, 4))
         else:
             named.append(each.title)
-    if named:
-        also = f"Measured too: {'; '.join(named[:2])}{f'; {len(named) - 2} more' if len(named) > 2 else ''}."
-        shown += [Text(line, style="dim") for line in wrapped(also, width)[:2]]
-    return shown
+    return [*shown, *measured_too(named, width)]
 
 
 def _table(table: CostTable, width: int, most: int) -> Iterator[Text]:
@@ -59,13 +51,15 @@ def _table(table: CostTable, width: int, most: int) -> Iterator[Text]:
     titles = [f"{format_size(each)}  " for each in table.sizes]
     first = max(map(cell_len, names))
     widths = [max(cell_len(title), *(cell_len(row[at]) for row in texts)) + 2 for at, title in enumerate(titles)]
-    shown = len(widths)
-    while shown > 1 and first + sum(widths[:shown]) > width:
-        shown -= 1
-    yield row_line("", first, [(each, "dim") for each in titles[:shown]], widths[:shown], "dim")
-    for name, row in list(zip(names, texts, strict=True))[:most]:
-        yield row_line(name, first, [(each, "") for each in row[:shown]], widths[:shown])
-    yield from _legend(table, [*([f"lines left out: {len(names) - most}"] if len(names) > most else [])], width)
+    fits = first_columns(widths, width - first)
+    yield row_line("", first, [(titles[at], "dim") for at in fits], [widths[at] for at in fits], "dim")
+    for name, row in zip(names[:most], texts, strict=False):
+        yield row_line(name, first, [(row[at], "") for at in fits], [widths[at] for at in fits])
+    left_out = [
+        f"lines left out: {len(names) - most}" if len(names) > most else "",
+        f"columns left out: {len(widths) - len(fits)}" if len(fits) < len(widths) else "",
+    ]
+    yield from _legend(table, [each for each in left_out if each], width)
 
 
 def _name(line: CostLine) -> str:

@@ -58,6 +58,23 @@ def row_line(name: str, first: int, cells: Sequence[tuple[str, str]], widths: Se
     return line
 
 
+def first_columns(widths: Sequence[int], room: int) -> list[int]:
+    """Return which columns fit, the first ones before others and one in any case."""
+    shown: list[int] = []
+    for at, width in enumerate(widths):
+        room -= width
+        if room >= 0 or not shown:
+            shown.append(at)
+    return shown
+
+
+def measured_too(titles: Sequence[str], width: int) -> list[Text]:
+    """Return two lines at most that name the experiments that there was no room for; none: there was."""
+    more = f"; {len(titles) - 2} more" if len(titles) > 2 else ""
+    told = wrapped(f"Measured too: {'; '.join(titles[:2])}{more}.", width)[:2] if titles else []
+    return [Text(line, style="dim") for line in told]
+
+
 def printed(lines: Iterable[Text], view: View) -> str:
     """Return lines of at most ``view.width`` (at least 60) columns as text. Colour adds ANSI styles alone."""
     out = io.StringIO()

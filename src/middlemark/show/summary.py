@@ -16,7 +16,7 @@ from middlemark.document.words import plain, warning_name
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
 from middlemark.show import View, expectations, graphs, levels
-from middlemark.show.lines import command_lines, hanging, printed, row_line, wrapped
+from middlemark.show.lines import command_lines, hanging, measured_too, printed, row_line, wrapped
 
 MOST_LINES = 40
 _MARKS = {Mark.FASTEST: "✓", Mark.EQUIVALENT: "=", Mark.OPEN: "~", Mark.FEW: "?"}
@@ -48,13 +48,12 @@ def render(document: Document, view: View) -> str:
 
 
 def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
-    costs = levels.tables(document)
-    before = [*_answer(document, width, levels.sentences(document, costs, width))]
+    before = [*_answer(document, width)]
     after = [*_conclusions(document, width), *expectations.lines(document, width, _MOST_EXPECTED)]
     after += [Text(line) for each in limits for line in wrapped(each, width)]
     room = MOST_LINES - len(before) - len(after) - 1
-    if costs:
-        return [*before, *levels.lines(costs, width, room), Text(), *after]
+    if document.costs:
+        return [*before, *levels.lines(document.costs, width, room), Text(), *after]
     shown: list[Text] = []
     named: list[str] = []
     for at, matrix in enumerate(document.matrices):
@@ -64,10 +63,7 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
             shown += [Text(), *lines]
         else:
             named.append(matrix.differs or matrix.title)
-    if named:
-        more = f"; {len(named) - 2} more" if len(named) > 2 else ""
-        also = wrapped(f"Measured too: {'; '.join(named[:2])}{more}.", width)
-        shown += [Text(line, style="dim") for line in also[:2]]
+    shown += measured_too(named, width)
     if graphs.carries(document):
         shown += graphs.lines(document, width)
     elif not document.matrices:
@@ -88,15 +84,14 @@ def _figures(document: Document, width: int, most: int) -> list[str]:
     return [*lines[: most - len(more)], *more]
 
 
-def _answer(document: Document, width: int, instead: Sequence[Text]) -> Iterator[Text]:
-    """Yield the answer, of which ``instead`` takes the place where there is some, and what was run."""
+def _answer(document: Document, width: int) -> Iterator[Text]:
     run = document.runs[0]
     if busy := disturbed(document.rows):
         yield from (Text(line, style="bold yellow") for line in wrapped(plain(busy), width)[:2])
     first = document.matrices[0] if document.matrices else None
     yield from graphs.headlines(document, width)
-    yield from instead
-    if not instead and (first is not None or not graphs.carries(document)):
+    yield from levels.sentences(document, width)
+    if not document.costs and (first is not None or not graphs.carries(document)):
         told = headline(first) if first else "No configuration has a figure that can stand beside another."
         yield from (Text(line, style="bold") for line in wrapped(told, width)[:4])
     sources = "; ".join(map(read_as, run.file.imported))

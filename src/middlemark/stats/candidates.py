@@ -147,13 +147,11 @@ def _latencies(
 
 def heats(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -> tuple[Heat, ...]:
     """Return how each race stands after so many rounds, all trials of which have ended. ``spent``: no more come."""
-    found = []
-    for cells in race.heats:
+    return tuple(
         # Where there is nothing to choose one round shows that it works; a question is asked as it was planned.
-        fewest = 1 if len(cells) == 1 and not race.question else FIRST_LOOK
-        heat = _run(cells, attempts, rounds, fewest)
-        found.append(_after(heat, attempts, heat.rounds, fewest, last=True) if spent and not heat.ended else heat)
-    return tuple(found)
+        _run(cells, attempts, rounds, 1 if len(cells) == 1 and not race.question else FIRST_LOOK, spent=spent)
+        for cells in race.heats
+    )
 
 
 def due_of(race: Race, found: Sequence[Heat], rounds: int, adapters: Sequence[str]) -> list[Heat]:
@@ -176,12 +174,14 @@ def due_of(race: Race, found: Sequence[Heat], rounds: int, adapters: Sequence[st
     return [*large, *due] or small
 
 
-def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int) -> Heat:
-    heat = Heat(tuple(cells), {}, None, 0)
+def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, spent: bool) -> Heat:
+    before = heat = Heat(tuple(cells), {}, None, 0)
     for number in range(1, rounds + 1):
         ran = any(number in attempts.get(each, {}) for each in heat.running)  # else there was no time for this one
         if heat.ended is None and ran:
-            heat = _after(heat, attempts, number, fewest)
+            before, heat = heat, _after(heat, attempts, number, fewest)
+    if spent and heat.ended is None and heat.had:  # its last round had the last look
+        return _after(before, attempts, heat.rounds, fewest, last=True)
     return heat
 
 
@@ -214,7 +214,7 @@ def _after(heat: Heat, attempts: Attempts, number: int, fewest: int, *, last: bo
         ended = "none holds"
     elif number < fewest or not holding.issuperset(running):
         ended = None
-    return Heat(tuple(running), {**heat.left, **left}, ended, number, heat.had + (not last))
+    return Heat(tuple(running), {**heat.left, **left}, ended, number, heat.had + 1)
 
 
 def holds(attempts: Collection[Attempt]) -> bool:
