@@ -85,6 +85,11 @@ def test_of_one_protected_row_the_first_line_says_it_in_short() -> None:
     assert lines[1] == "Protection is in force in the protected row, by its proofs."
 
 
+def test_of_too_few_trials_the_first_line_says_that_it_is_not_sure() -> None:
+    lines = screen({LYRA: spread(20_000, 2), SEALED: spread(40_000, 2)}, {SEALED: HOLDS})
+    assert lines[0] == "Not sure with 2 trials each: encrypted takes 2.00 times as long as none (lyra udp at 64 B)."
+
+
 def test_a_level_alone_has_the_usual_screen() -> None:
     alone = {SEALED: spread(40_000), SAFE: spread(50_500)}
     assert not any("as long as" in line for line in screen(alone, dict.fromkeys(alone, HOLDS)))

@@ -93,7 +93,12 @@ def headline(tables: Sequence[CostTable]) -> str:
             told.append(f"{level} takes {ratio(most)} times as long as {NONE} ({there})")
         else:
             told.append(f"{level} takes {ratio(least)} ({where}) to {ratio(most)} times ({there}) as long as {NONE}")
-    return f"{'; '.join(told)}." if told else ""
+    if not told:
+        return ""
+    costs = [cost for line in tables[0].lines for cost in line.costs if cost]
+    few = [cost.row.result.trials for cost in costs if cost.place is Mark.FEW]
+    unsure = f"Not sure with {min(few)} trial{'' if min(few) == 1 else 's'} each: " if few else ""
+    return f"{unsure}{'; '.join(told)}."
 
 
 def proven(rows: Sequence[Row]) -> str:
