@@ -21,7 +21,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOUR
         DESTINATION ${destination})
 # The crate that adapters in Rust are written with.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/kit/rust/ DESTINATION ${destination}/rust
-        FILES_MATCHING PATTERN *.rs PATTERN Cargo.toml PATTERN worker.cpp PATTERN *_tests.rs EXCLUDE PATTERN target EXCLUDE)
+        FILES_MATCHING PATTERN *.rs PATTERN Cargo.toml PATTERN *.cpp PATTERN *_tests.rs EXCLUDE PATTERN target EXCLUDE)
 
 # A wheel's own files go into the package; what its "data" folder has goes beside bin/.
 set(manual ${CMAKE_INSTALL_MANDIR}/man1)

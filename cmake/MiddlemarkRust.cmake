@@ -11,7 +11,7 @@ function(middlemark_rust_adapter name)
   endif()
   # The worker's own code is the same for all of them.
   if(NOT TARGET middlemark_rust_worker)
-    add_library(middlemark_rust_worker OBJECT ${MIDDLEMARK_RUST}/worker.cpp)
+    add_library(middlemark_rust_worker OBJECT ${MIDDLEMARK_RUST}/worker.cpp ${MIDDLEMARK_RUST}/bridge.cpp)
     target_link_libraries(middlemark_rust_worker PRIVATE middlemark::core)
     middlemark_bytes_and_cdr(middlemark_rust_worker)
   endif()

@@ -15,8 +15,9 @@ set_up_check_python() {
   install_locked packaging/requirements-dev.lock
 }
 
+# What is compiled of it is what is used: at the first import, not in advance.
 install_locked() {
-  logged .venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes --requirement "$1" ||
+  logged .venv/bin/python -m pip install --disable-pip-version-check --no-input --no-compile --require-hashes --requirement "$1" ||
     fail "the packages of $1 were not installed; the whole log is $log" \
       "is there a way to a Python package index from here? Then run this again"
 }

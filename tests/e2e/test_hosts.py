@@ -19,6 +19,10 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.workers.find import find_workers
 
 BUILT = {each.description.name for each in find_workers()[0]}
+ON_ANOTHER_CLOCK_NS = (AHEAD_S["robot"] - AHEAD_S["base"]) * 1e9 / 2
+"""More than a crowded machine takes, and less than clocks that nobody held against each other would tell."""
+LARGE_NS = 8.4e6
+"""1 MiB at 1 Gbit/s, without its frames' headers."""
 BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors")
 
 
@@ -89,16 +93,16 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     for outcome in ended.kept:
         clocks = outcome["clocks"]
         planted_ns = (AHEAD_S["base"] - AHEAD_S["robot"]) * 1e9
-        assert abs(clocks["offset_ns"] - planted_ns) <= clocks["uncertainty_ns"] < 1e6
+        assert abs(clocks["offset_ns"] - planted_ns) <= clocks["uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
     small, large = sorted(ended.document["cells"], key=lambda each: each["size"])
     for cell in (small, large):
         assert cell["failed"] is None, cell["failed"]
         assert 18 < cell["rate_hz"] < 22
         assert cell["lost"] == 0
-        assert 0 < cell["clock_uncertainty_ns"] < 1e6
-    # 1 MiB takes 8.6 ms at 1 Gbit/s, and 16 bytes less than can be told.
+        assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
+    # 16 bytes take less than can be told.
     assert large["one_way_absent"] is None
-    assert 8.6e6 < large["one_way_ns"]["p50"] < 30e6
+    assert LARGE_NS < large["one_way_ns"]["p50"] + large["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
     assert large["one_way_from_sent_ns"]["p50"] <= large["one_way_ns"]["p50"]
     assert small["one_way_ns"]["min"] is None
     assert "the clocks of both hosts are known to ± " in small["one_way_absent"]
@@ -149,14 +153,15 @@ def test_a_robot_is_on_one_host_and_what_steers_it_on_the_other(hosts: TwoHosts)
     for cell in ended.document["cells"]:
         assert cell["failed"] is None, cell["failed"]
         assert cell["across"] == "base-robot"
-        assert 0 < cell["clock_uncertainty_ns"] < 1e6
+        assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
         edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
-        # 1 MiB takes 8.6 ms at 1 Gbit/s; who is on the same host hears the same multicast.
-        assert 8.6e6 < edges["scan", "planner"]["one_way_ns"]["p50"] < 50e6
-        assert edges["scan", "recorder"]["one_way_ns"]["p50"] < 50e6
+        known_ns = cell["clock_uncertainty_ns"]
+        assert LARGE_NS < edges["scan", "planner"]["one_way_ns"]["p50"] + known_ns < ON_ANOTHER_CLOCK_NS
+        # Who is on the same host hears the same multicast.
+        assert edges["scan", "recorder"]["one_way_ns"]["p50"] < ON_ANOTHER_CLOCK_NS
         assert edges["velocity", "wheels"]["received"] > 0
         [chain] = cell["workload"]["chains"]
-        assert 8.6e6 < chain["end_to_end_ns"]["p50"] < 100e6
+        assert LARGE_NS < chain["end_to_end_ns"]["p50"] + known_ns < ON_ANOTHER_CLOCK_NS
 
 
 THREE = (

@@ -103,7 +103,7 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
         assert found["verdict"] == "none holds"
         pytest.skip("this machine has too much else to do")
     assert found["verdict"] in ("best", "tie", "undecided")
-    assert found["seconds"] <= 45, "a round may take longer than those before it"
+    assert found["seconds"] <= 60, "a round may take longer than those before it"
     assert (found["next"] is None) == (found["verdict"] != "undecided")
     assert all(each["times_machine"] > 0 and each["p50_ns"] > 0 for each in found["answer"])
     best = found["answer"][0]["p50_ns"]

@@ -352,7 +352,7 @@ impl AdapterCalls {
     }
 }
 
-/// The sizes of all that crosses, here and in `rust_bridge.cpp`. A change of the contract that keeps every size must change the first
+/// The sizes of all that crosses, here and in `bridge.cpp`. A change of the contract that keeps every size must change the first
 /// number.
 const LAYOUT: usize = {
     let sizes = [
