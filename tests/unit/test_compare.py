@@ -174,6 +174,19 @@ def test_adapters_are_compared_over_each_of_their_transports(tmp_path: Path) -> 
     ]
 
 
+def test_pairs_that_differ_in_what_was_asked_are_told_apart(tmp_path: Path) -> None:
+    several = write(
+        tmp_path,
+        {
+            cell(receive=receive, reliability=reliability): 50_000
+            for receive in ("block", "listen")
+            for reliability in ("reliable", "best-effort")
+        },
+    )
+    told = [row["what"] for row in rows(several, "--by", "receive")]
+    assert [each.rpartition(", ")[2] for each in told] == ["reliable", "best-effort"]
+
+
 def test_polling_is_not_compared_with_blocking_unless_one_insists(run: Path) -> None:
     assert "polling against blocking" in refused(run, "--by", "receive")
     (row,) = rows(run, "--by", "receive", "--anyway")

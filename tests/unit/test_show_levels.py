@@ -9,6 +9,7 @@ from middlemark.document import MeasuredRun
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import ProtectionProof
 from middlemark.show import View, summary
+from middlemark.show.html.data import data_of
 from middlemark.stats.cells import results_of
 
 HOLDS = ProtectionProof(payload_not_seen=True, stranger_refused=True)
@@ -67,6 +68,23 @@ def test_each_middleware_has_a_line_a_level_beside_the_same_at_none() -> None:
         ["encrypted", "50.5", "1.01", "="],
         ["=", "as", "none", "·", "unmarked:", "surely", "slower", "than", "none"],
     ]
+
+
+def test_the_report_has_the_same_sentences_and_tables() -> None:
+    document = document_of(proven(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS)))
+    told = data_of(document)["security"]
+    assert told["conclusion"].startswith("encrypted takes 1.01 (vega udp at 64 B) to 2.00 times")
+    assert told["proven"] == "Protection is in force in all 3 protected rows, by their proofs."
+    [table] = told["tables"]
+    lines = [(each["name"], each["level"], *each["entries"][0].values()) for each in table["lines"]]
+    assert lines == [
+        ("lyra udp", "none", "20.0", "1.00", ""),
+        ("lyra udp", "signed", "30.0", "1.50", ""),
+        ("lyra udp", "encrypted", "40.0", "2.00", ""),
+        ("vega udp", "none", "50.0", "1.00", ""),
+        ("vega udp", "encrypted", "50.5", "1.01", "="),
+    ]
+    assert data_of(document_of(run_of({LYRA: spread(20_000)})))["security"] is None
 
 
 def test_what_was_not_in_force_is_named_and_marked() -> None:

@@ -58,15 +58,17 @@ def command(
 
 def _gate(asked: ComparisonRequest, pairings: Asked) -> int:
     """Return 4 where a gate is missed, and tell each."""
-    from middlemark.document.judged import what
+    from middlemark.document.judged import telling, what
     from middlemark.show import output
     from middlemark.stats.metrics import METRICS
 
     status = exits.OK
-    for metric, margin, each in pairings.missed(asked):
+    missed = list(pairings.missed(asked))
+    told = telling([each for _, _, each in missed])
+    for metric, margin, each in missed:
         names = " → ".join(each.pairing.names)
         shift = f"{100 * each.judged.shift:+.1f} %"
-        text = f"{what(each.pairing)}: {names}: {metric} {METRICS[metric].worse} than {100 * margin:g} %: {shift}"
+        text = f"{what(each.pairing, told)}: {names}: {metric} {METRICS[metric].worse} than {100 * margin:g} %: {shift}"
         output.tell(text)
         status = exits.WORSE
     return status

@@ -22,7 +22,7 @@ def size_of(cells: Sequence[Cell]) -> str:
     return format_size(cells[0].size) if len({each.size for each in cells}) == 1 else ""
 
 
-def what(pairing: Pairing, told: Collection[str] = EXPERIMENT, *, size: bool = True) -> str:
+def what(pairing: Pairing, told: Collection[str], *, size: bool = True) -> str:
     """Return what is the same on both sides: subject, size, and of the factors in ``told`` how it was measured."""
     return common((pairing.a.cell, pairing.b.cell), told, size=size)
 
@@ -40,6 +40,12 @@ def common(cells: Sequence[Cell], told: Collection[str], *, size: bool = True) -
 def told_factors(cells: Sequence[Cell]) -> list[str]:
     """Return the factors that not all of these cells have in common: the others would stand in every line."""
     return [factor for factor in (*EXPERIMENT, *ASKED) if len({getattr(each, factor) for each in cells}) > 1]
+
+
+def telling(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the factors that tell these apart: the experiment's, and those asked of a middleware that vary."""
+    cells = [each.cell for one in comparisons for each in (one.pairing.a, one.pairing.b)]
+    return [*EXPERIMENT, *(each for each in told_factors(cells) if each in ASKED)]
 
 
 def verdict_of(each: Comparison) -> str:

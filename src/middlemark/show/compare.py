@@ -6,7 +6,16 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from middlemark.document.judged import common, interval_of, size_of, told_factors, trials_wanted, verdict_of, what
+from middlemark.document.judged import (
+    common,
+    interval_of,
+    size_of,
+    telling,
+    told_factors,
+    trials_wanted,
+    verdict_of,
+    what,
+)
 from middlemark.document.numbers import ABSENT, measured, part, ratio
 from middlemark.document.words import plain
 from middlemark.model.cell import Cell
@@ -29,15 +38,20 @@ def render_json(comparisons: Sequence[Comparison], margin: float, edge: str | No
 
     ``edge``: of workloads the one whose figures these are; null: they are those of the whole.
     """
-    rows = [json_row(each) for each in comparisons]
+    rows = json_rows(comparisons)
     told = {"schema": SCHEMA, "margin": margin, "edge": edge, "comparisons": rows}
     return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
 
 
-def json_row(each: Comparison) -> dict[str, Any]:
-    """Return one comparison for a program."""
+def json_rows(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return comparisons for a program."""
+    told = telling(comparisons)
+    return [_json_row(each, told) for each in comparisons]
+
+
+def _json_row(each: Comparison, told: Collection[str]) -> dict[str, Any]:
     return {
-        "what": what(each.pairing),
+        "what": what(each.pairing, told),
         "a": each.pairing.names[0],
         "b": each.pairing.names[1],
         "metric": each.metric,

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Collection, Sequence
 
 from middlemark.document.document import Document, Row
-from middlemark.document.judged import what
+from middlemark.document.judged import telling, what
 from middlemark.document.numbers import part
 from middlemark.document.words import plain
 from middlemark.show import View
@@ -50,10 +50,11 @@ def of_comparisons(
     ``missed``: the comparisons (by place) that miss a gate of their own; None: there is no gate, worse is a failure.
     """
     suite = _suite(document)
+    apart = telling(comparisons)
     for place, each in enumerate(comparisons):
         judged = each.judged
         a, b = each.pairing.names
-        name = f"{what(each.pairing)}: {b} beside {a}"
+        name = f"{what(each.pairing, apart)}: {b} beside {a}"
         case = ET.SubElement(suite, "testcase", classname=f"middlemark.{each.metric}", name=_text(name))
         told = _told(each, margin)
         worse = judged.verdict is Verdict.WORSE if missed is None else place in missed

@@ -1,4 +1,4 @@
-"""What each level of security costs, on the terminal: a line a level, beside the same at none."""
+"""What each level of security costs: a line a level, beside the same at none."""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,10 +42,8 @@ def lines(costs: Sequence[CostTable], width: int, room: int) -> list[Text]:
 
 
 def _table(table: CostTable, width: int, most: int) -> Iterator[Text]:
-    what = "messages/s" if table.by_rate else "p50 in µs"
-    head = f"{what}, and times as long as at {NONE}: {table.title}"
     yield Text()
-    yield from (Text(line, style="bold") for line in wrapped(head, width)[:2])
+    yield from (Text(line, style="bold") for line in wrapped(title(table), width)[:2])
     names = [_name(each) for each in table.lines]
     texts = [[_entry(table, each) for each in line.costs] for line in table.lines]
     titles = [f"{format_size(each)}  " for each in table.sizes]
@@ -69,19 +67,34 @@ def _name(line: CostLine) -> str:
 def _entry(table: CostTable, cost: Cost | None) -> str:
     if cost is None:
         return f"{ABSENT}{'':8}"
-    figure = brief(1e9 / cost.ns) if table.by_rate else us(cost.ns)
-    return f"{figure} {ratio(cost.times):>5} {_mark(cost)}"
+    return f"{figure(table, cost)} {ratio(cost.times):>5} {mark_of(cost)}"
 
 
-def _mark(cost: Cost) -> str:
+def title(table: CostTable) -> str:
+    """Return what its figures are, and of what."""
+    return f"{'messages/s' if table.by_rate else 'p50 in µs'}, and times as long as at {NONE}: {table.title}"
+
+
+def figure(table: CostTable, cost: Cost) -> str:
+    """Return what it takes: µs, or messages a second."""
+    return brief(1e9 / cost.ns) if table.by_rate else us(cost.ns)
+
+
+def mark_of(cost: Cost) -> str:
+    """Return the mark of its verdict, or a space."""
     return "!" if is_unprotected(cost.row.result) else _MARKS.get(cost.place, " ")
 
 
-def _legend(table: CostTable, left_out: list[str], width: int) -> Iterator[Text]:
+def legend(table: CostTable) -> list[str]:
+    """Return what each mark in the table means."""
     costs = [cost for line in table.lines for cost in line.costs if cost]
-    marks = {_mark(each) for each in costs}
+    marks = {mark_of(each) for each in costs}
     told = [f"{mark} {means}" for mark, means in _MEANS.items() if mark in marks]
     if any(each.place is Mark.BEHIND for each in costs):
         told.append(f"unmarked: surely slower than {NONE}")
-    if text := " · ".join((*told, *left_out)):
+    return told
+
+
+def _legend(table: CostTable, left_out: list[str], width: int) -> Iterator[Text]:
+    if text := " · ".join((*legend(table), *left_out)):
         yield from (Text(line, style="dim") for line in wrapped(text, width)[:2])

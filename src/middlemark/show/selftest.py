@@ -11,7 +11,7 @@ from middlemark.document.numbers import ABSENT, exact, part, share, us, whole
 from middlemark.document.words import plain, subject
 from middlemark.model.cell import Cell
 from middlemark.model.units import format_percent, format_size
-from middlemark.show.compare import json_row
+from middlemark.show.compare import json_rows
 from middlemark.show.json import run_document
 from middlemark.show.lines import aligned, hanging
 from middlemark.show.table import heading
@@ -56,7 +56,7 @@ def render_json(test: SelfTest, document: Document) -> str:
             "holds": test.holds,
         },
         "settings": [_setting(test, each) for each in _settings(test)],
-        "comparisons": [json_row(each) for each in test.comparisons],
+        "comparisons": json_rows(test.comparisons),
     }
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 

@@ -19,9 +19,14 @@ class Idle(NamedTuple):
     held_us: int
 
 
-def _read(root: Root) -> Idle | None:
+def held_us(root: Root) -> int:
+    """Return the latency that somebody holds the processors to, µs."""
     raw = root.bytes(LATENCY[1:])
-    held = int.from_bytes(raw[:4], "little", signed=True) if raw else NOT_HELD_US
+    return int.from_bytes(raw[:4], "little", signed=True) if raw else NOT_HELD_US
+
+
+def _read(root: Root) -> Idle | None:
+    held = held_us(root)
     states = [
         Idle(root.text(f"{each}/name") or "", latency, held)
         for each in root.names("sys/devices/system/cpu/cpu0/cpuidle/state[0-9]*")

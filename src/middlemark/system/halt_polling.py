@@ -2,16 +2,18 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.cpuidle import LATENCY, held_us
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 
 class Halting(NamedTuple):
-    """Whether a hypervisor is there, and the kernel never halts."""
+    """Whether a hypervisor is there, the kernel never halts, and it could be told not to while it runs."""
 
     virtual: bool
     polls: bool
+    can_poll: bool
 
 
 def is_virtual(root: Root) -> bool | None:
@@ -22,28 +24,38 @@ def is_virtual(root: Root) -> bool | None:
 
 def _read(root: Root) -> Halting | None:
     virtual = is_virtual(root)
-    return None if virtual is None else Halting(virtual, "idle=poll" in (root.text("proc/cmdline") or "").split())
+    if virtual is None:
+        return None
+    polls = "idle=poll" in (root.text("proc/cmdline") or "").split() or held_us(root) == 0
+    return Halting(virtual, polls, root.text("sys/devices/system/cpu/cpu0/cpuidle/state0/name") == "POLL")
 
 
 def _sees(found: Halting, needs: Needs) -> Seen | None:
     if not found.virtual or found.polls or not needs.sleeping:
         return None
-    return Seen("limits", "this is a virtual machine, whose processors halt when they are idle", needs.sleeping)
+    without = Remedy() if found.can_poll else Remedy(command="middlemark run … --awake")
+    return Seen(
+        "limits", "this is a virtual machine, whose processors halt when they are idle", needs.sleeping, without
+    )
+
+
+def _change(found: Halting, _needs: Needs) -> tuple[Change, ...]:
+    return (Change("hold", LATENCY, "0"),) if found.can_poll else ()
 
 
 CHECK = Check(
     name="halt_polling",
     family="processors",
-    looks="the flag `hypervisor`, and `idle=poll` on the kernel's command line",
-    why="each wake-up then goes through the hypervisor: blocking round trips have several speeds, and take twice as "
-    "long as they need",
+    looks=f"the flag `hypervisor`, `idle=poll` on the kernel's command line, and `{LATENCY}`",
+    why="each wake-up then goes through the hypervisor: blocking round trips have several speeds, and take several "
+    "times as long as they need",
     rows="all that do not poll",
     read=_read,
     sees=_sees,
     remedy=Remedy(
-        command="middlemark run … --awake",
         persist="idle=poll on the guest's kernel command line; halt_poll_ns of the host's module kvm",
-        risk="for telling middlewares apart: latencies are then those of a machine that never idles, and the p99 of "
-        "middlewares with threads of their own may rise",
+        risk="idle processors spin: heat, and time that the host cannot give to others; latencies are then those of a "
+        "machine that never idles",
     ),
+    change=_change,
 )

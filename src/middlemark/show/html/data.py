@@ -31,6 +31,7 @@ from middlemark.document.words import native_settings, plain, warning_name
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.show.html.graphs import graphs
+from middlemark.show.html.levels import levels
 from middlemark.show.json import expectations_document, readable
 from middlemark.stats.floors import by_rate
 from middlemark.stats.metrics import COMPANION, METRICS
@@ -67,7 +68,7 @@ _OFFERED: Sequence[tuple[str, str, Callable[[Any], str], str | None]] = (
 
 def data_of(document: Document) -> Json:
     """Return what the page holds, with as many heat maps as fit."""
-    levels = [levels_of(row.result.cell) for row in document.rows]
+    factors = [levels_of(row.result.cell) for row in document.rows]
     distributions = document.distributions or (Distribution(),) * len(document.rows)
     data = {
         "schema": SCHEMA,
@@ -76,11 +77,12 @@ def data_of(document: Document) -> Json:
         "middlemark": document.middlemark,
         "margin": document.margin,
         "runs": [_run(document, at) for at in range(len(document.runs))],
-        "factors": _factors(levels, [run.name for run in document.runs]),
-        "cells": [_cell(*each) for each in zip(document.rows, levels, distributions, strict=True)],
+        "factors": _factors(factors, [run.name for run in document.runs]),
+        "cells": [_cell(*each) for each in zip(document.rows, factors, distributions, strict=True)],
         "comparisons": [*map(_comparison, document.comparisons)],
         "comparisons_left_out": document.comparisons_left_out,
         "workloads": graphs(document),
+        "security": levels(document),
         "expectations": expectations_document(document),
         "expected": counted(document.expectations) if document.expectations else "",
         "answers": msgspec.to_builtins(document.answers),
