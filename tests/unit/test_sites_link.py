@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import subprocess
+import time
 from collections.abc import Callable
 
 import psutil
@@ -38,9 +39,10 @@ def run_in(namespace: Namespace, program: str, *argv: str) -> str:
     return ended.stdout
 
 
-def send(namespace: Namespace, to: str, count: int) -> None:
+def send(namespace: Namespace, to: str, count: int, size: int = 100) -> None:
     opened = "import socket; s = socket.socket(type=socket.SOCK_DGRAM)"
-    run_in(namespace, "python3", "-IS", "-c", f"{opened}; [s.sendto(b'x' * 100, ('{to}', 7)) for _ in range({count})]")
+    sent = f"[s.sendto(b'x' * {size}, ('{to}', 7)) for _ in range({count})]"
+    run_in(namespace, "python3", "-IS", "-c", f"{opened}; {sent}")
 
 
 def networks() -> set[str]:
@@ -64,6 +66,22 @@ def test_each_end_has_an_address_and_the_rate_counts_all_of_a_frame() -> None:
             assert "mtu 1400" in run_in(namespace, "ip", "link", "show", "dev", "mm0")
 
     joined("100mbit,mtu=1400", use)
+
+
+def test_a_link_on_which_half_a_datagram_waits_is_not_fresh() -> None:
+    def whole(link: Joined) -> None:
+        send(link.named(("base", "robot"))[0], "10.213.0.2", 5, 20_000)
+        deadline = time.monotonic() + 10
+        while not link.is_fresh and time.monotonic() < deadline:
+            time.sleep(0.01)  # the last of them is under way
+        assert link.is_fresh
+
+    def half(link: Joined) -> None:
+        send(link.named(("base", "robot"))[0], "10.213.0.2", 5, 20_000)
+        assert not link.is_fresh
+
+    joined("100mbit", whole)
+    joined("100mbit,loss=30%", half)
 
 
 def test_datagrams_of_one_end_are_counted_there_and_arrive_at_the_other() -> None:

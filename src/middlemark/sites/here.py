@@ -75,7 +75,7 @@ class Here:
             own = await self._own_network() if alone else msgspec.structs.replace(OWN, interface=self.interface)
             return self._session(worker, scope, (own,))
         joined = self._joined.get(cell.link)
-        if joined is None or not joined.stands:
+        if joined is None or not joined.is_fresh:
             if joined is not None:
                 joined.end()
             joined = self._joined[cell.link] = await join(cell.link)

@@ -1,9 +1,11 @@
-"""Two network namespaces joined by an emulated link, for as many trials as want it."""
+"""Two network namespaces joined by an emulated link, for as many trials as leave nothing on it."""
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
 
@@ -69,9 +71,14 @@ class Joined:
         return () if self._relay is None else (self._relay.pid,)
 
     @property
-    def stands(self) -> bool:
-        """Whether all that holds and carries it still lives."""
-        return all(each.lives for each in self._holders) and (self._relay is None or self._relay.poll() is None)
+    def is_fresh(self) -> bool:
+        """Whether all that holds and carries it still lives, and no parts of datagrams wait at its ends.
+
+        Parts whose others were lost wait for 30 s, in a memory that all datagrams share: where it is full, nothing that
+        comes in parts arrives any more (``ipfrag_time``, ``ipfrag_high_thresh`` in the kernel's ip-sysctl.rst).
+        """
+        lives = all(each.lives for each in self._holders) and (self._relay is None or self._relay.poll() is None)
+        return lives and not any(_parts_wait(each.namespace.tables) for each in self._holders)
 
     def named(self, sites: tuple[str, ...]) -> tuple[Namespace, ...]:
         """Return the namespaces under the names of those sites, the senders' first."""
@@ -86,6 +93,16 @@ class Joined:
             end_process(self._relay)
         for holder in self._holders:
             holder.end()
+
+
+def _parts_wait(tables: str) -> bool:
+    """Say whether datagrams wait there to be put together."""
+    for name, line in (("sockstat", "FRAG:"), ("sockstat6", "FRAG6:")):
+        with contextlib.suppress(OSError):
+            told = Path(tables, name).read_text(encoding="ascii").partition(f"{line} inuse ")[2]
+            if told and told.split()[0] != "0":
+                return True
+    return False
 
 
 async def join(text: str) -> Joined:
