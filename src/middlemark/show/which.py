@@ -295,8 +295,11 @@ def _below(raced: Raced, folder: str) -> Iterator[str]:
         yield f"no p99: {absent.partition(';')[0]}"
     if raced.warnings:
         shown = [each.code for each in raced.warnings if each.code not in raced.serious]
-        kinds = [", ".join(map(warning_name, shown[:_NAMED]))] if shown else []
-        yield ": ".join(["warnings", *kinds, _shortly(raced.warnings[0].advice or raced.warnings[0].text)])
+        told = [", ".join(map(warning_name, shown[:_NAMED]))] if shown else []
+        if not raced.settles:  # what to do next is said once
+            told.append(_shortly(raced.warnings[0].advice or raced.warnings[0].text))
+        if told:
+            yield ": ".join(["warnings", *told])
     equal = f"equal shares: {raced.equal_trials}"
     yield f"{raced.trials} trials ({equal}) in {format_seconds(raced.seconds).removesuffix(' 00 s')}: {folder}"
 
