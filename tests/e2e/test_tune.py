@@ -4,10 +4,13 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from product import ROOT, Bench, Ended
@@ -127,18 +130,49 @@ def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(plac
     run.kill()
 
 
+def as_nobody(lines: str = "") -> tuple[str, ...]:
+    """Return the product's command as an ordinary user: all is imported first, since a checkout may be root's alone."""
+    imported = ("commands.tune", "runs.remedies", "system.changes", "system.checks", "interrupts", "cli")
+    program = "".join(f"import middlemark.{each}\n" for each in imported)
+    program += f"import os; os.setgroups([]); os.setgid(65534); os.setuid(65534); {lines}middlemark.cli.main()"
+    return (sys.executable, "-c", program)
+
+
 def test_without_root_and_without_sudo_the_commands_are_printed(place: Place) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root becomes somebody else")
-    # Everything is imported while it may be read: this checkout may be root's alone.
-    imported = ("commands.tune", "runs.remedies", "system.changes", "system.checks", "interrupts", "cli")
-    program = "".join(f"import middlemark.{each}\n" for each in imported)
-    program += "import os; os.setgid(65534); os.setuid(65534); os.environ['PATH'] = '/nowhere'; middlemark.cli.main()"
-    command = [*place.prefix, sys.executable, "-c", program]
+    command = [*place.prefix, *as_nobody("os.environ['PATH'] = '/nowhere'; ")]
     ended = place.bench.start("tune", "--apply", "ipfrag_time", command=command, environment=place.environment).ended()
     assert ended.code == 1, ended.err
     assert f"  sysctl -w {TIME}=" in ended.out
     assert place.value(TIME) == "30"
+
+
+def test_through_sudo_each_command_is_told_first_and_taken_back(place: Place) -> None:
+    if os.geteuid() != 0 or shutil.which("sudo") is None:
+        pytest.skip("it takes root to become a user who has sudo")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # where an ordinary user gets to
+        state, rules = Path(folder, "state"), Path(folder, "sudoers")
+        rules.write_text("nobody ALL=(root) NOPASSWD: ALL\n")
+        rules.chmod(0o440)
+        state.mkdir()
+        os.chown(state, 65534, 65534)
+        Path(folder).chmod(0o755)
+        script = 'mount --bind "$1" /etc/sudoers && shift && exec "$@"'  # the machine's own rules are not met
+        command = [*place.prefix, "unshare", "--mount", "sh", "-c", script, "sh", str(rules), *as_nobody()]
+
+        def tune(*words: str) -> Ended:
+            told = {"XDG_STATE_HOME": str(state)}
+            return place.bench.start("tune", *words, command=command, environment=told).ended()
+
+        applied = tune("--apply", "ipfrag_time")
+        assert applied.code == 0, applied.err
+        now = place.value(TIME)
+        assert now != "30"
+        assert f"echo {now} | sudo tee /proc/sys/{TIME.replace('.', '/')}" in applied.err
+        assert tune("--restore").code == 0
+        assert place.value(TIME) == "30"
+        assert not [each for each in state.rglob("*") if each.is_file() and each.read_text() not in ("", "[]")]
 
 
 def test_a_file_under_etc_is_written_only_when_asked_and_removed_by_restore(place: Place) -> None:
