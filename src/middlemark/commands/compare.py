@@ -63,9 +63,8 @@ def _gate(asked: ComparisonRequest, pairings: Asked) -> int:
     from middlemark.stats.metrics import METRICS
 
     status = exits.OK
-    missed = list(pairings.missed(asked))
-    told = telling([each for _, _, each in missed])
-    for metric, margin, each in missed:
+    told = telling(pairings.pairings)
+    for metric, margin, each in pairings.missed(asked):
         names = " → ".join(each.pairing.names)
         shift = f"{100 * each.judged.shift:+.1f} %"
         text = f"{what(each.pairing, told)}: {names}: {metric} {METRICS[metric].worse} than {100 * margin:g} %: {shift}"

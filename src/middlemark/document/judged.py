@@ -1,6 +1,6 @@
 """Every pair of cells that differ in one factor alone, judged as ``middlemark compare RUN --by FACTOR`` does."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from middlemark.document.document import Compared, Document, Row
 from middlemark.document.numbers import ABSENT, part
@@ -42,9 +42,9 @@ def told_factors(cells: Sequence[Cell]) -> list[str]:
     return [factor for factor in (*EXPERIMENT, *ASKED) if len({getattr(each, factor) for each in cells}) > 1]
 
 
-def telling(comparisons: Sequence[Comparison]) -> list[str]:
+def telling(pairings: Iterable[Pairing]) -> list[str]:
     """Return the factors that tell these apart: the experiment's, and those asked of a middleware that vary."""
-    cells = [each.cell for one in comparisons for each in (one.pairing.a, one.pairing.b)]
+    cells = [each.cell for pairing in pairings for each in (pairing.a, pairing.b)]
     return [*EXPERIMENT, *(each for each in told_factors(cells) if each in ASKED)]
 
 

@@ -102,7 +102,7 @@ def headline(tables: Sequence[CostTable]) -> str:
 
 
 def proven(rows: Sequence[Row]) -> str:
-    """Return in how many of the protected rows what protects was seen to be in force; one thread alone is not asked."""
+    """Say in how many of the protected rows what protects was seen to be in force; one thread alone is not asked."""
     protected = [row for row in rows if row.result.cell.security != NONE and row.result.cell.subscribers]
     rows = [row for row in protected if row.result.failed is None]
     if not rows:
@@ -110,10 +110,10 @@ def proven(rows: Sequence[Row]) -> str:
     held = sum(map(_holds, (row.result.proof for row in rows)))
     if held == len(rows):
         every = f"all {held:,} protected rows" if held > 1 else "the protected row"
-        return f"in force in {every}, by {'their' if held > 1 else 'its'} proofs"
+        return f"Protection is in force in {every}, by {'their' if held > 1 else 'its'} proofs."
     failed = [row.name for row in rows if row.result.proof and row.result.proof.failed]
-    text = f"in force in {held:,} of {len(rows):,} protected rows, by their proofs"
-    return f"{text}; not in {listing(list(dict.fromkeys(failed)))}" if failed else text
+    text = f"Protection is in force in {held:,} of {len(rows):,} protected rows, by their proofs"
+    return f"{text}; not in {listing(list(dict.fromkeys(failed)))}." if failed else f"{text}."
 
 
 def _holds(proof: ProtectionProof | None) -> bool:

@@ -45,7 +45,7 @@ def render_json(comparisons: Sequence[Comparison], margin: float, edge: str | No
 
 def json_rows(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return comparisons for a program."""
-    told = telling(comparisons)
+    told = telling(each.pairing for each in comparisons)
     return [_json_row(each, told) for each in comparisons]
 
 

@@ -50,7 +50,7 @@ def of_comparisons(
     ``missed``: the comparisons (by place) that miss a gate of their own; None: there is no gate, worse is a failure.
     """
     suite = _suite(document)
-    apart = telling(comparisons)
+    apart = telling(each.pairing for each in comparisons)
     for place, each in enumerate(comparisons):
         judged = each.judged
         a, b = each.pairing.names

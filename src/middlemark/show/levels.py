@@ -25,8 +25,7 @@ def sentences(document: Document, width: int) -> list[Text]:
         return []
     answer = headline(document.costs)
     first = [Text(line, style="bold") for line in wrapped(answer, width)[:4]] if answer else []
-    told = proven(document.rows)
-    return [*first, *(Text(line) for line in wrapped(f"Protection is {told}." if told else "", width)[:2])]
+    return [*first, *(Text(line) for line in wrapped(proven(document.rows), width)[:2])]
 
 
 def lines(costs: Sequence[CostTable], width: int, room: int) -> list[Text]:

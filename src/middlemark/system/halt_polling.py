@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import NO_REMEDY, Change, Check, Remedy, Seen
 from middlemark.system.cpuidle import LATENCY, held_us
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -33,7 +33,7 @@ def _read(root: Root) -> Halting | None:
 def _sees(found: Halting, needs: Needs) -> Seen | None:
     if not found.virtual or found.polls or not needs.sleeping:
         return None
-    without = Remedy() if found.can_poll else Remedy(command="middlemark run … --awake")
+    without = NO_REMEDY if found.can_poll else Remedy(command="middlemark run … --awake")
     return Seen(
         "limits", "this is a virtual machine, whose processors halt when they are idle", needs.sleeping, without
     )

@@ -15,10 +15,9 @@ def levels(document: Document) -> Json | None:
     """Return what they cost and whether they were in force; None where there is nothing to compare."""
     if not document.costs:
         return None
-    told = proven(document.rows)
     return {
         "conclusion": headline(document.costs),
-        "proven": f"Protection is {told}." if told else "",
+        "proven": proven(document.rows),
         "tables": [*map(_table, document.costs)],
     }
 
