@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 import worker_words
 
 from middlemark.launch.round_trips import counted
-from middlemark.launch.warnings import of_ping_pong
+from middlemark.launch.warnings import of_losses, of_ping_pong
 from middlemark.model.cell import Cell
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import PingResult, PongResult
@@ -52,3 +53,17 @@ def test_a_message_damaged_on_its_way_to_one_pong_counts_once_wherever_it_was_fo
     assert counted([ping(damaged=at_ping)], pongs).damaged == damaged
     told = [each.text for each in of_ping_pong(cell, LIMITS, ping(damaged=at_ping), pongs) if each.code == "damaged"]
     assert told == ([SHARED.format(*says)] if says else []), "a number that is a least says so"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param({"lost": 1}, ["in the roles' own words: pong: the link was closed"], id="lost"),
+        pytest.param({}, [], id="nothing lost"),
+        pytest.param({"lost": 1, "publish_failed": 1}, [], id="what failed is quoted where it is counted"),
+    ],
+)
+def test_a_loss_is_told_with_what_the_middleware_said(given: dict[str, int], says: list[str]) -> None:
+    counts = msgspec.structs.replace(counted([ping()], [pong()]), **given)
+    told = of_losses(counts, (ping(), pong(last_error="the link was closed")))
+    assert [each.text for each in told] == says

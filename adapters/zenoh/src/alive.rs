@@ -2,6 +2,7 @@
 //! token has seen the declaration before it, for both come in order over one link.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use middlemark_adapter::Topic;
@@ -24,13 +25,15 @@ pub struct Alive {
     session: Session,
     scope: String,
     tokens: Arc<Mutex<BTreeSet<String>>>,
+    parted: Arc<AtomicBool>,
     _watch: Subscriber<()>,
 }
 
 impl Alive {
     pub fn watch(session: Session, scope: &str) -> Result<Self> {
         let tokens = Arc::new(Mutex::new(BTreeSet::new()));
-        let seen = tokens.clone();
+        let parted = Arc::new(AtomicBool::new(false));
+        let (seen, gone) = (tokens.clone(), parted.clone());
         let watch = session
             .liveliness()
             .declare_subscriber(format!("{scope}/alive/**"))
@@ -40,15 +43,23 @@ impl Alive {
                 let token = sample.key_expr().as_str().to_owned();
                 match sample.kind() {
                     SampleKind::Put => tokens.insert(token),
-                    SampleKind::Delete => tokens.remove(&token),
+                    SampleKind::Delete => {
+                        gone.store(true, Ordering::Relaxed);
+                        tokens.remove(&token)
+                    }
                 };
             })
             .wait()?;
-        Ok(Self { session, scope: scope.to_owned(), tokens, _watch: watch })
+        Ok(Self { session, scope: scope.to_owned(), tokens, parted, _watch: watch })
     }
 
     pub fn declare(&self, role: Role, topic: &Topic, index: u32) -> Result<LivelinessToken> {
         self.session.liveliness().declare_token(format!("{}{index}", self.prefix(role, &topic.name))).wait()
+    }
+
+    /// Whether an end was lost sight of since this was asked: it has closed, or the link to it has.
+    pub fn parted(&self) -> bool {
+        self.parted.load(Ordering::Relaxed) && self.parted.swap(false, Ordering::Relaxed)
     }
 
     pub fn count(&self, role: Role, topic: &str) -> usize {

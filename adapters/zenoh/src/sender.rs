@@ -171,6 +171,9 @@ impl middlemark_adapter::Publisher for Sender {
         if self.gave_up && self.matched() == 0 {
             return Published::Failed;
         }
+        if self.session.alive.parted() {
+            error.note(format_args!("zenoh: the link to a peer was closed in mid-trial; what was on its way is lost"));
+        }
         let begin_ns = coarse_ns();
         let sent = self.send();
         if matches!(self.memory, Memory::Lent(_)) {

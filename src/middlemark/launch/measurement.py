@@ -17,6 +17,7 @@ from middlemark.launch.ledger import Ledger
 from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.patterns.graph import Ends
 from middlemark.launch.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
+from middlemark.launch.warnings import of_losses
 from middlemark.launch.worker_request import reply_timeout_s
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
@@ -315,7 +316,9 @@ class Measurement:
             samples_stem=self.setting.samples_stem,
             graph=self.tasks.graph,
         )
-        self.outcome = self.pattern.conclude(heard, self.outcome)
+        outcome = self.pattern.conclude(heard, self.outcome)
+        losses = of_losses(outcome.counts, (*heard.senders, *heard.receivers))
+        self.outcome = msgspec.structs.replace(outcome, warnings=(*outcome.warnings, *losses))
         begins = [begin for begin in map(_begin_ns, heard.senders) if begin]
         if begins and not self.session.elsewhere:
             self._know(first_sample_ns=min(begins) - begin_ns - round(self.setting.limits.warmup_s * 1e9))

@@ -12,6 +12,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.outcome import Arrived, RunWarning, Sent, TrialCounts
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
+    AnyRoleResult,
     CallerResult,
     ClientResult,
     PingResult,
@@ -120,6 +121,14 @@ def of_ping_pong(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[P
         text = f"pongs that do not echo missed {missed} messages"
         found.append(RunWarning("loss", text, "a deeper history, or reliable"))
     return found
+
+
+def of_losses(counts: TrialCounts | None, results: Sequence[AnyRoleResult]) -> list[RunWarning]:
+    """Return what the middleware said in a trial that lost messages; where publishes failed, those quote it."""
+    if counts is None or not counts.lost or counts.publish_failed:
+        return []
+    said = dict.fromkeys(f"{each.role}: {each.last_error}" for each in results if each.last_error)
+    return [RunWarning("loss", f"in the roles' own words: {'; '.join(said)}")] if said else []
 
 
 def of_calls(
