@@ -13,7 +13,9 @@ set_up_workers() {
 
 # set_up_worker NAME: one of those that are built when they are asked for.
 set_up_worker() {
-  say "building the worker of $1 (in Rust: some minutes the first time)"
+  local takes=
+  if [[ -f adapters/$1/Cargo.toml ]]; then takes=" (in Rust: some minutes the first time)"; fi
+  say "building the worker of $1$takes"
   configure_workers
   if logged ninja -C build -t query "middlemark-worker-$1"; then build_workers "middlemark-worker-$1"; fi
   if [[ ! -x build/workers/middlemark-worker-$1 ]]; then
