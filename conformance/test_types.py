@@ -54,8 +54,8 @@ def test_a_stream_arrives_whole_and_its_loss_is_counted(who: Contender, course: 
     assert sent.sent > 0
     assert (arrived.damaged, arrived.duplicated) == (0, 0)
     assert arrived.received + arrived.lost == sent.sent
-    # A flood may be lost whole where a socket's buffer is read late.
-    assert told_whole(outcome.coding, ways=1) or arrived.received == 0, outcome.coding
+    # Where a socket's buffer is read late a flood may be lost, and the first message alone begins the timing.
+    assert told_whole(outcome.coding, ways=1) or arrived.received <= 1, outcome.coding
 
 
 @pytest.mark.parametrize("who", IMAGES, ids=lambda who: who.name)

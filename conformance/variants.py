@@ -35,7 +35,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     pattern: str | None = None
     reliability: str | None = None
     echo: str | None = None
-    security: str | None = None
+    security: tuple[str, ...] = ()
     larger_than: int | None = None
     """Bytes of a message."""
     several_publishers: bool = False
@@ -59,7 +59,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             and self.pattern in (None, factors["pattern"])
             and self.reliability in (None, factors["reliability"])
             and self.echo in (None, factors.get("echo"))
-            and self.security in (None, factors.get("security", "none"))
+            and (not self.security or factors.get("security", "none") in self.security)
             and (self.larger_than is None or factors["size"] > self.larger_than)
             and (not self.several_publishers or factors.get("publishers", 1) > 1)
             and (not self.together_larger_than_max or together > who.transport.max_bytes)
