@@ -134,7 +134,9 @@ class ControlledWorker {
       } else if (monotonic_ns() - begin > timeout) {
         const std::string said = session_->refusals();
         const std::string why = said.empty() ? "" : "; the middleware says: " + said;
-        send(error_event(ErrorCode::unmatched, fmt::format("{} within {} s{}", missing, timeout_s, why)));
+        send(error_event(ErrorCode::unmatched, fmt::format("{} within {} s{}", missing, timeout_s, why),
+                         "measure it again on a quieter machine, or with a longer match_timeout in a suite; what keeps "
+                         "peers of this middleware apart stands in its adapter's README.md"));
         return exit_failed;
       }
       if (control_.receive(1ms)) return exit_failed;  // quit before ready

@@ -233,6 +233,7 @@ TEST_F(ReadyWorker, that_finds_no_peer_says_who_waits_for_whom) {
   EXPECT_EQ(error.at("code"), "unmatched");
   EXPECT_TRUE(names(error, "ping found 0 of 1 subscribers; pong 0 found 0 of 1 subscribers")) << error;
   EXPECT_TRUE(names(error, "; the middleware says: nobody is let in, as its script says")) << error;
+  EXPECT_NE(error.at("advice"), "") << error;
 }
 
 TEST_F(ReadyWorker, whose_peer_is_silent_says_so_and_still_gives_its_result) {
