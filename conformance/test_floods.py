@@ -68,9 +68,10 @@ def test_a_stop_in_mid_flood_ends_either_role_at_once(
         publisher.say(command="start")
         under_way(subscriber, "subscriber")
         # A role that does not see its stop is an error of the code "hung", 3 s later.
+        # Both at once: a publisher whose messages nobody takes any more ends by itself, and rightly complains.
         subscriber.say(command="stop")
-        received = subscriber.hear("result")
         publisher.say(command="stop")
+        received = subscriber.hear("result")
         sent = publisher.hear("result")
         # What becomes of a middleware that is closed in mid-flood is its own business: the launcher ends it (Fast DDS
         # 2.9 joins a data-sharing listener that never comes back).

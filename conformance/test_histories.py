@@ -37,7 +37,9 @@ def test_nothing_reliable_is_lost_on_a_subscriber_that_comes_late(contender: Con
         sent = publisher.hear("result")
         subscriber.say(command="stop", expected=sent["sent"])
         received = subscriber.hear("result")
-        assert (sent["sent"], received["received"]) == (MANY, MANY)
+        # A publish that was held up beyond its timeout counts as neither sent nor lost, and may arrive all the same.
+        assert sent["sent"] + sent["timed_out"] == MANY
+        assert sent["sent"] <= received["received"] <= MANY
 
 
 @pytest.mark.parametrize("loan", [False, True], ids=["copied", "loan"])
