@@ -34,6 +34,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     transports: tuple[str, ...] = ()
     pattern: str | None = None
     reliability: str | None = None
+    receive: str | None = None
     echo: str | None = None
     security: tuple[str, ...] = ()
     larger_than: int | None = None
@@ -58,6 +59,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             (not self.transports or who.transport.name in self.transports)
             and self.pattern in (None, factors["pattern"])
             and self.reliability in (None, factors["reliability"])
+            and self.receive in (None, factors.get("receive"))
             and self.echo in (None, factors.get("echo"))
             and (not self.security or factors.get("security", "none") in self.security)
             and (self.larger_than is None or factors["size"] > self.larger_than)
