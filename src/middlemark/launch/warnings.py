@@ -102,9 +102,8 @@ def of_ping_pong(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[P
     if ping.ended == "limit":
         text = f"the limit of {limits.limit_s:g} s came after {counts.sent} messages"
         found.append(RunWarning("ended-early", text, "fewer --samples, or a higher limit in the suite"))
-    words = dict.fromkeys(f"{event.role}: {event.last_error}" for event in [ping, *pongs] if event.last_error)
     if counts.publish_failed:
-        text = f"{counts.publish_failed} publishes failed: {'; '.join(words) or 'no reason given'}"
+        text = f"{counts.publish_failed} publishes failed: {_said([ping, *pongs]) or 'no reason given'}"
         found.append(RunWarning("publish-failed", text, "they count as lost"))
     if both := found_by_both([ping], pongs):
         of_pongs = sum(pong.damaged for pong in pongs)
@@ -127,8 +126,12 @@ def of_losses(counts: TrialCounts | None, results: Sequence[AnyRoleResult]) -> l
     """Return what the middleware said in a trial that lost messages; where publishes failed, those quote it."""
     if counts is None or not counts.lost or counts.publish_failed:
         return []
-    said = dict.fromkeys(f"{each.role}: {each.last_error}" for each in results if each.last_error)
-    return [RunWarning("loss", f"in the roles' own words: {'; '.join(said)}")] if said else []
+    said = _said(results)
+    return [RunWarning("loss", f"in the roles' own words: {said}")] if said else []
+
+
+def _said(results: Iterable[AnyRoleResult]) -> str:
+    return "; ".join(dict.fromkeys(f"{each.role}: {each.last_error}" for each in results if each.last_error))
 
 
 def of_calls(
@@ -145,9 +148,7 @@ def of_calls(
             who = ", ".join(f"client {client.index} after {client.sent:,} requests" for client in cut)
             found.append(RunWarning("ended-early", f"{text}: {who}", advice))
     if counts.publish_failed:
-        words = dict.fromkeys(f"{each.role}: {each.last_error}" for each in (*clients, server))
-        said = "; ".join(each for each in words if not each.endswith(": "))
-        why = said or "no reason given"
+        why = _said((*clients, server)) or "no reason given"
         text = f"{counts.publish_failed:,} requests or replies were not taken by the middleware: {why}"
         found.append(RunWarning("publish-failed", text, "they count as lost"))
     if counts.sent and not server.received:
