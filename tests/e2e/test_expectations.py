@@ -84,11 +84,11 @@ floors = false
 [[sweep]]
 name = "quick"
 [sweep.native.null]
-every_delay_ns = "300000"
+every_delay_ns = "1000000"
 [[sweep]]
 name = "slow"
 [sweep.native.null]
-every_delay_ns = "900000"
+every_delay_ns = "20000000"
 [[expect]]
 say = "slow takes longer"
 a = "quick"
