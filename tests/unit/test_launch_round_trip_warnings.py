@@ -7,8 +7,9 @@ import pytest
 import worker_words
 
 from middlemark.launch.round_trips import counted
-from middlemark.launch.warnings import of_losses, of_ping_pong
+from middlemark.launch.warnings import of_ping_pong, with_last_words
 from middlemark.model.cell import Cell
+from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import PingResult, PongResult
 
@@ -56,14 +57,27 @@ def test_a_message_damaged_on_its_way_to_one_pong_counts_once_wherever_it_was_fo
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "so_far", "says"),
     [
-        pytest.param({"lost": 1}, ["in the roles' own words: pong: the link was closed"], id="lost"),
-        pytest.param({}, [], id="nothing lost"),
-        pytest.param({"lost": 1, "publish_failed": 1}, [], id="what failed is quoted where it is counted"),
+        pytest.param({"lost": 1}, [], ["in the roles' own words: pong: the link was closed"], id="lost"),
+        pytest.param(
+            {"lost": 1},
+            ["pongs missed 1"],
+            ["pongs missed 1; in the roles' own words: pong: the link was closed"],
+            id="beside what is known of the loss",
+        ),
+        pytest.param({}, [], [], id="nothing lost"),
+        pytest.param({"lost": 1, "publish_failed": 1}, ["1"], ["1"], id="what failed is quoted where it is counted"),
     ],
 )
-def test_a_loss_is_told_with_what_the_middleware_said(given: dict[str, int], says: list[str]) -> None:
+def test_a_loss_is_told_with_what_the_middleware_said(
+    given: dict[str, int], so_far: list[str], says: list[str]
+) -> None:
     counts = msgspec.structs.replace(counted([ping()], [pong()]), **given)
-    told = of_losses(counts, (ping(), pong(last_error="the link was closed")))
+    known = tuple(RunWarning("loss", each, "--depth all") for each in so_far)
+    told = with_last_words(known, counts, (ping(), pong(last_error="the link was closed")))
     assert [each.text for each in told] == says
+    quotes = [each for each in told if "own words" in each.text]
+    assert all("README" in each.advice for each in quotes), (
+        "what the middleware named is not mended by a deeper history"
+    )

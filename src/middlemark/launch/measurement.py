@@ -17,7 +17,7 @@ from middlemark.launch.ledger import Ledger
 from middlemark.launch.patterns import Heard, Pattern, Roles
 from middlemark.launch.patterns.graph import Ends
 from middlemark.launch.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
-from middlemark.launch.warnings import of_losses
+from middlemark.launch.warnings import with_last_words
 from middlemark.launch.worker_request import reply_timeout_s
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
@@ -317,8 +317,8 @@ class Measurement:
             graph=self.tasks.graph,
         )
         outcome = self.pattern.conclude(heard, self.outcome)
-        losses = of_losses(outcome.counts, (*heard.senders, *heard.receivers))
-        self.outcome = msgspec.structs.replace(outcome, warnings=(*outcome.warnings, *losses))
+        warnings = with_last_words(outcome.warnings, outcome.counts, (*heard.senders, *heard.receivers))
+        self.outcome = msgspec.structs.replace(outcome, warnings=warnings)
         begins = [begin for begin in map(_begin_ns, heard.senders) if begin]
         if begins and not self.session.elsewhere:
             self._know(first_sample_ns=min(begins) - begin_ns - round(self.setting.limits.warmup_s * 1e9))

@@ -103,8 +103,10 @@ def of_ping_pong(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[P
         text = f"the limit of {limits.limit_s:g} s came after {counts.sent} messages"
         found.append(RunWarning("ended-early", text, "fewer --samples, or a higher limit in the suite"))
     if counts.publish_failed:
-        text = f"{counts.publish_failed} publishes failed: {_said([ping, *pongs]) or 'no reason given'}"
-        found.append(RunWarning("publish-failed", text, "they count as lost"))
+        text = (
+            f"{counts.publish_failed} publishes failed and count as lost: {_said([ping, *pongs]) or 'no reason given'}"
+        )
+        found.append(RunWarning("publish-failed", text))
     if both := found_by_both([ping], pongs):
         of_pongs = sum(pong.damaged for pong in pongs)
         same = f"{both} of these may be the same, echoed as they came"
@@ -122,12 +124,18 @@ def of_ping_pong(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[P
     return found
 
 
-def of_losses(counts: TrialCounts | None, results: Sequence[AnyRoleResult]) -> list[RunWarning]:
-    """Return what the middleware said in a trial that lost messages; where publishes failed, those quote it."""
-    if counts is None or not counts.lost or counts.publish_failed:
-        return []
+def with_last_words(
+    warnings: tuple[RunWarning, ...], counts: TrialCounts | None, results: Sequence[AnyRoleResult]
+) -> tuple[RunWarning, ...]:
+    """Return a trial's warnings, its loss with what the middleware said; where publishes failed, those quote it."""
     said = _said(results)
-    return [RunWarning("loss", f"in the roles' own words: {said}")] if said else []
+    if counts is None or not counts.lost or counts.publish_failed or not said:
+        return warnings
+    lost = "".join(f"{each.text}; " for each in warnings if each.code == "loss")
+    told = RunWarning(
+        "loss", f"{lost}in the roles' own words: {said}", "the adapter's README.md, Traps, may know these words"
+    )
+    return (*(each for each in warnings if each.code != "loss"), told)
 
 
 def _said(results: Iterable[AnyRoleResult]) -> str:
@@ -149,8 +157,10 @@ def of_calls(
             found.append(RunWarning("ended-early", f"{text}: {who}", advice))
     if counts.publish_failed:
         why = _said((*clients, server)) or "no reason given"
-        text = f"{counts.publish_failed:,} requests or replies were not taken by the middleware: {why}"
-        found.append(RunWarning("publish-failed", text, "they count as lost"))
+        text = (
+            f"{counts.publish_failed:,} requests or replies were not taken by the middleware and count as lost: {why}"
+        )
+        found.append(RunWarning("publish-failed", text))
     if counts.sent and not server.received:
         text = f"the server received none of {counts.sent:,} requests"
         found.append(RunWarning("received-nothing", text, "see its last words"))

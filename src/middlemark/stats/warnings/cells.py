@@ -67,10 +67,13 @@ def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
 
 
 def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tuple[RunWarning, ...]:
-    """Return one warning a code, the trials' first; where both have it, the cell's total is told before their words."""
+    """Return one warning a code, the trials' first; where both have it, the cell's total is told before their words.
+
+    The trials' advice is the better one: it knows the depth, and what the middleware said.
+    """
     total = {each.code: each for each in of_cell}
     known = [
-        RunWarning(each.code, f"{total[each.code].text}; {each.text}", total[each.code].advice or each.advice)
+        RunWarning(each.code, f"{total[each.code].text}; {each.text}", each.advice or total[each.code].advice)
         if each.code in total
         else each
         for each in of_trials
