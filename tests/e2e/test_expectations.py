@@ -79,16 +79,16 @@ def test_rounds_are_added_until_every_expectation_is_decided(bench: Bench) -> No
 adapter = "null"
 transport = "memory"
 warmup = "10ms"
-duration = "100ms"
+samples = 30
 floors = false
 [[sweep]]
 name = "quick"
 [sweep.native.null]
-every_delay_ns = "1000000"
+every_delay_ns = "500000"
 [[sweep]]
 name = "slow"
 [sweep.native.null]
-every_delay_ns = "20000000"
+every_delay_ns = "10000000"
 [[expect]]
 say = "slow takes longer"
 a = "quick"
@@ -101,14 +101,16 @@ b = "slow"
 within = "5%"
 """
     ended = bench.run(
-        "run", bench.suite(suite), "--until-decided", "--budget", "60s", "--format", "json", "--quiet", timeout_s=150
+        "run", bench.suite(suite), "--until-decided", "--budget", "120s", "--format", "json", "--quiet", timeout_s=240
     )
     assert ended.code == 0, ended.err
     found = {each["say"]: each["verdict"] for each in ended.document["expectations"]}
     assert found == {"they are level": "does not hold", "slow takes longer": "holds"}
     reached = ended.run_file["reached"]
     assert (reached["met"], reached["wide"]) == (True, [])
-    assert reached["rounds"] in (9, 14), "the first look at two expectations, or the next where a round was disturbed"
+    assert reached["rounds"] in (9, 14, 21), (
+        "the first look at two expectations, or one of the next where rounds were disturbed"
+    )
 
 
 def test_what_is_asked_without_expectations_is_refused(bench: Bench) -> None:
