@@ -133,7 +133,9 @@ def with_last_words(
         return warnings
     lost = "".join(f"{each.text}; " for each in warnings if each.code == "loss")
     told = RunWarning(
-        "loss", f"{lost}in the roles' own words: {said}", "the adapter's README.md, Traps, may know these words"
+        "loss",
+        f"{lost}in the roles' own words: {said}",
+        "see whether its adapter's README.md has these words among the traps",
     )
     return (*(each for each in warnings if each.code != "loss"), told)
 
