@@ -83,8 +83,7 @@ class Run:
     def measuring(self) -> list[int]:
         """The null workers' pids once the roles of both have their threads; until then empty."""
         pids = self.workers("null")
-        threads = [len(list(Path(f"/proc/{pid}/task").glob("*"))) for pid in pids]
-        return pids if len(pids) == 2 and min(threads) >= 2 else []
+        return pids if len(pids) == 2 and all(len(tasks(pid)) >= 2 for pid in pids) else []
 
     def signal(self, number: int) -> float:
         """Send it; return when."""
@@ -242,6 +241,13 @@ def until(condition: Callable[[], Any], timeout_s: float = 20.0) -> Any:
         assert time.monotonic() < deadline, f"nothing within {timeout_s:g} s"
         time.sleep(0.005)
     return found
+
+
+def tasks(pid: int) -> list[Path]:
+    """The folders of a process's threads; none once it has ended."""
+    with contextlib.suppress(OSError):
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    return []
 
 
 def _started(pid: int) -> int:

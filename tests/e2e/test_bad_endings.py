@@ -188,11 +188,11 @@ def test_a_killed_launcher_takes_its_workers_along_and_leaves_a_shorter_run(benc
 
 
 def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> None:
-    run = bench.start("run", bench.suite(suite(trials=1000)), "--format", "json")
+    half_a_second = suite('every_delay_us = "1000"', samples=500, trials=1000)
+    run = bench.start("run", bench.suite(half_a_second), "--format", "json")
     until(lambda: run.trials() >= 2)
     listed = bench.run_leaving("list", "runs", str(run.out)).out
-    until(run.measuring)
-    workers = run.workers("null")
+    workers = until(run.measuring)
     assert re.search(r" [1-9]\d* of 1000 trials, running$", listed, re.MULTILINE)
     os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher for a while must not be mistaken for it
     run.signal(signal.SIGKILL)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from product import Bench, Ended, Run, marked, until
+from product import Bench, Ended, Run, marked, tasks, until
 
 from middlemark.workers.find import executables, witness
 
@@ -129,7 +129,7 @@ def test_without_a_witness_a_trial_is_measured_and_says_what_is_not_known(bench:
 def awake(run: Run) -> list[Path]:
     """The threads of a run that keep a processor from halting."""
     found = []
-    for task in [task for pid in run.children() for task in Path(f"/proc/{pid}/task").glob("*")]:
+    for task in [task for pid in run.children() for task in tasks(pid)]:
         with suppress(OSError):  # it has ended meanwhile
             if (task / "comm").read_text().startswith("awake "):
                 found.append(task)

@@ -5,10 +5,11 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from product import Bench, Ended, Run, until
+from product import Bench, Ended, Run, tasks, until
 
 pytestmark = pytest.mark.usefixtures("null_worker")
 
@@ -218,21 +219,13 @@ pin = "off"
 def fan_out(run: Run) -> list[int]:
     """Return the five workers' pids once the last subscriber is in its loop; until then empty."""
     pids = run.workers("null")
-    threads = [set(map(_name, _tasks(pid))) for pid in pids]
+    threads = [set(map(_name, tasks(pid))) for pid in pids]
     return pids if len(pids) == 5 and "publisher 0" in threads[0] and "subscriber 3" in threads[4] else []
 
 
-def _tasks(pid: int) -> list[str]:
+def _name(task: Path) -> str:
     try:
-        return [f"/proc/{pid}/task/{tid}/comm" for tid in os.listdir(f"/proc/{pid}/task")]
-    except OSError:
-        return []
-
-
-def _name(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().strip()
+        return (task / "comm").read_text().strip()
     except OSError:
         return ""
 
