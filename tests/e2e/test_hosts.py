@@ -233,7 +233,9 @@ def test_a_line_that_is_cut_costs_its_trial_and_no_other(hosts: TwoHosts) -> Non
 
 
 def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> None:
-    run = hosts.start("run", "--adapter", "udp", "--transport", "udp", "--size", "1k", "--duration", "30s", "--quiet")
+    run = hosts.start(
+        "run", "--adapter", "udp", "--transport", "udp", "--size", "1k", "--rate", "1k", "--duration", "30s", "--quiet"
+    )
     until(lambda: any(b"worker-udp" in argv(pid) and b"--" not in argv(pid) for pid in marked(hosts.mark)), 60)
     run.process.kill()
     run.process.communicate()
