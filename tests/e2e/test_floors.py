@@ -22,6 +22,7 @@ def cells() -> tuple[str, ...]:
     return ("--adapter", "zeromq", "--transport", "ipc", "--size", "64k", "--receive", "block", "--processes", "2")
 
 
+@pytest.mark.brief
 def test_a_middleware_is_measured_beside_every_floor_and_the_copying_of_its_size(
     bench: Bench, cells: tuple[str, ...]
 ) -> None:

@@ -285,6 +285,7 @@ def test_an_emulated_link_between_hosts_is_refused_before_any_is_reached(bench: 
     assert "--link: a link is emulated within one machine; leave it out, or leave out --hosts" in ended.err
 
 
+@pytest.mark.brief
 def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts").ended(120)
     assert ended.code == 0, ended.err + ended.out

@@ -35,6 +35,7 @@ def document_in(page: Path) -> Any:
     return json.loads(block)
 
 
+@pytest.mark.brief
 @needs_script
 def test_a_run_ends_with_its_report_and_says_where(bench: Bench) -> None:
     ended = bench.run(*RUN)

@@ -57,6 +57,7 @@ def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
     assert "--trials: 5 give no verdict; 6 are the fewest" in few.err
 
 
+@pytest.mark.brief
 def test_an_interrupt_says_what_was_measured_and_leaves_nothing_behind(bench: Bench) -> None:
     out = bench.folder / "kept"
     run = bench.start("selftest", "--duration", "100ms", "--quiet", "--out", str(out), out=out)

@@ -54,6 +54,7 @@ def place(bench: Bench) -> Iterator[Place]:
     holder.end()
 
 
+@pytest.mark.brief
 def test_what_is_applied_stays_until_it_is_restored(place: Place) -> None:
     before = place.value(TIME)
     assert before == "30"
