@@ -14,6 +14,7 @@ from middlemark.model.link import HERE
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
 from middlemark.model.spelling import listing
+from middlemark.model.version import adapter_of
 from middlemark.plan.rounds import racing
 from middlemark.plan.rounds import until_decided as planned_until_decided
 from middlemark.plan.rounds import until_precise as planned_until_precise
@@ -74,7 +75,12 @@ def command(
     certs: str | None,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
-    built = built_workers(_named(suites, options))
+    named = _named(suites, options)
+    built = built_workers(named, dry_run=dry_run)
+    if named and all(adapter_of(name) in built.unchecked for name in named):
+        raise MeasureError(
+            "the plan was not checked: no adapter that it names is built", "./middlemark build builds them"
+        )
     shown = Shown(interface, output_format, quiet, verbose, breakdown, fail_if)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
