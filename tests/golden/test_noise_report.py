@@ -10,7 +10,7 @@ from conftest import render
 from middlemark.document import MeasuredRun
 from middlemark.model.outcome import RunWarning
 from middlemark.show import View
-from middlemark.show.json import cell_document
+from middlemark.show.json.cell import cell_document
 from middlemark.stats.result import Attribution, CellResult, Noise, Preemptor, TrialNoise
 
 Results = tuple[CellResult, ...]

@@ -15,7 +15,8 @@ from middlemark.document.matrix import Mark
 from middlemark.document.race import Raced, raced
 from middlemark.model.plan import Wanted
 from middlemark.runs.read import read_measured
-from middlemark.show.which import render_json, render_races, render_table
+from middlemark.show.json.which import render_json
+from middlemark.show.which import render_races, render_table
 
 FIELD = {
     "lyra": Truth(50.0),

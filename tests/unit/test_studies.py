@@ -15,7 +15,8 @@ from middlemark.model.expectation import Expectation, Untestable
 from middlemark.problems import RequestError
 from middlemark.runs.read import read_measured
 from middlemark.show import View
-from middlemark.show.study import WORDS, counted, render_json, render_markdown, render_text
+from middlemark.show.json.study import render_json
+from middlemark.show.study import WORDS, counted, render_markdown, render_text
 from middlemark.stats.expectations import Verdict
 from middlemark.suite import load, raw_options
 from middlemark.suite.study import read_study, study_names

@@ -16,7 +16,8 @@ from middlemark.model.outcome import Failure
 from middlemark.model.plan import Limits, Race, Wanted
 from middlemark.plan.rounds import racing
 from middlemark.problems import RequestError
-from middlemark.show.which import render_json, render_table
+from middlemark.show.json.which import render_json
+from middlemark.show.which import render_table
 from middlemark.stats.candidates import Attempt, attempt, holds
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.workload import EdgeTrial, too_short

@@ -133,15 +133,15 @@ def frameworks(output_format: str) -> None:
 
     A fact that could not be sourced is a dash, and null in JSON, where each has its source.
     """
-    import msgspec
-
     from middlemark.show.lines import hanging
     from middlemark.show.output import width
     from middlemark.suite.frameworks import frameworks as known
 
     table = known()
     if output_format == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode(table), indent=2).decode())
+        from middlemark.show.json.output import printed
+
+        click.echo(printed(table), nl=False)
         return
     for each in table.framework.values():
         where = f"adapter {each.adapter}" if each.adapter else "documented only"

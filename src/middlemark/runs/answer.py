@@ -42,7 +42,8 @@ def show_answer(run: "MeasuredRun", output_format: str) -> str | None:
 def _show(document: "Document", run: "MeasuredRun", judged: "JudgedDocument", output_format: str) -> str | None:
     from middlemark.document.race import races
     from middlemark.show import output
-    from middlemark.show.which import render_json, render_table
+    from middlemark.show.json.which import render_json
+    from middlemark.show.which import render_table
     from middlemark.suite.request import shown_path
 
     answer, *_ = races(document, run, judged)

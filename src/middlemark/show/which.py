@@ -4,111 +4,26 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import msgspec
-
-from middlemark.document.numbers import ABSENT, exact, of_deadline, processors, ratio, rounded, share, us
+from middlemark.document.numbers import ABSENT, of_deadline, processors, ratio, rounded, share, us
 from middlemark.document.race import Candidate, Raced
 from middlemark.document.rows import per_message_ns
 from middlemark.document.sentences import part
 from middlemark.document.words import ASKED, plain, warning_name, words
-from middlemark.model.cell import FACTORS, OF_WORKLOAD, Cell
-from middlemark.model.factors import Factor
+from middlemark.model.cell import Cell
 from middlemark.model.load import told as told_rate
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.show.graphs import HOLDS
-from middlemark.show.json import readable, written
 from middlemark.show.lines import aligned, command_lines, hanging
 from middlemark.stats.race import FINALISTS
 from middlemark.stats.result import WorkloadResult
 from middlemark.stats.workload import worst_edge
 
-SCHEMA = 1
 _ROWS = 4
 """Of the table: the answer's, and those that came next."""
 _NAMED = 3
 """Of those that left for a reason of their own."""
-_SETTINGS = tuple(each for each in FACTORS.values() if each.name in ("receive", "reliability", "depth", "loan"))
-
-
-def render_json(raced: Raced) -> str:
-    """Return one object; times are in ns, what was not measured is null."""
-    cell, wanted = raced.cell, raced.race.wanted
-    graph = cell.workload
-    found = {
-        "schema": SCHEMA,
-        "question": {
-            "size": cell.size if graph is None else None,
-            "rate_hz": exact(float(cell.rate)) if graph is None else None,
-            "workload": graph.name if graph else None,
-            "scale": cell.scale if graph else None,
-            "copies": cell.copies if graph else None,
-            "processes": cell.processes,
-            "subscribers": cell.subscribers if graph is None else None,
-            "deadline_ns": None if wanted.deadline_s is None else exact(wanted.deadline_s * 1e9),
-            "loss": wanted.max_loss,
-            "cpu": wanted.max_cpu,
-            "budget_s": exact(raced.race.budget_s),
-        },
-        "verdict": raced.verdict,
-        "answer": [_answer(raced, each) for each in raced.answer[:FINALISTS]],
-        "candidates": [
-            {
-                "adapter": each.row.result.cell.adapter,
-                "transport": each.row.result.cell.transport,
-                "loan": each.row.result.cell.loan,
-                "p50_ns": exact(each.p50_ns),
-                "rounds": each.rounds,
-                "left": each.left,
-                "worst_share": exact(each.graph.worst_share) if each.graph else None,
-                "first_failing": each.graph.first_failing if each.graph else None,
-            }
-            for each in raced.candidates
-        ],
-        "trials": raced.trials,
-        "seconds": exact(raced.seconds),
-        "equal_allocation_trials": raced.equal_trials,
-        "machine": list(dict.fromkeys(each.advice for each in raced.warnings if each.advice)),
-        "next": raced.settles,
-    }
-    return msgspec.json.format(msgspec.json.encode(readable(found)), indent=2).decode() + "\n"
-
-
-def _answer(raced: Raced, each: Candidate) -> dict[str, Any]:
-    cell, interval = each.row.result.cell, each.row.result.interval
-    return {
-        "adapter": cell.adapter,
-        "transport": cell.transport,
-        "settings": {**{of.name: written(cell, of) for of in _settings(cell)}, "native": dict(cell.native)},
-        "p50_ns": exact(each.p50_ns),
-        "p90_ns": exact(each.p90_ns),
-        "p99_ns": exact(each.p99_ns),
-        "p99_absent": each.p99_absent,
-        "times_machine": exact(raced.times_machine(each)),
-        "interval": None if interval is None or cell.workload else [exact(end) for end in interval],
-        "worst_edge": _edge(each),
-    }
-
-
-def _settings(cell: Cell) -> list[Factor]:
-    """Return what one configures; of a workload its topics say the rest."""
-    return [each for each in _SETTINGS if cell.workload is None or each.name not in OF_WORKLOAD]
-
-
-def _edge(each: Candidate) -> dict[str, Any] | None:
-    edge = each.worst_edge
-    if edge is None or each.graph is None:
-        return None
-    return {
-        "name": edge.name,
-        "from": edge.source,
-        "to": edge.to,
-        "deadline_ns": exact((edge.deadline_s or 0.0) * 1e9),
-        "share": exact(each.graph.worst_share),
-        "holds": each.graph.holds,
-    }
 
 
 def render_table(raced: Raced, folder: str, width: int) -> str:
