@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from middlemark.problems import MeasureError
+from middlemark.commands import run
+from middlemark.problems import MeasureError, RequestError
 from middlemark.runs.conduct import built_workers
 from middlemark.workers import find
 from middlemark.workers.later import LATER, build_again, build_asked, left_for_later
@@ -89,13 +91,24 @@ def test_a_build_that_fails_ends_the_request(checkout: Path) -> None:
         build_asked(["slow"])
 
 
-def test_a_dry_run_builds_nothing_and_says_what_it_could_not_check(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(MeasureError, match="no adapter was found"):
-        built_workers(["slow"], dry_run=True)
+def test_a_dry_run_builds_nothing_and_says_what_it_could_not_check(checkout: Path) -> None:
+    assert built_workers(["slow"], dry_run=True).unchecked == ("slow", "slower", "quick")
+    for arguments, words in (
+        (["--adapter", "slow"], "nothing of it is built: slow"),
+        (["--adapter", "slow,quick"], "nothing of it is built: slow and quick"),
+        ([], "nothing of it is built: no adapter is"),
+    ):
+        said = CliRunner().invoke(run.command, [*arguments, "--dry-run"]).exception
+        assert isinstance(said, MeasureError)
+        assert f"the plan was not checked, as {words}" in str(said)
     assert asked_of(checkout) == []
-    assert "not built yet: slow, slower, quick" in capsys.readouterr().err
+
+
+def test_a_dry_run_without_workers_refuses_a_wrong_request_all_the_same(checkout: Path) -> None:
+    for wrong in (["--adapter", "nosuch"], ["--size", "huge"]):
+        said = CliRunner().invoke(run.command, [*wrong, "--dry-run"]).exception
+        assert isinstance(said, RequestError)
+    assert asked_of(checkout) == []
 
 
 def test_nothing_is_built_where_the_set_up_is_not_the_commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,11 +30,12 @@ def adapters(verbose: bool) -> None:
         click.echo(f"{about.name:<12} {about.version:<22} {about.title}{kind}: {names}")
         if verbose:
             _details(about, worker.path)
-    for name, why in left_out().items():
+    absent = left_out()
+    for name, why in absent.items():
         click.echo(f"{name:<12} {'not built':<22} {why}")
     for each in broken:
         _broken(each)
-    if not workers:
+    if not workers and not absent:
         click.echo(
             "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
             err=True,

@@ -77,10 +77,8 @@ def command(
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
     named = _named(suites, options)
     built = built_workers(named, dry_run=dry_run)
-    if named and all(adapter_of(name) in built.unchecked for name in named):
-        raise MeasureError(
-            "the plan was not checked: no adapter that it names is built", "./middlemark build builds them"
-        )
+    if dry_run:
+        _refuse_unchecked(suites, options, named, built)
     shown = Shown(interface, output_format, quiet, verbose, breakdown, fail_if)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
@@ -141,6 +139,21 @@ def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
         return named_adapters(load(suites, options))
     except RequestError:
         return []
+
+
+def _refuse_unchecked(suites: Sequence[str], options: RawOptions, named: Sequence[str], built: Built) -> None:
+    """Raise MeasureError where none of the adapters that are asked for is built: only a worker knows what it honours.
+
+    Raises RequestError where the request is wrong whatever is built.
+    """
+    single = [adapter_of(name) for name in named if name != "all"]
+    if built.workers if not single else any(name not in built.unchecked for name in single):
+        return
+    load(suites, options)
+    raise MeasureError(
+        f"the plan was not checked, as nothing of it is built: {listing(single) or 'no adapter is'}",
+        f"`{' '.join(['./middlemark build', *single])}` builds it; so does a run without --dry-run",
+    )
 
 
 def _plan(
