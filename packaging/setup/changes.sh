@@ -42,7 +42,7 @@ changed_versions() {
 
 # That of the sources, since the oldest stamp of these stages.
 changed_sources() {
-  local stage oldest= folder files=()
+  local stage oldest='' folder files=()
   for stage in "$@"; do
     stage=$setup_state/$stage
     if [[ -f $stage && ( -z $oldest || $stage -ot $oldest ) ]]; then oldest=$stage; fi
@@ -70,7 +70,7 @@ forget_other_versions() {
       if ! grep -qsxF "$name" adapters/*/packages.txt; then
         find build/core build/probe build/adapters build/bench -name '*.[oa]' -delete 2>/dev/null || true
       fi
-      for file in $(grep -lsxF "$name" adapters/*/packages.txt); do rm -rf "build/${file%/packages.txt}"; done
+      while read -r file; do rm -rf "build/${file%/packages.txt}"; done < <(grep -lsxF "$name" adapters/*/packages.txt)
     done < <(sort "$setup_state/built-with.txt" | comm -3 - <(sort "$setup_state/installed.txt") | awk '{ print $1 }' | sort -u)
   fi
   if [[ -f $setup_state/installed.txt ]]; then cp "$setup_state/installed.txt" "$setup_state/built-with.txt"; fi

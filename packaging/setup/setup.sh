@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [again] STAGE… runs the stages that are not fresh; `all` means every stage of workers. All messages go to stderr: stdout belongs to the command.
+# setup.sh [again] STAGE… runs the stages that are not fresh; `all` means every stage of workers. All messages go to stderr: stdout belongs
+# to the command.
 # A stage that fails or is interrupted leaves no stamp and runs again the next time; the stages before it do not.
 set -euo pipefail
 here=$(readlink -f -- "${BASH_SOURCE[0]}")
@@ -9,7 +10,7 @@ exec 1>&2 </dev/null
 for part in stages say lists packages python pypi changes progress workers web; do source "$root/packaging/setup/$part.sh"; done
 
 main() {
-  local stage later again= workers=()
+  local stage later again='' workers=()
   if [[ $1 == again ]]; then again=yes; shift; fi
   if [[ $1 == all ]]; then
     later_adapters

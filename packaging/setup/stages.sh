@@ -7,7 +7,7 @@ readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH) 
 # stages_for ARGUMENT…: sets `stages`, what the command needs for these arguments. A verb that only reads or converts needs Python, and
 # one that writes HTML the drawing scripts too. `build` says itself what to build.
 stages_for() {
-  local word tries=
+  local word tries=''
   stages=(python)
   if [[ -n ${_MIDDLEMARK_COMPLETE:-} ]]; then return; fi
   for word in "$@"; do
@@ -94,7 +94,7 @@ all_fresh() {
 # Whether a stage is fresh. Compares the change time of inodes (-cnewer), which no checkout, copy or touch can set back. All stages of
 # workers have the same inputs: one whose stamp is no older than one that was found fresh is fresh.
 is_fresh() {
-  local stamp=$setup_state/$1 inputs identity vouched= note=
+  local stamp=$setup_state/$1 inputs identity vouched='' note=''
   identity_of "$1"
   { IFS= read -r -d '' vouched <"$stamp"; } 2>/dev/null || true
   [[ $vouched == "$identity"$'\n' ]] || return 1

@@ -15,6 +15,7 @@ set_up_workers() {
   for stage in "$@"; do
     stage=${stage#worker-}
     if [[ $stage == workers || -x build/workers/middlemark-worker-$stage ]]; then continue; fi
+    if grep -q "^-- adapter $stage: not built" "$log"; then continue; fi  # is said
     say "$stage: not built, $(cat "build/workers/middlemark-left-out-$stage" 2>/dev/null || echo "there is no such adapter")"
   done
 }

@@ -1,4 +1,4 @@
-"""The scripts of the images and of the action, which no machine here can run as they are meant, are at least sound."""
+"""Shell scripts are sound: those of the images and of the action, which no machine here can run, and the set-up's."""
 
 import re
 import shutil
@@ -11,6 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted(
     [*ROOT.glob("packaging/docker/*.sh"), *ROOT.glob("packaging/action/*.sh"), *ROOT.glob("scripts/targets/*.sh")]
 )
+SET_UP = sorted([ROOT / "middlemark", *ROOT.glob("packaging/setup/*.sh")])
+OF_PARTS = "SC1090,SC1091,SC2154,SC2034"
+"""What shellcheck cannot know of scripts that are parts of one: what the others set and read."""
 DOCKERFILES = sorted(ROOT.glob("packaging/docker/*.Dockerfile"))
 
 
@@ -21,6 +24,14 @@ def test_shellcheck_finds_nothing(script: Path) -> None:
     done = subprocess.run(
         ["shellcheck", "--external-sources", script], cwd=ROOT, capture_output=True, text=True, check=False
     )
+    assert done.returncode == 0, done.stdout
+
+
+def test_shellcheck_finds_nothing_in_the_set_up() -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("there is no shellcheck")
+    options = ["--shell=bash", f"--exclude={OF_PARTS},SC2016,SC2054"]  # dpkg's format and env's option are meant so
+    done = subprocess.run(["shellcheck", *options, *SET_UP], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
