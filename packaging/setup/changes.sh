@@ -68,7 +68,7 @@ forget_other_versions() {
     while read -r name; do
       if [[ $name == compiler ]]; then rm -rf build/CMakeFiles; fi
       if ! grep -qsxF "$name" adapters/*/packages.txt; then
-        find build/core build/probe build/adapters build/bench -name '*.[oa]' -delete 2>/dev/null || true
+        find build/core build/probe build/adapters build/bench \( -name '*.[oa]' -o -name '*.gch' \) -delete 2>/dev/null || true
       fi
       while read -r file; do rm -rf "build/${file%/packages.txt}"; done < <(grep -lsxF "$name" adapters/*/packages.txt)
     done < <(sort "$setup_state/built-with.txt" | comm -3 - <(sort "$setup_state/installed.txt") | awk '{ print $1 }' | sort -u)

@@ -31,7 +31,7 @@ configure_workers() {
   else
     mapfile -t kept < <(sed -nE 's/^(MIDDLEMARK_TESTS|MIDDLEMARK_BENCH|CMAKE_PREFIX_PATH)(:.*)/-D\1\2/p' build/CMakeCache.txt 2>/dev/null)
     forget_other_versions
-    rm -f build/CMakeCache.txt
+    rm -f build/CMakeCache.txt "$setup_state/configured.txt"
   fi
   say "configuring the build$(because)"
   changed=()  # is said

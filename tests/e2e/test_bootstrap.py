@@ -125,6 +125,11 @@ class Checkout:
             out, err = process.communicate(timeout=120)
         return process.returncode, out, err
 
+    def take_python(self, other: "Checkout") -> None:
+        """Copy the environment of another checkout, which is faster than to make one."""
+        shutil.copytree(other.root / ".venv", self.root / ".venv", symlinks=True)
+        self.write("build/setup/python", f"root={self.root}\n")
+
     def set_up(self, *words: str) -> str:
         """Run the stages of the set-up, as `check` and `build` do: what it says."""
         command = [self.root / "packaging/setup/setup.sh", *words]
@@ -148,8 +153,7 @@ def checkout(tmp_path: Path) -> Checkout:
 @pytest.fixture
 def with_python(checkout: Checkout, ready: Checkout) -> Checkout:
     """A checkout that has its Python environment and nothing else."""
-    shutil.copytree(ready.root / ".venv", checkout.root / ".venv", symlinks=True)
-    checkout.write("build/setup/python", f"root={checkout.root}\n")
+    checkout.take_python(ready)
     return checkout
 
 
@@ -550,9 +554,10 @@ def test_the_set_up_can_be_left_out(ready: Checkout) -> None:
 
 
 def test_the_set_up_can_be_asked_for(ready: Checkout) -> None:
-    err = ready.start(MIDDLEMARK_SETUP="again")[2]
+    assert "configuring" in ready.set_up("again", "workers")
+    err = ready.start("list", MIDDLEMARK_SETUP="again")[2]
     assert "making .venv" in err
-    assert "configuring" in err
+    assert "configuring" not in err
 
 
 def test_help_installs_and_builds_nothing(checkout: Checkout) -> None:
@@ -663,8 +668,9 @@ def test_a_system_it_does_not_know_is_told_all_that_is_missing(tmp_path: Path) -
     assert not any(line.startswith(("flock", "python3", "c++")) for line in lines)
 
 
-def test_a_system_it_does_not_know_goes_on_where_nothing_is_missing(tmp_path: Path) -> None:
+def test_a_system_it_does_not_know_goes_on_where_nothing_is_missing(tmp_path: Path, ready: Checkout) -> None:
     checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
+    checkout.take_python(ready)
     status, out, err = checkout.start()
     assert (status, out) == (0, FIRST), err
     assert "all that is needed is there" in err
