@@ -24,9 +24,12 @@ seconds_in_words() { if (( $1 < 90 )); then echo "$1 s"; else echo "$((($1 + 30)
 # Reads what ninja says and puts it into the log; says how far it is: on a terminal in one line, else every 30 seconds.
 show_progress() {
   local line began=$SECONDS told=$SECONDS ended=0 all=0 text
-  while IFS= read -r line; do
+  while IFS= read -r line || [[ -n $line ]]; do
     printf '%s\n' "$line" >>"$log"
-    if [[ $line == *"Rust library "* ]]; then say "${line#\[*\] }"; fi
+    if [[ $line == *"Rust library "* ]]; then  # one step that takes minutes
+      if [[ -t 2 ]]; then printf '\r\033[K'; fi
+      say "${line#\[*\] }"
+    fi
     if [[ ! $line =~ ^\[([0-9]+)/([0-9]+)\] || $line == *"] Re-"* ]]; then continue; fi  # Re-checking globbed directories
     ended=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
     text="$ended of $all steps"
