@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from middlemark.sites.residue import clear_abandoned
+from outputs import read_output
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "MIDDLEMARK_TEST_RUN"
@@ -23,7 +24,8 @@ MARK = "MIDDLEMARK_TEST_RUN"
 class Ended:
     """A run that has ended in any way. No run of these tests may print a traceback or leave a process behind."""
 
-    def __init__(self, code: int, out: str, err: str, seconds: float, folder: Path) -> None:
+    def __init__(self, verb: str, code: int, out: str, err: str, seconds: float, folder: Path) -> None:
+        self.verb = verb
         self.code = code
         self.out = out
         self.err = err
@@ -33,7 +35,7 @@ class Ended:
     @property
     def document(self) -> Any:
         """The document that `--format json` printed."""
-        return json.loads(self.out)
+        return read_output({"import": "run"}.get(self.verb, self.verb), self.out)
 
     @property
     def cells(self) -> dict[str, Any]:
@@ -53,7 +55,8 @@ class Ended:
 class Run:
     """A run that has not ended."""
 
-    def __init__(self, process: subprocess.Popen[str], mark: str, out: Path) -> None:
+    def __init__(self, verb: str, process: subprocess.Popen[str], mark: str, out: Path) -> None:
+        self.verb = verb
         self.process = process
         self.mark = mark
         self.out = out
@@ -104,7 +107,7 @@ class Run:
         # A killed launcher reaps nobody. In every other case all processes are gone before the launcher ends.
         if self.process.returncode != -signal.SIGKILL:
             assert self.children() == [], f"left behind: {[_read(pid, 'cmdline') for pid in self.children()]}"
-        return Ended(self.process.returncode, out, err, seconds, folder)
+        return Ended(self.verb, self.process.returncode, out, err, seconds, folder)
 
     def interrupted(self, timeout_s: float = 60.0) -> tuple[int, str]:
         """Wait for the end of a run that may not have begun yet; return its exit code and output."""
@@ -166,7 +169,7 @@ class Bench:
                 **popen,
             },
         )
-        run = Run(process, mark, self.out)
+        run = Run(arguments[0], process, mark, self.out)
         self.runs.append(run)
         return run
 

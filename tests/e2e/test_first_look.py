@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -84,7 +83,7 @@ CELLS = 12  # null's two transports and shm, two sizes, two ways to receive
 
 def test_the_json_of_a_real_run_has_all_that_it_promises(bench: Bench) -> None:
     ended = small_run(bench, "json")
-    document = json.loads(ended.out)
+    document = ended.document
     assert document["schema"] == 1
     assert len(document["cells"]) == CELLS
     promised = """adapter version pattern size transport carried_by receive reliability processes payload trials

@@ -1,7 +1,5 @@
 """Floors beside a middleware in a real run, in its dry run and in a comparison; and a run without them."""
 
-import json
-
 import pytest
 from product import Bench
 
@@ -64,6 +62,6 @@ def test_a_comparison_has_the_floors_beside_it_and_does_not_compare_them(bench: 
     assert bench.run("run", *both, *SHORT).code == 0
     compared = bench.run("compare", str(bench.out), "--by", "transport", "--format", "json")
     assert compared.code == 0, compared.err
-    (row,) = json.loads(compared.out)["comparisons"]
+    (row,) = compared.document["comparisons"]
     assert (row["a_floor"]["floor"], row["b_floor"]["floor"]) == ("uds", "tcp")
     assert row["a_floor"]["times"] == pytest.approx(row["a_median"] / row["a_floor"]["median"])

@@ -43,7 +43,7 @@ def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
     labels = [cell["label"] for cell in plan["cells"]]
     assert labels == ["A1", "A2", "A3", "A4", "A5", "A6", "A+50%"] * 2
     compared = bench.run("compare", str(folder), "--by", "label", "--baseline", "A1", "--format", "json")
-    rows = json.loads(compared.out)["comparisons"]
+    rows = compared.document["comparisons"]
     assert [row["b"] for row in rows] == [f"label={label}" for label in (*labels[1:7], *labels[8:])]
 
 

@@ -225,7 +225,7 @@ def test_compare_judges_one_edge_of_a_robot(bench: Bench, robot: str) -> None:
     def judged(*options: str) -> list[float]:
         told = bench.run("compare", run, "--by", "adapter", "--metric", "p50", "--format", "json", *options)
         assert told.code == 0, told.err
-        return [each[side] for each in json.loads(told.out)["comparisons"] for side in ("a_median", "b_median")]
+        return [each[side] for each in told.document["comparisons"] for side in ("a_median", "b_median")]
 
     assert judged("--edge", "image → recorder") != judged("--edge", "found")
     told = bench.run("compare", run, "--by", "adapter", "--edge", "found")

@@ -1,6 +1,5 @@
 """How figures grow along a factor: paired by round, in the document, Markdown and JSON."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from middlemark.document.document import Document, Growth
 from middlemark.document.growth import tables
 from middlemark.runs.read import read_measured
 from middlemark.show import render
+from outputs import read_output
 
 
 def document(root: Path, cells: dict[Any, float], **how: Any) -> Document:
@@ -54,7 +54,7 @@ def test_a_table_has_a_column_a_level_and_the_first_has_the_figure(tmp_path: Pat
     assert (shm[2], shm[3]) == ("–", "20.0 µs")
     assert shm[4].startswith("× 3.00 (")
     assert "### Growth along size" in render("markdown", found)
-    told = json.loads(render("json", found))["growth"]
+    told = read_output("run", render("json", found))["growth"]
     assert told[0]["points"][1] == {
         **{name: told[0]["points"][1][name] for name in ("median", "times", "low", "high")},
         "cell": 1,

@@ -1,6 +1,5 @@
 """A race of graphs: what a trial says of its candidate, who leaves by which edge, and what the answer tells."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ from middlemark.show.which import render_table
 from middlemark.stats.candidates import Attempt, attempt, holds
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.workload import EdgeTrial, too_short
+from outputs import read_output
 
 BROKEN = Failure("crashed", "it crashed", "")
 FIELD = {
@@ -150,7 +150,7 @@ def test_the_screen_names_the_edges() -> None:
 
 
 def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
-    found = json.loads(render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0))))
+    found = read_output("which", render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0))))
     assert found["question"] == {
         "size": None, "rate_hz": None, "workload": "robot", "scale": 2, "copies": 1, "processes": 2,
         "subscribers": None, "deadline_ns": None, "loss": None, "cpu": 2.0, "budget_s": 1200,

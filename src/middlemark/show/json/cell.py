@@ -202,7 +202,7 @@ CellOutput = composed(
     _levels(*FURTHER),
     [
         ("link", Annotated[LinkOutput | None, Meta(description="Null: there was none.")]),
-        ("native", Annotated[dict[str, str], Meta(description="The middleware's own settings.")]),
+        ("native", Annotated[dict[str, str] | None, Meta(description="The middleware's own settings.")]),
     ],
     _levels(*LATER),
     fields_of(Figures),
