@@ -149,9 +149,3 @@ def test_a_suite_that_is_not_there_is_a_wrong_request(bench: Bench) -> None:
     ended = doctor(bench, "--suite", "no-such", "--no-probes")
     assert ended.code == 2
     assert "no-such" in ended.err
-
-
-def test_one_screen_begins_with_the_answer(bench: Bench) -> None:
-    first, second, *_ = doctor(bench, "--no-probes").out.splitlines()
-    assert "by 50 checks for middlewares in general" in first
-    assert second == "" or second.startswith("Nothing is changed.")

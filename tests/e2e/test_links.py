@@ -95,12 +95,6 @@ def test_a_run_that_is_killed_leaves_no_namespace(bench: Bench) -> None:
     run.process.communicate()
 
 
-def test_shared_memory_over_a_link_is_refused_before_anything_runs(bench: Bench) -> None:
-    ended = bench.run("run", "--adapter", "cyclonedds", "--transport", "shm", "--size", "1k", *OVER)
-    assert ended.code == 2
-    assert "shared memory does not cross from one site to another" in ended.err
-
-
 def test_who_may_make_no_namespace_is_told_what_to_allow(bench: Bench) -> None:
     within = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- "$@"'
     command = ("unshare", "--user", "--map-root-user", "sh", "-c", within, "sh", sys.executable, "-m", "middlemark")

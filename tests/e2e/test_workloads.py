@@ -155,7 +155,6 @@ def bag_of(folder: Path, plugin: StoragePlugin) -> Path:
 
 BAGS: dict[str, Callable[[Path], Path]] = {
     "rosbag": rosbag_of_ros1,
-    "sqlite3": lambda folder: bag_of(folder, StoragePlugin.SQLITE3),
     "mcap": lambda folder: bag_of(folder, StoragePlugin.MCAP),
 }
 
