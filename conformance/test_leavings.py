@@ -69,7 +69,7 @@ def test_scratch_is_empty_after_every_trial(scratch: Path) -> None:
     assert list(scratch.iterdir()) == []
 
 
-ENDLESS = Limits(duration_s=60.0, warmup_s=0.01, reply_timeout_s=5.0, match_timeout_s=20.0)
+ENDLESS = Limits(duration_s=60.0, warmup_s=0.01, reply_timeout_s=5.0, match_timeout_s=60.0)
 
 
 def endless(contender: Contender) -> Cell:

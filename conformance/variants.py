@@ -227,7 +227,7 @@ def lasting(samples: int | None) -> Limits:
         duration_s=DURATION_S if samples is None else None,
         warmup_s=0.02,
         reply_timeout_s=REPLY_TIMEOUT_S,
-        match_timeout_s=20.0,
+        match_timeout_s=60.0,
         limit_s=60.0,
     )
 

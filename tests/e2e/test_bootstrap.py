@@ -122,7 +122,7 @@ class Checkout:
     def start(self, *arguments: str, prefix: tuple[str, ...] = (), **environment: str) -> tuple[int, str, str]:
         """Run the command, without arguments `run`: its status, stdout and stderr."""
         with self.popen(*arguments, prefix=prefix, **environment) as process:
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=300)
         return process.returncode, out, err
 
     def take_python(self, other: "Checkout") -> None:
@@ -580,7 +580,7 @@ def test_a_moved_checkout_is_set_up_anew(checkout: Checkout) -> None:
 
 def test_two_first_starts_at_once_both_end_well(checkout: Checkout) -> None:
     with checkout.popen("run", "one") as one, checkout.popen("run", "two") as two:
-        ends = [each.communicate(timeout=120) for each in (one, two)]
+        ends = [each.communicate(timeout=300) for each in (one, two)]
     assert [one.returncode, two.returncode] == [0, 0], ends
     assert [out for out, _ in ends] == [
         "arguments ['run', 'one']\nworker first\n",
@@ -602,7 +602,7 @@ def test_an_interrupted_set_up_goes_on_at_the_next_start(with_python: Checkout, 
             assert time.monotonic() < deadline
             time.sleep(0.05)
         os.killpg(process.pid, number)
-        process.communicate(timeout=20)
+        process.communicate(timeout=300)
     assert process.returncode != 0
     assert with_python.stamps() == {"packages", "pypi", "python", "web"}
     with_python.write("adapters/tiny/CMakeLists.txt", ADAPTER % "tiny")

@@ -23,7 +23,7 @@ MIDDLEWARES = tuple(
 def first_look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     place = Bench(tmp_path_factory.mktemp("first-look"))
     short = ["--samples", "200", "--warmup", "20ms", "--trials", "1", "--size", "16,70001"]
-    yield place.run("run", "first-look", *short, "--format", "json", "--quiet", timeout_s=180)
+    yield place.run("run", "first-look", *short, "--format", "json", "--quiet")
     place.close()
 
 

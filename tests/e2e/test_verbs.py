@@ -97,7 +97,7 @@ def test_view_serves_the_list_and_a_report(bench: Bench, run: str) -> None:
     assert found
     pages = []
     for path in ("", f"run/{Path(run).name}"):
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=120)
         connection.request("GET", found[2] + path)
         answer = connection.getresponse()
         pages.append((answer.status, answer.read().decode()))

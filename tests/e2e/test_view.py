@@ -28,7 +28,7 @@ class Site:
 
     def get(self, path: str = "", *, host: str | None = None) -> tuple[int, dict[str, str], str]:
         """GET a path. One that begins with / is requested without the token."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.putrequest("GET", path if path.startswith("/") else self.base + path, skip_host=True)
         connection.putheader("Host", host or f"127.0.0.1:{self.port}")
         connection.endheaders()
