@@ -21,16 +21,30 @@ CHECKOUT = Path(__file__).parents[3]
 @click.argument("adapters", metavar="[ADAPTER]…", nargs=-1)
 @click.option("--prefix", metavar="FOLDER", help="Of another installation of it: it has include/ and lib/.")
 @click.option("--as", "label", metavar="VERSION", help="What stands behind the @ (default: the version that is found).")
-def command(adapters: tuple[str, ...], prefix: str | None, label: str | None) -> int:
+@click.option("--clear-cache", is_flag=True, help="Remove ~/.cache/middlemark/cargo, the crates of all checkouts.")
+def command(adapters: tuple[str, ...], prefix: str | None, label: str | None, clear_cache: bool) -> int:
     """Build the workers of all adapters whose middleware is found, or of those that are named.
 
     With --prefix: build ADAPTER against the installation in FOLDER; it stands beside the others as ADAPTER@VERSION.
     """
+    if clear_cache:
+        return _clear_cache()
     if prefix is None:
         return _build_here(adapters, label)
     if len(adapters) != 1:
         raise RequestError([Problem("--prefix", "is the installation of one middleware; name one adapter")])
     return _build_version(adapters[0], Path(prefix).absolute(), label)
+
+
+def _clear_cache() -> int:
+    """Remove what cmake/MiddlemarkRust.cmake lets cargo keep for all checkouts."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "middlemark" / "cargo"
+    if cache.is_dir():
+        shutil.rmtree(cache)
+        click.echo(f"removed {cache}; the next build of an adapter in Rust compiles its crates again")
+    else:
+        click.echo(f"there is no {cache}")
+    return exits.OK
 
 
 def _build_here(adapters: Sequence[str], label: str | None) -> int:
