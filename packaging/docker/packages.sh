@@ -7,7 +7,7 @@ export DEBIAN_FRONTEND=noninteractive
 
 apt-get update
 apt-get install --yes --no-install-recommends ca-certificates git
-"$root/packaging/setup/setup.sh" packages
+"$root/packaging/setup/setup.sh" packages later-packages
 if apt-cache show cargo-web >/dev/null 2>&1; then  # Debian 12 and 13; its own cargo is too old for zenoh or iceoryx2
   apt-get install --yes --no-install-recommends cargo-web rustc-web
 fi

@@ -1,11 +1,12 @@
 # Installs the distribution's packages: only missing ones, and lists them before it installs anything.
 
-# set_up_packages base|check|python: `base` is every section except [check], `python` of [base] only what runs the command.
+# set_up_packages SECTION…: installs the packages of these sections. `python` is the part of [base] that runs the command. A system without a
+# list has only base, python and check, which must come first.
 set_up_packages() {
-  local wanted=$1 list missing=() required=() section line
+  local wanted=" $* " list missing=() required=() section line
   list=$(package_list "$(distribution_id)")
   if [[ -z $list ]]; then
-    look_for_what_is_needed "$wanted"
+    if [[ $1 == base || $1 == python || $1 == check ]]; then look_for_what_is_needed "$1"; fi
     return
   fi
 
@@ -22,12 +23,11 @@ set_up_packages() {
         sections+=("$section")
         ;;
       *)
-        if [[ $section == check && $wanted != check || $section != check && $wanted == check ]]; then continue; fi
-        if [[ $wanted == python && ($section != base || $line != python*) ]]; then continue; fi
+        if [[ $wanted != *" $section "* && ! ($wanted == " python " && $section == base && $line == python*) ]]; then continue; fi
         if [[ $installed == *$'\n'"$line "* ]]; then continue; fi
         missing+=("$line")
         lacking[$section]+=" $line"
-        if [[ $section == base || $section == check ]]; then required+=("$line"); fi
+        if [[ $section == base || $section == check* ]]; then required+=("$line"); fi
         ;;
     esac
   done <<<"$list"

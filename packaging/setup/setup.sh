@@ -40,10 +40,15 @@ main() {
 # do_stages STAGE…: one, or several of workers. A stamp has the time when the stage began, so an input that changes meanwhile makes the
 # stage stale.
 do_stages() {
-  local stage identity changed=()
+  local stage identity changed=() later first
   log=$setup_state/${1/#worker-*/workers}.log
   : >"$log"
-  if [[ $1 == worker* ]]; then what_changed "$@"; fi
+  later_adapters
+  if [[ $1 == worker* ]]; then
+    set_up_packages "${@#worker-}"
+    note_installed
+    what_changed "$@"
+  fi
   for stage in "$@"; do
     rm -f "$setup_state/$stage"
     identity_of "$stage"
@@ -51,10 +56,16 @@ do_stages() {
   done
   case $1 in
     packages)
-      set_up_packages base
+      first_adapters
+      set_up_packages base "${first[@]}"
+      note_installed
+      ;;
+    later-packages)
+      set_up_packages "${later[@]}"
       note_installed
       ;;
     check-packages) set_up_packages check ;;
+    check-rest-packages) set_up_packages check-rest ;;
     python) set_up_python ;;
     check-python) set_up_check_python ;;
     pypi) set_up_pypi ;;

@@ -45,12 +45,23 @@ later_adapters() {
   done < <(grep -lsE '^middlemark_(rust_adapter\(|adapter\([^ ]+ LATER\b)' "$root"/adapters/*/CMakeLists.txt)
 }
 
+# Sets `first`: the adapters that the first start builds.
+first_adapters() {
+  local folder later
+  later_adapters
+  first=()
+  for folder in "$root"/adapters/*/; do
+    folder=${folder%/}
+    if [[ " ${later[*]} " != *" ${folder##*/} "* ]]; then first+=("${folder##*/}"); fi
+  done
+}
+
 # Sets `inputs`: the files and folders that make a stage stale when they change. The stage `packages` notes the versions of what the build
 # depends on in installed.txt, and writes it only when one changed: what dpkg does otherwise makes no worker stale.
 inputs_of() {
   local file compiler
   case $1 in
-    packages | check-packages)
+    *packages)
       inputs=("$root/packaging/distributions" /etc/os-release /var/lib/dpkg/status)
       for file in "$root"/adapters/*/packages.txt; do
         if [[ -f $file ]]; then inputs+=("$file"); fi

@@ -4,6 +4,7 @@
 set_up_workers() {
   local targets=() known stage
   configure_workers
+  note_missing_packages "$@"
   known=$(ninja -C build -t targets all | sed 's/:.*//')
   for stage in "$@"; do
     stage=${stage/#worker-/middlemark-worker-}
@@ -40,7 +41,8 @@ configure_workers() {
     leave_out_refused || fail "cmake did not configure the workers; the whole log is $log" "what it misses is named above"
   done
   printf '%s\n' "$wanted" >"$setup_state/configured.txt"
-  sed -n 's/^-- \(adapter \)\{0,1\}\(.*: not built, .*\)$/middlemark: \2/p' "$setup_state/cmake.log"
+  sed -n 's/^-- \(adapter \)\{0,1\}\(.*: not built, .*\)$/middlemark: \2/p' "$setup_state/cmake.log" |
+    grep -vE "^middlemark: ($(IFS='|'; echo "${later[*]}")):" || true
 }
 
 # What the configuration depends on, beside CMake's own files, of which ninja knows.
@@ -49,6 +51,24 @@ configuration() {
   identity_of workers
   printf '%s\n' "$identity"
   cat "$setup_state/installed.txt" build/pypi/*/of 2>/dev/null || true
+}
+
+# note_missing_packages STAGE…: notes of each other adapter that is left for later that its packages are missing, and what installs them.
+# CMake's own note says only what it did not find.
+note_missing_packages() {
+  local name note list
+  list=$(package_list "$(distribution_id)")
+  for name in "${later[@]}"; do
+    note=build/workers/middlemark-left-out-$name
+    if [[ " $* " == *" worker-$name "* || ! -f $note || -x build/workers/middlemark-worker-$name ]]; then continue; fi
+    if grep -q '^it takes long' "$note" || [[ -z $(missing_of "$name" "$list") ]]; then continue; fi
+    echo "it takes long to compile, and its packages are not installed; \`./middlemark build $name\`, or a run that names it, does both" >"$note"
+  done
+}
+
+# missing_of ADAPTER LIST: prints the packages of that adapter that are not installed.
+missing_of() {
+  awk -v section="[$1]" '/^\[/ { ours = $1 == section; next } ours && NF && !/^#/' <<<"$2" | sort -u | comm -23 - <(packages_of <<<"$2" | installed_of | cut -d' ' -f1 | sort -u)
 }
 
 because() {

@@ -14,7 +14,7 @@ check_in() {
   checkout_into "$checkout"
   say "packages and Python, set up as ./middlemark and ./check do it"
   logged scripts/inside --show /etc/pip.conf --show /etc/ssl/certs/ca-certificates.crt "$system" \
-    /middlemark/packaging/setup/setup.sh packages check-packages python check-python pypi || fail "they were not set up; the whole log is $log"
+    /middlemark/packaging/setup/setup.sh packages later-packages check-packages check-rest-packages python check-python pypi || fail "they were not set up; the whole log is $log"
   choose_adapters
   build_workers
   run_conformance || status=1

@@ -130,10 +130,12 @@ class Checkout:
         shutil.copytree(other.root / ".venv", self.root / ".venv", symlinks=True)
         self.write("build/setup/python", f"root={self.root}\n")
 
-    def set_up(self, *words: str) -> str:
+    def set_up(self, *words: str, **environment: str) -> str:
         """Run the stages of the set-up, as `check` and `build` do: what it says."""
         command = [self.root / "packaging/setup/setup.sh", *words]
-        return subprocess.run(command, env=self.environment(), capture_output=True, text=True, check=True).stderr
+        return subprocess.run(
+            command, env=self.environment(**environment), capture_output=True, text=True, check=True
+        ).stderr
 
     def built(self) -> dict[str, int]:
         """When each worker was linked."""
@@ -208,6 +210,24 @@ def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_th
     assert (status, out) == (0, "arguments ['run']\nworker second\n"), err
     assert err.count("compiling the workers") == 1
     assert "middlemark-worker-slow" in (with_python.state / "workers.log").read_text()
+
+
+def test_the_packages_of_an_adapter_that_is_left_for_later_are_installed_when_it_is_asked_for(
+    with_python: Checkout,
+) -> None:
+    with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
+    with_python.write("adapters/slow/packages.txt", "[madeup-1] its middleware\nmiddle-s\n")
+    assert "middle-s" not in with_python.start()[2]
+    note = with_python.write("build/workers/middlemark-left-out-slow", "middle-s was not found\n")
+    with_python.write("adapters/tiny/main.cpp", WORKER % "second")
+    with_python.start()
+    assert note.read_text().startswith(
+        "it takes long to compile, and its packages are not installed; `./middlemark build"
+    )
+    told = with_python.set_up("worker-slow", APT_STATUS="0")
+    assert "slow: its middleware" in told
+    assert "middle-s" in with_python.apt_log.read_text()
+    assert with_python.set_up("worker-slow", INSTALLED="needed-a needed-b middle-c middle-s") == ""
 
 
 def test_what_there_is_nothing_for_is_said_and_not_tried_again(with_python: Checkout) -> None:
