@@ -27,11 +27,7 @@ function(middlemark_adapter name)
     target_include_directories(${worker} SYSTEM PRIVATE ${ARG_INCLUDE})
   endif()
   set_target_properties(${worker} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workers)
-  if(TARGET middlemark_precompiled)
-    # Some middlewares ask for -pthread, which defines a macro, so all are compiled so. A header that does not fit is only slower.
-    target_compile_options(${worker} PRIVATE -pthread -Wno-error=invalid-pch)
-    target_precompile_headers(${worker} REUSE_FROM middlemark_precompiled)
-  endif()
+  middlemark_precompile(${worker})
   if(NOT TARGET middlemark-workers)
     add_custom_target(middlemark-workers)
     add_custom_target(middlemark-workers-at-once)
@@ -42,6 +38,15 @@ function(middlemark_adapter name)
   endif()
   if(MIDDLEMARK_WORKER_DESTINATION)
     install(TARGETS ${worker} RUNTIME DESTINATION ${MIDDLEMARK_WORKER_DESTINATION})
+  endif()
+endfunction()
+
+# Compiles a target with the header that this project's workers share.
+function(middlemark_precompile target)
+  if(TARGET middlemark_precompiled)
+    # Some middlewares ask for -pthread, which defines a macro, so all are compiled so. A header that does not fit is only slower.
+    target_compile_options(${target} PRIVATE -pthread -Wno-error=invalid-pch)
+    target_precompile_headers(${target} REUSE_FROM middlemark_precompiled)
   endif()
 endfunction()
 
