@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from middlemark import show
-from middlemark.document import MeasuredRun, document_of, with_matrices
+from middlemark.document import document_of, with_experiments
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts, TrialOutcome
@@ -20,6 +20,7 @@ from middlemark.model.times import Summary
 from middlemark.show import View
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
+from middlemark.verdicts.rows import MeasuredRun
 
 PINNED = (0, 1)
 
@@ -114,7 +115,7 @@ def facts() -> MeasuredRun:
 def render(name: str, facts: MeasuredRun, results: Sequence[CellResult], view: View | None = None) -> str:
     """Return the document of these results in that format."""
     run = msgspec.structs.replace(facts, results=results, trials=[()] * len(results))
-    return show.render(name, with_matrices(document_of([run], took=161.4)), view or View())
+    return show.render(name, with_experiments(document_of([run], took=161.4)), view or View())
 
 
 def _cell(adapter: str, transport: str, size: int = 1024, **levels: object) -> Cell:

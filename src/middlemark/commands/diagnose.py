@@ -11,9 +11,9 @@ from middlemark import exits
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
     from middlemark.runs.conduct import Shown
     from middlemark.runs.diagnose import Diagnosis
+    from middlemark.verdicts.rows import MeasuredRun
 
 ANY = "*"
 TRIALS = 10

@@ -58,7 +58,7 @@ def command(
     if problems:
         raise RequestError(problems)
 
-    from middlemark.document import document_of
+    from middlemark.document import document_of, with_experiments
     from middlemark.runs.read import damaged, read_measured, trials_of
     from middlemark.runs.sides import ComparisonRequest
     from middlemark.show import View, output, render
@@ -91,6 +91,7 @@ def command(
         raise RequestError([Problem("--fail-if", "wants something to compare: --by FACTOR or --baseline RUN")])
     else:
         samples = samples_by_cell(measured.file.plan, measured.outcomes, measured.samples)
+        document = with_experiments(document) if to == "junit" else document
         text = render(module, document, View(samples_of=samples))
     if out == "-":
         unwritten = output.write(text)

@@ -28,7 +28,7 @@ from middlemark.suite.overrides import read_budget
 from middlemark.suite.study import Study, read_study, study_names
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
+    from middlemark.verdicts.rows import MeasuredRun
 
 BUDGET = "30m"
 FORMATS = ("text", "json", "markdown")

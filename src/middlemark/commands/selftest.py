@@ -31,8 +31,8 @@ from middlemark.runs.conduct import (
 from middlemark.suite import Suite, load, raw_options
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
     from middlemark.stats.selftest import SelfTest, Subject
+    from middlemark.verdicts.rows import MeasuredRun
 
 FORMATS = ("table", "json")
 FEWEST_TRIALS = 6

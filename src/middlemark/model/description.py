@@ -33,6 +33,9 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     receive: Annotated[tuple[Reception, ...], SOME]
     reliability: Annotated[tuple[Reliability, ...], SOME]
     loan: Annotated[tuple[bool, ...], SOME]
+    hands_over: tuple[bool, ...] | None = None
+    """At which of those levels a receiver is given a pointer or the index of a chunk, and nothing copies the bytes;
+    empty: it always copies. None: the worker is older than this field."""
     max_bytes: Annotated[int, Meta(ge=16)]
     max_bytes_advice: str = ""
     max_depth: Annotated[int, Meta(ge=1)] | None = None

@@ -21,11 +21,11 @@ from middlemark.workers.find import find_workers, left_out
 from middlemark.workers.later import build_asked, left_for_later
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
     from middlemark.model.run import RunFile
     from middlemark.sites.cluster import Cluster
     from middlemark.stats.result import CellResult
     from middlemark.store import RunWriter
+    from middlemark.verdicts.rows import MeasuredRun
 
 DEFAULT_OUT = "runs"
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from middlemark.document.words import plain
 from middlemark.model.units import format_us
 from middlemark.show import View
 from middlemark.show.json import readable
 from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
+from middlemark.verdicts.names import plain
 
 SCHEMA = 1
 INDENT = " " * 4

@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
-from middlemark.document.document import Document, Grown
+from middlemark.document.document import Document
 from middlemark.document.numbers import exact
+from middlemark.document.published import published
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.factors import Factor
@@ -16,6 +17,7 @@ from middlemark.model.times import Summary
 from middlemark.show import View
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import Best, CellResult, Part
+from middlemark.verdicts.growth import Grown
 
 SCHEMA = 1
 
@@ -41,7 +43,13 @@ def render(document: Document, _view: View) -> str:
         for each in document.growths
     ]
     found = {"schema": SCHEMA, "run": run_document(document), "expectations": expectations_document(document)}
-    found |= {"cells": cells, "growth": growth, "scorecards": msgspec.to_builtins(document.scorecards)}
+    found |= {"not_tried": msgspec.to_builtins(document.not_tried)}
+    found |= {
+        "experiments": msgspec.to_builtins(published(document)),
+        "cells": cells,
+        "growth": growth,
+        "scorecards": msgspec.to_builtins(document.scorecards),
+    }
     return msgspec.json.format(msgspec.json.encode(readable(found)), indent=2).decode() + "\n"
 
 

@@ -8,7 +8,6 @@ import msgspec
 
 from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, exact, part, share, us, whole
-from middlemark.document.words import plain, subject
 from middlemark.model.cell import Cell
 from middlemark.model.units import format_percent, format_size
 from middlemark.show.compare import json_rows
@@ -18,6 +17,7 @@ from middlemark.show.table import heading
 from middlemark.stats.quantiles import QUANTILES, samples_needed
 from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject, VerdictCounts
 from middlemark.stats.verdict import MARGIN
+from middlemark.verdicts.names import plain, subject
 
 SCHEMA = 1
 FEWEST = 6
