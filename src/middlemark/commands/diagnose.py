@@ -88,7 +88,7 @@ def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_
         raise MeasureError(f"{', '.join(absent)} is not built here", "middlemark list adapters shows why")
     suites = (Suite(name=f"try-{found.check}", place="diagnose --try", sweeps=()),)
     plan = without_refused(plan, suites, built.workers, "lo")
-    file = run_file(plan, suites, built.workers)
+    file = run_file(plan, suites, built)
     shown = Shown("lo", output_format, quiet, failures_are_results=True)
     return measure(lambda: opened_run(out, file), (), built.workers, shown, partial(_print, found))
 

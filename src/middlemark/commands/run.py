@@ -125,7 +125,7 @@ def command(
         cluster = reached.connect() if reached else None
         if cluster is not None:
             refuse_lacking(cluster, plan.cells)
-        file = msgspec.structs.replace(run_file(plan, checked, built.workers, cluster), certs=own)
+        file = msgspec.structs.replace(run_file(plan, checked, built, cluster), certs=own)
         return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, _print, cluster)
 
 

@@ -136,6 +136,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def choices(self) -> tuple[JudgedExperiment, ...]:
         """The experiments of messages, where there is a choice; all of them where there is none. No workloads."""
-        messages = [each for each in self.experiments if each.metric != "deadline"]
+        messages = [each for each in self.experiments if each.metric != "deadline" and each.ranked]
         several = {(each.by, each.key) for each in messages if len(each.ranked) > 1}
         return tuple(each for each in messages if (each.by, each.key) in several or not several)

@@ -28,6 +28,8 @@ _MARKS = {
     Standing.TOO_FEW_TRIALS: "?",
     Standing.ELIMINATED: "×",
 }
+_OF_FEW = (Standing.TOO_FEW_TRIALS, Standing.UNDECIDED)
+"""Standings that say nothing where no column has the trials for a verdict."""
 _DOUBTFUL = "!"
 _MEANS = {
     "✓": "significantly the fastest of its column",
@@ -181,7 +183,7 @@ def _line(name: str, rows: Sequence[JudgedRow | None], rate: bool, few: bool, wi
 
 def mark(row: JudgedRow, few: bool = False) -> str:
     """Return the mark of a standing, one column wide; ``few``: no column has the trials for a verdict."""
-    told = "" if few else _MARKS.get(row.standing, "")
+    told = "" if few and row.standing in _OF_FEW else _MARKS.get(row.standing, "")
     return (_DOUBTFUL if row.doubt else told) or " "
 
 

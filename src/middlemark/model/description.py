@@ -62,6 +62,11 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     permissions: bool = False
     """At those levels its peers give nothing to who is of the authority and has no permission: ``intruder``."""
 
+    def loan_at(self, *, hands_over: bool) -> bool | None:
+        """Return the level of loan at which it hands over, or at which it copies; None: it never does."""
+        handing = tuple(each for each in self.loan if each) if self.hands_over is None else self.hands_over
+        return next((each for each in self.loan if (each in handing) == hands_over), None)
+
 
 class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):
     """One of the middleware's own settings: what a value must be, where it has an effect, what it does."""

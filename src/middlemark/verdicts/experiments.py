@@ -306,12 +306,9 @@ class _Field:
             (each for each in members if each.index in self.figures),
             key=lambda row: (self.figures[row.index], row.index),
         )
-        # Nobody was eliminated for the p99.
-        self.eliminated = [each for each in measured if each.is_eliminated and (metric != "p99" or _misses(each))]
+        # Nobody was eliminated for the p99; nor by a candidate over one carrier, but by the leader of the whole race.
+        self.eliminated = [each for each in measured if (each.is_eliminated if self._race else _misses(each))]
         running = [each for each in measured if each not in self.eliminated]
-        if not running and self.restricted:  # none of them is what they were eliminated by
-            running = [each for each in measured if not _misses(each)]
-            self.eliminated = [each for each in measured if each not in running]
         self.able = [each for each in running if each.in_race is None or each.in_race.holds]
         self.running = [*self.able, *(each for each in running if each not in self.able)]
         self.candidates = self._best_of_each([*self.running, *self.eliminated])
@@ -404,12 +401,12 @@ class _Field:
         lower = self._best_of_each(self.able)[0] is not self.reference
         unable = len(self.running) > len(self.able)
         if not rivals and not unable:
-            return ("undecided" if lower else "best" if self.eliminated else "only"), MARGIN
+            return ("undecided" if lower else "best" if self.eliminated and self._race else "only"), MARGIN
         if lower or unable or Verdict.BETTER in verdicts:
             return "undecided", MARGIN
         if verdicts <= {Verdict.WORSE, Verdict.EQUIVALENT}:
             return ("tie" if Verdict.EQUIVALENT in verdicts else "best"), MARGIN
-        staying = [each for each in known if each is None or not each.is_worse]
+        staying = [each for each in known if each is None or not self._is_worse(each)]
         within = apart(staying)
         if not staying:
             return "best", MARGIN
@@ -424,7 +421,7 @@ class _Field:
         judged = found.judged if found is not None and found.judged.low is not None else None
         if judged is not None and judged.verdict is Verdict.WORSE and not _misses(row):
             return Standing.SLOWER
-        if eliminated or (found is not None and found.eliminated == "b"):
+        if eliminated or (found is not None and self._race is not None and found.eliminated == "b"):
             return Standing.ELIMINATED
         if judged is None:
             few = row.result.trials < FEWEST
@@ -432,6 +429,10 @@ class _Field:
         if judged.verdict is Verdict.EQUIVALENT or (judged.verdict is Verdict.CANNOT_TELL and verdict == "tie"):
             return Standing.EQUIVALENT
         return Standing.UNDECIDED
+
+    def _is_worse(self, found: Comparison) -> bool:
+        """Say whether a row is significantly worse than the reference, by its verdict or by the rule of their race."""
+        return found.judged.verdict is Verdict.WORSE or (self._race is not None and found.is_worse)
 
     def _unjudged(self, found: Comparison | None) -> Standing:
         """Return the standing of a row that has the trials, and no verdict."""
