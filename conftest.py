@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-MAKES_SOMETHING_FOR_ALL = ("bad_days", "bad_endings", "bootstrap", "first_look", "probe", "streams")
+MAKES_SOMETHING_FOR_ALL = ("bad_days", "bad_endings", "bootstrap", "first_look", "probe", "streams", "view")
 """Of the end-to-end tests: the files with a fixture of the module."""
 
 

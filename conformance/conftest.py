@@ -3,9 +3,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from contender import contenders, found
+from contender import choose, contenders, found
 from course import Course, Measured
-from variants import CALLS, ROUND_TRIPS, STREAM, variants_of
+from variants import CALLS, ROUND_TRIPS, STREAM, Extent, variants_of
 
 from middlemark.model.cell import Cell
 from middlemark.sites import residue
@@ -28,8 +28,21 @@ TRIALS: Mapping[str, Callable[[Cell], bool]] = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance")
-    group.addoption("--every-level", action="store_true", help="each level by itself, too, not only in pairs")
+    group.addoption("--every-level", action="store_true", help="each level by itself as well, not only in pairs")
+    group.addoption("--brief", action="store_true", help="each level in one trial, not every pair of levels")
     group.addoption("--one-trial", action="store_true", help="one trial of every worker, and nothing else")
+    group.addoption("--adapters", metavar="NAME,…", help="only these and the scripted one")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if adapters := config.getoption("adapters"):
+        choose(adapters.split(","))
+
+
+def _extent(config: pytest.Config) -> Extent:
+    if config.getoption("brief"):
+        return "brief"
+    return "every" if config.getoption("every_level") else "pairs"
 
 
 def _trials(wanted: Callable[[Cell], bool], config: pytest.Config) -> list[object]:
@@ -37,7 +50,7 @@ def _trials(wanted: Callable[[Cell], bool], config: pytest.Config) -> list[objec
     found = [
         (who, name)
         for who in contenders()
-        for name, variant in variants_of(who.name, config.getoption("every_level")).items()
+        for name, variant in variants_of(who.name, _extent(config)).items()
         if wanted(variant.cell)
     ]
     if config.getoption("one_trial"):
@@ -78,11 +91,20 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def course(tmp_path_factory: pytest.TempPathFactory, scratch: Path) -> Iterator[Course]:
+def course(tmp_path_factory: pytest.TempPathFactory, scratch: Path, pytestconfig: pytest.Config) -> Iterator[Course]:
     assert scratch.is_dir(), "it comes first: the trials make their folders in it"
-    course = Course(tmp_path_factory.mktemp("course"))
+    course = Course(tmp_path_factory.mktemp("course"), _extent(pytestconfig))
     yield course
     course.here.end()
+
+
+@pytest.fixture(autouse=True)
+def measured_trials(course: Course, record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """Write into the JUnit file how many trials a test measured; the other tests of a trial measure none."""
+    before = course.trials
+    yield
+    if course.trials > before:
+        record_property("trials", course.trials - before)
 
 
 @pytest.fixture

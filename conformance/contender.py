@@ -2,6 +2,7 @@
 
 import functools
 import os
+from collections.abc import Sequence
 
 import msgspec
 
@@ -13,6 +14,7 @@ from middlemark.workers.find import find_workers
 KIB = 1 << 10
 MIB = 1 << 20
 CPUS = sorted(os.sched_getaffinity(0))
+_chosen: set[str] = set()
 
 
 class Contender(msgspec.Struct, frozen=True):
@@ -58,10 +60,21 @@ def roles_of(cell: Cell) -> int:
     return count_roles(cell.pattern, cell.publishers, cell.subscribers)
 
 
+def choose(adapters: Sequence[str]) -> None:
+    """Leave out the workers of all other adapters, except the scripted one. Called before anything asks for workers."""
+    _chosen.update(adapters)
+
+
 @functools.cache
 def found() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     """Return the workers there are and those that could not describe themselves; asked once."""
-    return find_workers()
+    workers, broken = find_workers()
+    if not _chosen:
+        return workers, broken
+    chosen = [each for each in workers if each.description.bench_only or each.description.name in _chosen]
+    missing = _chosen - {each.description.name for each in chosen}
+    assert not missing, f"not built: {', '.join(sorted(missing))}"
+    return tuple(chosen), broken
 
 
 def contenders() -> list[Contender]:

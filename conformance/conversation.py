@@ -20,7 +20,7 @@ from middlemark.model.protocol import (
     Settings,
 )
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 class Conversation:

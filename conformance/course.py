@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 from contender import Contender
-from variants import variants_of
+from variants import Extent, variants_of
 
 from middlemark.launch.patterns import Heard
 from middlemark.launch.proof import Proofs
@@ -80,19 +80,20 @@ def carried_as(due: str | None, outcome: TrialOutcome) -> bool:
 class Course:
     """Runs each trial that a test asks for, once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, extent: Extent) -> None:
         self.folder = folder
+        self.extent = extent
+        self.trials = 0
         (folder / "samples").mkdir()
         self.here = Here(Domains(os.getpid()))
         self.shared = Shared(str(folder), os.urandom(3).hex(), self.here)
         self._measured: dict[tuple[str, str], Measured] = {}
-        self._trials = 0
 
     def measured(self, contender: Contender, variant: str) -> Measured:
         """Return that variant's trial; the contender must offer it."""
         key = (contender.name, variant)
         if key not in self._measured:
-            asked = variants_of(contender.name, every=True)[variant]
+            asked = variants_of(contender.name, self.extent)[variant]
             self._measured[key] = self.measure(contender, asked.cell, asked.limits)
         return self._measured[key]
 
@@ -120,5 +121,5 @@ class Course:
         return proof
 
     def _trial(self, limits: Limits) -> Trial:
-        self._trials += 1
-        return Trial(order=self._trials - 1, cell=0, number=1, limits=limits)
+        self.trials += 1
+        return Trial(order=self.trials - 1, cell=0, number=1, limits=limits)

@@ -145,5 +145,7 @@ def test_a_service_is_called_however_it_is_received(who: Contender, receive: str
     assert outcome.native_request_reply is True
     assert [(each.sent + (each.unsent or 0)) for each in outcome.publishers[:1]] == [10]
     for each in outcome.subscribers:
-        assert each.received == each.expected > 0
-        assert (each.damaged, each.duplicated, each.lost) == (0, 0, 0)
+        assert each.received + each.lost == each.expected > 0
+        assert (each.damaged, each.duplicated) == (0, 0)
+        if who.transport.name != AS_IT_COMES:  # its queues are its own there, and may be shallower
+            assert each.lost == 0

@@ -10,6 +10,7 @@ import pytest
 from contender import Contender, contenders
 from course import Course, Measured
 
+from middlemark.model.cell import Cell
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.sites import residue
@@ -68,7 +69,12 @@ def test_scratch_is_empty_after_every_trial(scratch: Path) -> None:
     assert list(scratch.iterdir()) == []
 
 
-ENDLESS = Limits(duration_s=60.0, warmup_s=0.01, reply_timeout_s=5.0, match_timeout_s=20.0)
+ENDLESS = Limits(duration_s=60.0, warmup_s=0.01, reply_timeout_s=5.0, match_timeout_s=60.0)
+
+
+def endless(contender: Contender) -> Cell:
+    """Return a cell at a rate. At rate max a ping of a minute touches 1 GiB for its samples before it is ready."""
+    return contender.cell(rate=1000.0)
 
 
 async def killed(course: Course, contender: Contender, started: Started, role: str) -> TrialOutcome:
@@ -82,7 +88,7 @@ async def killed(course: Course, contender: Contender, started: Started, role: s
             struck = True
             loop.call_later(0.2, os.kill, started.pids[role], signal.SIGKILL)
 
-    return (await course.observe(contender, contender.cell(), ENDLESS, tick)).outcome
+    return (await course.observe(contender, endless(contender), ENDLESS, tick)).outcome
 
 
 @pytest.mark.parametrize("role", ["ping", "pong 0"])
@@ -115,7 +121,7 @@ async def orphaned(course: Course, contender: Contender, daemons: list[Companion
             struck = True
             loop.call_later(0.2, daemons[0].process.kill)
 
-    return (await course.observe(contender, contender.cell(), ENDLESS, tick)).outcome
+    return (await course.observe(contender, endless(contender), ENDLESS, tick)).outcome
 
 
 @pytest.mark.parametrize("served", [who for who in contenders() if who.transport.companions], ids=lambda who: who.name)
@@ -145,7 +151,7 @@ def test_a_daemon_that_dies_costs_its_trial_and_nothing_else(
 def test_a_trial_that_is_cancelled_leaves_nothing(contender: Contender, course: Course, started: Started) -> None:
     async def cancelled() -> None:
         ticked = asyncio.Event()
-        trial = asyncio.create_task(course.observe(contender, contender.cell(), ENDLESS, lambda _: ticked.set()))
+        trial = asyncio.create_task(course.observe(contender, endless(contender), ENDLESS, lambda _: ticked.set()))
         await asyncio.wait_for(ticked.wait(), 60)
         trial.cancel()
         with pytest.raises(asyncio.CancelledError):

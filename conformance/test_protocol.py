@@ -32,6 +32,10 @@ def builtins_of(cell: Cell) -> dict[str, Any]:
     return dict(msgspec.to_builtins(cell))
 
 
+AT_A_RATE = {"samples": None, "duration_s": 20.0, "load": {"kind": "rate", "rate_hz": 1000.0}}
+"""Of a ping that is interrupted. At rate max it would touch 1 GiB for its samples before it is ready."""
+
+
 def test_a_whole_conversation_goes_as_documented(contender: Contender, tmp_path: Path) -> None:
     command = one_process(whole(contender), tmp_path)
     with Conversation(contender.worker.path) as talk:
@@ -55,9 +59,9 @@ def test_a_whole_conversation_goes_as_documented(contender: Contender, tmp_path:
 
 
 def test_a_ping_that_is_stopped_keeps_what_it_has(contender: Contender, tmp_path: Path) -> None:
-    command = one_process(whole(contender), tmp_path, samples=100_000_000)
+    command = one_process(whole(contender), tmp_path)
     # Its pong is stopped with it: the reply it waits for may never come, and it must give up before it counts as hung.
-    command["roles"][0] |= {"samples": None, "duration_s": 20.0, "reply_timeout_s": 1.0}
+    command["roles"][0] |= {**AT_A_RATE, "reply_timeout_s": 1.0}
     with Conversation(contender.worker.path) as talk:
         talk.hear("hello")
         talk.say(command="configure", **command)
@@ -92,7 +96,7 @@ def test_it_ends_when_its_launcher_goes_away(worker: Worker) -> None:
 
 def test_it_ends_when_its_launcher_goes_away_in_mid_trial(contender: Contender, tmp_path: Path) -> None:
     command = one_process(whole(contender), tmp_path)
-    command["roles"][0] |= {"samples": None, "duration_s": 20.0}
+    command["roles"][0] |= AT_A_RATE
     with Conversation(contender.worker.path) as talk:
         talk.hear("hello")
         talk.say(command="configure", **command)

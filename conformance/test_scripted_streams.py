@@ -45,7 +45,7 @@ def stream_of(null: Contender, factors: dict[str, object] | None = None, **scrip
 
 
 def limits(samples: int) -> Limits:
-    return Limits(samples=samples, warmup_s=0.02, match_timeout_s=20.0, limit_s=60.0)
+    return Limits(samples=samples, warmup_s=0.02, match_timeout_s=60.0, limit_s=60.0)
 
 
 def wrong(arrived: Arrived) -> dict[str, int]:
@@ -199,7 +199,7 @@ def struck(null: Contender, course: Course, started: dict[str, int], who: str, n
                 later(0.1, os.kill, started[who], number)
 
         cell = stream_of(null, {"subscribers": 4, "rate": 500.0})
-        asked = Limits(duration_s=60.0, warmup_s=0.02, match_timeout_s=20.0)
+        asked = Limits(duration_s=60.0, warmup_s=0.02, match_timeout_s=60.0)
         return (await course.observe(null, cell, asked, tick)).outcome
 
     return asyncio.run(striking())

@@ -1,10 +1,15 @@
-"""The trials that stand for all combinations."""
+"""The trials that stand for all combinations, and those that are left out."""
 
+import shlex
 from itertools import combinations
 
 import msgspec
+from click.testing import CliRunner
 from contender import Contender, scripted
-from variants import Row, every_pair, rows_of
+from variants import Row, every_level, every_pair, left_out, rows_of
+
+from middlemark.commands import run
+from middlemark.model.description import Worker
 
 
 def pairs(rows: list[Row]) -> set[tuple[tuple[int, str], ...]]:
@@ -19,6 +24,16 @@ def test_every_two_levels_that_go_together_are_in_one_of_few_trials(contender: C
     assert len(chosen) <= 30
 
 
+def test_the_brief_selection_contains_each_level_of_each_pattern(contender: Contender) -> None:
+    def levels(rows: list[Row]) -> set[tuple[str, int, str]]:
+        return {(row[0].name, at, level.name) for row in rows for at, level in enumerate(row)}
+
+    rows = rows_of(contender, every=False)
+    chosen = every_level(rows)
+    assert levels(chosen) == levels(rows)
+    assert len(chosen) <= 16
+
+
 def test_a_silent_pong_with_a_bounded_history_is_put_through_counted_trials_only() -> None:
     offered = msgspec.structs.replace(scripted().transport, keep_all=False, max_depth=None)
     echoed_by_one = [
@@ -28,3 +43,11 @@ def test_a_silent_pong_with_a_bounded_history_is_put_through_counted_trials_only
     ]
     assert echoed_by_one
     assert all("for-a-while" not in names for names in echoed_by_one)
+
+
+def test_the_command_that_shows_why_trials_are_left_out_can_be_run(worker: Worker) -> None:
+    for each in left_out(worker.description.name):
+        verb, *options = shlex.split(each.reproduce)
+        assert verb == "run"
+        ended = CliRunner().invoke(run.command, [*options, "--dry-run"])
+        assert ended.exit_code == 0, f"{each.reproduce}\n{ended.output} {ended.exception}"

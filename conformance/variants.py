@@ -1,17 +1,18 @@
-"""What every contender is put through, and how long each trial is measured.
+"""The cells in which each contender is measured, and how long each trial takes.
 
-A fault seldom needs more than two levels to show. So as few cells are measured as hold every two levels that the
-contender offers together in one of them. With ``every`` (``./check full``) each level is measured by itself as well.
+Few faults need more than two levels to show. So the cells contain every two levels that the contender offers together,
+and as few cells as that takes. ``Extent`` says what else there is.
 """
 
 import functools
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 from contender import KIB, MIB, Contender, contenders
 
 from middlemark.model.cell import Cell, cannot
@@ -25,12 +26,16 @@ REPLY_TIMEOUT_S = 10.0
 """Whether a message arrives is asked here, not how soon: a crowded machine must not turn patience into loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
 ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
+Extent = Literal["brief", "pairs", "every"]
+"""Each level (``./check``), every two levels (``./check all``), or also each level by itself (``./check full``)."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Trials that no promise covers: a ``leave_out`` in the adapter's ``conformance.toml``. What is not said is any."""
+    """Trials that nobody promises: a ``leave_out`` in an adapter's ``conformance.toml``. An absent key means any."""
 
     because: str
+    reproduce: str
+    """A command of ``./middlemark`` that shows it. What shows only on a busy machine: ``scripts/busy 4`` before it."""
     transports: tuple[str, ...] = ()
     pattern: str | None = None
     reliability: str | None = None
@@ -222,38 +227,53 @@ def lasting(samples: int | None) -> Limits:
         duration_s=DURATION_S if samples is None else None,
         warmup_s=0.02,
         reply_timeout_s=REPLY_TIMEOUT_S,
-        match_timeout_s=20.0,
+        match_timeout_s=60.0,
         limit_s=60.0,
     )
 
 
 @functools.cache
-def variants_of(name: str, every: bool) -> Mapping[str, Variant]:
-    """Return what the contender of that name is put through, by the names of its levels."""
+def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
+    """Return the variants in which the contender of that name is measured, by the names of their levels."""
     [who] = [each for each in contenders() if each.name == name]
-    chosen = every_pair(rows_of(who, every=False))
+    rows = rows_of(who, every=False)
+    chosen = every_level(rows) if extent == "brief" else every_pair(rows)
     if who.transport.name == "mislabelled":
         # The scripted adapter's lie about its transport is found in one of a pattern as well as in all.
         chosen = list({row[0].name: row for row in reversed(chosen)}.values())
-    elif every:
+    elif extent == "every":
         chosen += each_alone(rows_of(who, every=True))
     return {"-".join(filter(None, (level.name for level in row))): _variant(who, row) for row in chosen}
 
 
 def every_pair(rows: list[Row]) -> list[Row]:
-    """Return a few of the rows that hold every two levels that any of them holds: each time that with the most new."""
+    """Return a few of the rows that contain every two levels that any row contains."""
+    numbers, count = _numbered(rows)
+    left, right = np.triu_indices(numbers.shape[1], 1)
+    return _cover(rows, numbers[:, left] * count + numbers[:, right])
+
+
+def every_level(rows: list[Row]) -> list[Row]:
+    """Return a few of the rows that contain every level of each pattern."""
+    numbers, count = _numbered(rows)
+    return _cover(rows, numbers[:, :1] * count + numbers)
+
+
+def _numbered(rows: list[Row]) -> tuple[npt.NDArray[np.int64], int]:
+    """Return a number for each level of each row, and how many numbers there are."""
     number: dict[tuple[int, str], int] = {}
-    levels = np.array(
-        [[number.setdefault((place, level.name), len(number)) for place, level in enumerate(row)] for row in rows]
-    )
-    left, right = np.triu_indices(levels.shape[1], 1)
-    pairs = levels[:, left] * len(number) + levels[:, right]
-    missing = np.zeros(len(number) ** 2, dtype=bool)
-    missing[pairs] = True
+    levels = [[number.setdefault((place, level.name), len(number)) for place, level in enumerate(row)] for row in rows]
+    return np.array(levels), len(number)
+
+
+def _cover(rows: list[Row], parts: npt.NDArray[np.int64]) -> list[Row]:
+    """Return rows that have all ``parts`` (one line a row); each time the row with the most missing parts is taken."""
+    missing = np.zeros(parts.max() + 1, dtype=bool)
+    missing[parts] = True
     chosen = []
     while missing.any():
-        best = missing[pairs].sum(axis=1).argmax()
-        missing[pairs[best]] = False
+        best = missing[parts].sum(axis=1).argmax()
+        missing[parts[best]] = False
         chosen.append(rows[best])
     return chosen
 

@@ -13,7 +13,7 @@
 
 #include "support/trial.hpp"
 
-namespace middlemark {
+namespace middlemark::answers_test {
 namespace {
 
 using test::Bytes;
@@ -210,4 +210,4 @@ TEST(SinceRealtime, is_absent_for_no_instant_and_for_one_that_came_later) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::answers_test

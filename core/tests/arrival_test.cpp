@@ -11,7 +11,7 @@
 #include "tcp/adapter.hpp"
 #include "udp/adapter.hpp"
 
-namespace middlemark {
+namespace middlemark::arrival_test {
 namespace {
 
 struct Pair {
@@ -89,4 +89,4 @@ TEST(Timestamping, of_a_message_in_several_datagrams_is_noted_as_missing) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::arrival_test

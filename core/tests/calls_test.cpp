@@ -10,7 +10,7 @@
 #include "shm/adapter.hpp"
 #include "support/stream.hpp"
 
-namespace middlemark {
+namespace middlemark::calls_test {
 namespace {
 
 using test::calibrated_clock;
@@ -79,4 +79,4 @@ INSTANTIATE_TEST_SUITE_P(Clients, Calls,
                                          std::tuple{Reception::block, 3U}));
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::calls_test

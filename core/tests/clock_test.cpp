@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace middlemark {
+namespace middlemark::clock_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -148,4 +148,4 @@ TEST(Clock, the_shortest_calibration_is_a_millisecond) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::clock_test

@@ -11,7 +11,7 @@
 
 #include <middlemark/json.hpp>
 
-namespace middlemark {
+namespace middlemark::configuration_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -365,4 +365,4 @@ TEST(Settings, alone_are_held_to_the_same_rules) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::configuration_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace middlemark {
+namespace middlemark::contract_test {
 namespace {
 
 /// MIDDLEMARK_COMPILE checks contract_broken.cpp and writes what it has to say to stdout.
@@ -40,4 +40,4 @@ TEST(Contract, says_in_words_all_that_is_missing) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::contract_test

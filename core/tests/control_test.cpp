@@ -17,7 +17,7 @@
 
 #include "support/child.hpp"
 
-namespace middlemark {
+namespace middlemark::control_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -221,4 +221,4 @@ TEST(Control, programs_started_by_the_middleware_do_not_inherit_the_channel) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::control_test

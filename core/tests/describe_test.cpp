@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace middlemark {
+namespace middlemark::describe_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -169,4 +169,4 @@ TEST(Companions, every_field_survives_the_way_through_json) {
 TEST(Companions, none_is_an_empty_list) { EXPECT_EQ(companions_json({}).at("companions"), Json::array()); }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::describe_test

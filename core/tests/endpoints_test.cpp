@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace middlemark {
+namespace middlemark::endpoints_test {
 namespace {
 
 Configuration trial(Pattern pattern) {
@@ -123,4 +123,4 @@ TEST(Endpoints, of_calls_are_one_service_where_the_middleware_has_them_and_else_
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::endpoints_test

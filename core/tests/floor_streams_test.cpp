@@ -26,7 +26,7 @@
 #include "udp/adapter.hpp"
 #include "uds/adapter.hpp"
 
-namespace middlemark {
+namespace middlemark::floor_streams_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -384,4 +384,4 @@ TYPED_TEST(SocketStream, reads_on_from_the_others_when_a_publisher_is_gone) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::floor_streams_test

@@ -11,7 +11,7 @@
 #include "support/records.hpp"
 #include "support/stream.hpp"
 
-namespace middlemark {
+namespace middlemark::forward_test {
 namespace {
 
 using test::calibrated_clock;
@@ -115,4 +115,4 @@ TEST(AChain, that_is_told_to_stop_as_a_whole_ends) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::forward_test

@@ -15,7 +15,7 @@
 
 #include "udp/fragments.hpp"
 
-namespace middlemark::udp {
+namespace middlemark::udp::fragments_test {
 namespace {
 
 constexpr std::uint32_t flow = 7;
@@ -85,4 +85,4 @@ TEST_F(Fragments, that_are_left_over_do_not_spoil_the_next_message) {
 }
 
 }  // namespace
-}  // namespace middlemark::udp
+}  // namespace middlemark::udp::fragments_test

@@ -13,7 +13,7 @@
 
 #include "support/child.hpp"
 
-namespace middlemark {
+namespace middlemark::futex_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -108,4 +108,4 @@ TEST(StopSignal, wakes_a_role_that_sleeps_until_it_is_stopped) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::futex_test

@@ -17,7 +17,7 @@
 #include "support/sanitizers.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace middlemark {
+namespace middlemark::histogram_test {
 namespace {
 
 using Bucket = Bucket;
@@ -244,4 +244,4 @@ TEST(HistogramFile, of_nothing_holds_no_bucket) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::histogram_test

@@ -10,7 +10,7 @@
 
 #include "rclcpp/keystore.hpp"
 
-namespace middlemark::ros2 {
+namespace middlemark::ros2::keystore_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ TEST_F(Sros2, a_set_without_the_levels_governance_is_refused_by_its_name) {
 }
 
 }  // namespace
-}  // namespace middlemark::ros2
+}  // namespace middlemark::ros2::keystore_test

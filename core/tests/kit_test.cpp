@@ -25,7 +25,7 @@
 #include "support/child.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace middlemark {
+namespace middlemark::kit_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -206,4 +206,4 @@ TEST(Links, of_two_processes_that_publish_to_each_other_only_the_one_with_the_lo
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::kit_test

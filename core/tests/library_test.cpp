@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace middlemark::kit {
+namespace middlemark::kit::library_test {
 namespace {
 
 /// Digits and dots, as in 6.0.30.
@@ -51,4 +51,4 @@ TEST(LoadedLibrary, of_an_address_that_belongs_to_none_is_empty) {
 }
 
 }  // namespace
-}  // namespace middlemark::kit
+}  // namespace middlemark::kit::library_test

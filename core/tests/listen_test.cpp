@@ -11,7 +11,7 @@
 
 #include "support/trial.hpp"
 
-namespace middlemark {
+namespace middlemark::listen_test {
 namespace {
 
 using test::Bytes;
@@ -134,4 +134,4 @@ INSTANTIATE_TEST_SUITE_P(Listen, WhereReplies, testing::Values(false, true), [](
 });
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::listen_test

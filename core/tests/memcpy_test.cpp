@@ -9,7 +9,7 @@
 
 #include "memcpy/adapter.hpp"
 
-namespace middlemark {
+namespace middlemark::memcpy_test {
 namespace {
 
 struct Seen {
@@ -75,4 +75,4 @@ TEST(Memcpy, says_that_nobody_else_takes_part) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::memcpy_test

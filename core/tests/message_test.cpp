@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace middlemark {
+namespace middlemark::message_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -220,4 +220,4 @@ TEST(Payload, neither_the_source_nor_the_intended_time_changes_it) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::message_test

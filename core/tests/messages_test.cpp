@@ -13,7 +13,7 @@
 #include "null/adapter.hpp"
 #include "support/trial.hpp"
 
-namespace middlemark {
+namespace middlemark::messages_test {
 namespace {
 
 using kit::CdrCoding;
@@ -219,4 +219,4 @@ TEST_F(OverNull, octets_go_through_untouched) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::messages_test

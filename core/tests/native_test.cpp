@@ -4,7 +4,7 @@
 
 #include <middlemark/honour.hpp>
 
-namespace middlemark::kit {
+namespace middlemark::kit::native_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -185,4 +185,4 @@ TEST(Native, the_core_refuses_what_is_beyond_the_bounds_and_not_what_is_at_them)
 }
 
 }  // namespace
-}  // namespace middlemark::kit
+}  // namespace middlemark::kit::native_test

@@ -19,7 +19,7 @@
 #include "null/adapter.hpp"
 #include "support/topics.hpp"
 
-namespace middlemark {
+namespace middlemark::null_script_test {
 namespace {
 
 using test::topics_of;
@@ -272,4 +272,4 @@ TEST(AScript, that_names_a_role_of_another_pattern_is_refused) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::null_script_test

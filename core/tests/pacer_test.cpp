@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace middlemark {
+namespace middlemark::pacer_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -253,4 +253,4 @@ TEST(Pacer, that_sleeps_spins_before_no_instant_and_lets_no_message_go_before_it
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::pacer_test

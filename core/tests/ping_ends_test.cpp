@@ -10,7 +10,7 @@
 #include "support/sanitizers.hpp"
 #include "support/trial.hpp"
 
-namespace middlemark {
+namespace middlemark::ping_ends_test {
 namespace {
 
 using test::counting_to;
@@ -281,4 +281,4 @@ TEST(LastError, is_that_of_the_sending_end_and_else_of_the_receiving_one) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::ping_ends_test

@@ -16,7 +16,7 @@
 #include "shm/adapter.hpp"
 #include "support/trial.hpp"
 
-namespace middlemark {
+namespace middlemark::ping_pong_test {
 namespace {
 
 using test::calibrated_clock;
@@ -209,4 +209,4 @@ INSTANTIATE_TEST_SUITE_P(Null, OverNull, testing::Values(Reception::poll, Recept
                          });
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::ping_pong_test

@@ -9,7 +9,7 @@
 
 #include "support/trial.hpp"
 
-namespace middlemark {
+namespace middlemark::ping_test {
 namespace {
 
 using test::Bytes;
@@ -370,4 +370,4 @@ TEST(Ping, a_middleware_that_has_nothing_to_lend_costs_the_message) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::ping_test

@@ -21,7 +21,7 @@
 #include "support/child.hpp"
 #include "support/sanitizers.hpp"
 
-namespace middlemark {
+namespace middlemark::placement_test {
 namespace {
 
 using test::ChildEnd;
@@ -211,4 +211,4 @@ TEST(Guard, an_orphan_is_killed) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::placement_test

@@ -14,7 +14,7 @@
 
 #include "shm/adapter.hpp"
 
-namespace middlemark {
+namespace middlemark::planted_delay_test {
 namespace {
 
 Settings planted(const std::string& ns, std::uint32_t depth = 4) {
@@ -96,4 +96,4 @@ TEST(APlantedDelay, is_a_whole_number_of_ns) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::planted_delay_test

@@ -9,7 +9,7 @@
 
 #include "support/trial.hpp"
 
-namespace middlemark {
+namespace middlemark::pong_test {
 namespace {
 
 using test::Bytes;
@@ -238,4 +238,4 @@ INSTANTIATE_TEST_SUITE_P(Pong, IdlePong, testing::Values(Reception::poll, Recept
                          });
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::pong_test

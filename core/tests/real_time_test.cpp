@@ -21,7 +21,7 @@
 
 #include "support/child.hpp"
 
-namespace middlemark {
+namespace middlemark::real_time_test {
 namespace {
 
 using test::ChildEnd;
@@ -197,4 +197,4 @@ TEST(RealTime, without_the_right_to_it_the_refusal_says_how_to_get_it) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::real_time_test

@@ -26,7 +26,7 @@
 #include "support/sanitizers.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace middlemark {
+namespace middlemark::recorder_test {
 namespace {
 
 using test::Npy;
@@ -366,4 +366,4 @@ TEST(SamplesFile, goes_on_where_a_signal_cut_the_writing_short) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::recorder_test

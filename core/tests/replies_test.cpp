@@ -9,7 +9,7 @@
 
 #include "support/trial.hpp"
 
-namespace middlemark {
+namespace middlemark::replies_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -305,4 +305,4 @@ TEST(Replies, a_reply_still_being_checked_when_the_ping_gives_up_does_not_comple
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::replies_test

@@ -31,7 +31,7 @@
 #include "support/sanitizers.hpp"
 #include "support/child.hpp"
 
-namespace middlemark {
+namespace middlemark::resources_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -438,4 +438,4 @@ TEST(ThreadTimes, of_a_thread_that_has_ended_or_is_another_process_nothing_is_to
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::resources_test

@@ -12,7 +12,7 @@
 #define RCLCPP_VERSION_STR "16.0.11"  // as rclcpp/version.h has it
 #include "rclcpp/rmw.hpp"
 
-namespace middlemark::ros2 {
+namespace middlemark::ros2::rmw_test {
 namespace {
 
 Settings over(const std::string& transport, std::size_t bytes) {
@@ -176,4 +176,4 @@ TEST(Rmw, several_clients_are_told_that_they_can_lose_replies) {
 }
 
 }  // namespace
-}  // namespace middlemark::ros2
+}  // namespace middlemark::ros2::rmw_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace middlemark {
+namespace middlemark::schedule_test {
 namespace {
 
 constexpr std::uint64_t start = 7'000'000'001;
@@ -257,4 +257,4 @@ TEST(Schedule, that_follows_the_publishing_has_no_number_of_scheduled_messages) 
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::schedule_test

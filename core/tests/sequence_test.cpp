@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace middlemark {
+namespace middlemark::sequence_test {
 namespace {
 
 using Verdict = SequenceTracker::Verdict;
@@ -143,4 +143,4 @@ TEST(SequenceTracker, agrees_with_a_slow_oracle_when_sequences_come_in_no_order_
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::sequence_test

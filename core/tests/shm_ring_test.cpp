@@ -15,7 +15,7 @@
 #include "shm/adapter.hpp"
 #include "shm/ring.hpp"
 
-namespace middlemark::shm {
+namespace middlemark::shm::shm_ring_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -73,4 +73,4 @@ TEST(SharedMemory, leaves_no_segment_behind) {
 }
 
 }  // namespace
-}  // namespace middlemark::shm
+}  // namespace middlemark::shm::shm_ring_test

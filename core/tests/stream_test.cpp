@@ -20,7 +20,7 @@
 #include "tcp/adapter.hpp"
 #include "udp/adapter.hpp"
 
-namespace middlemark {
+namespace middlemark::stream_test {
 namespace {
 
 using test::records;
@@ -314,4 +314,4 @@ TEST(Stream, one_way_times_are_those_of_the_records) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::stream_test

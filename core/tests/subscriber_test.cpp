@@ -15,7 +15,7 @@
 
 #include "support/stream.hpp"
 
-namespace middlemark {
+namespace middlemark::subscriber_test {
 namespace {
 
 using test::Bytes;
@@ -299,4 +299,4 @@ TEST(Publisher, every_message_carries_the_instant_it_was_sent_at) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::subscriber_test

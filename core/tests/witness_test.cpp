@@ -24,9 +24,7 @@
 #include <middlemark/witness/occupancy.hpp>
 #include <middlemark/witness/switches.hpp>
 
-using namespace middlemark;
-using namespace middlemark::witness;
-
+namespace middlemark::witness::witness_test {
 namespace {
 
 constexpr std::size_t plenty = 1000;
@@ -78,8 +76,6 @@ std::uint64_t counted(const Durations& of) {
   for (std::size_t bucket = 0; bucket < Durations::buckets; ++bucket) all += of.count(bucket);
   return all;
 }
-
-}  // namespace
 
 TEST(Durations, are_counted_by_octave_from_one_microsecond_on) {
   Durations durations;
@@ -302,3 +298,6 @@ TEST(SwitchWatch, says_when_its_memory_overflowed_and_not_before) {
   watch->stop();
   EXPECT_FALSE(watch->complete());
 }
+
+}  // namespace
+}  // namespace middlemark::witness::witness_test

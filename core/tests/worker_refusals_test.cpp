@@ -7,7 +7,7 @@
 
 #include "support/worker_process.hpp"
 
-namespace middlemark {
+namespace middlemark::worker_refusals_test {
 namespace {
 
 using test::command;
@@ -338,4 +338,4 @@ INSTANTIATE_TEST_SUITE_P(Worker, WrongArgument,
                          name_of);
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::worker_refusals_test

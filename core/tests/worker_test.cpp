@@ -12,7 +12,7 @@
 
 #include "support/worker_process.hpp"
 
-namespace middlemark {
+namespace middlemark::worker_test {
 namespace {
 
 using test::command;
@@ -273,4 +273,4 @@ TEST(Worker, asked_for_companions_of_wrong_settings_says_what_is_wrong) {
 }
 
 }  // namespace
-}  // namespace middlemark
+}  // namespace middlemark::worker_test

@@ -14,4 +14,4 @@ if [[ ${1:-} != at-once ]]; then
 fi
 "$root/packaging/setup/setup.sh" "${stages[@]}"
 # What only building takes.
-rm -rf "$root"/build/{cargo,npm,node} "$root/build/adapters" "$root/build/core"
+rm -rf "$root"/build/{cargo,npm,node} "$root/build/adapters" "$root/build/core" "${XDG_CACHE_HOME:-$HOME/.cache}/middlemark"

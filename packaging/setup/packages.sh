@@ -1,8 +1,8 @@
 # Installs the distribution's packages: only missing ones, and lists them before it installs anything.
 
-# set_up_packages base|check: `base` is every section except [check].
+# set_up_packages base|check|python: `base` is every section except [check], `python` of [base] only what runs the command.
 set_up_packages() {
-  local wanted=$1 list missing=() required=() section package line
+  local wanted=$1 list missing=() required=() section line
   list=$(package_list "$(distribution_id)")
   if [[ -z $list ]]; then
     look_for_what_is_needed "$wanted"
@@ -11,7 +11,7 @@ set_up_packages() {
 
   local -A why=() lacking=()
   local installed sections=()
-  installed=" $(packages_of <<<"$list" | xargs dpkg-query -W -f '${db:Status-Status}:${Package} ' 2>/dev/null || true)"
+  installed=$'\n'$(packages_of <<<"$list" | installed_of)
   while read -r line; do
     case $line in
       '' | '#'*) ;;
@@ -23,7 +23,8 @@ set_up_packages() {
         ;;
       *)
         if [[ $section == check && $wanted != check || $section != check && $wanted == check ]]; then continue; fi
-        if [[ $installed == *" installed:$line "* ]]; then continue; fi
+        if [[ $wanted == python && ($section != base || $line != python*) ]]; then continue; fi
+        if [[ $installed == *$'\n'"$line "* ]]; then continue; fi
         missing+=("$line")
         lacking[$section]+=" $line"
         if [[ $section == base || $section == check ]]; then required+=("$line"); fi
@@ -64,6 +65,25 @@ install_packages() {
 }
 
 packages_of() { grep -vE '^(#|\[|$)'; }
+
+# Reads names; prints `NAME VERSION` of those that are installed.
+installed_of() {
+  xargs --no-run-if-empty dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\n' 2>/dev/null | sed -n 's/^installed //p' | sort -u || true
+}
+
+# Notes what the build depends on in installed.txt, `NAME VERSION` a line; writes the file only when that changed. A library that a
+# named -dev package brings needs no line: Debian's -dev packages depend on the library of the very same version, and when the ABI of
+# something further away changes, what was built against it gets a new version, too. What only runs (cmake, python3) has no version here.
+note_installed() {
+  local compiler file=$setup_state/installed.txt
+  find_compiler
+  {
+    printf 'compiler %s %s\n' "$compiler" "$("$compiler" --version 2>/dev/null | head -n 1)"
+    cat "$root"/packaging/distributions/*.txt | awk '/^\[/ { base = /^\[base\]/ } base && /-dev$/' | installed_of
+    { cat "$root"/adapters/*/packages.txt 2>/dev/null || true; } | awk 'NF && !/^[#[]/ && !/==/' | installed_of
+  } | awk '!seen[$0]++' >"$file.new"
+  if cmp --silent "$file.new" "$file"; then rm "$file.new"; else mv "$file.new" "$file"; fi
+}
 
 distribution_name() { (. /etc/os-release 2>/dev/null; echo "${PRETTY_NAME:-this system}"); }
 

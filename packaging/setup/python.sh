@@ -2,6 +2,7 @@
 
 set_up_python() {
   local python
+  if ! find_python >/dev/null; then set_up_packages python; fi
   python=$(find_python) || fail "there is no Python >= 3.11 with the module venv" "install python3 (>= 3.11) and python3-venv"
   say "making .venv with $("$python" --version) from packaging/requirements.lock"
   rm -rf .venv

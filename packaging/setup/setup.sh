@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
-# setup.sh [again] STAGE… runs the stages that are not fresh. All messages go to stderr: stdout belongs to the command.
+# setup.sh [again] STAGE… runs the stages that are not fresh; `all` means every stage of workers. All messages go to stderr: stdout belongs
+# to the command.
 # A stage that fails or is interrupted leaves no stamp and runs again the next time; the stages before it do not.
 set -euo pipefail
 here=$(readlink -f -- "${BASH_SOURCE[0]}")
 root=${here%/packaging/setup/setup.sh}
 cd "$root"
 exec 1>&2 </dev/null
-for part in stages say lists packages python pypi workers web; do source "$root/packaging/setup/$part.sh"; done
+for part in stages say lists packages python pypi changes progress workers web; do source "$root/packaging/setup/$part.sh"; done
 
 main() {
-  local stage again=
+  local stage later again='' workers=()
   if [[ $1 == again ]]; then again=yes; shift; fi
+  if [[ $1 == all ]]; then
+    later_adapters
+    set -- workers "${later[@]/#/worker-}"
+  fi
   { mkdir -p "$setup_state" && : >>"$setup_state/lock"; } 2>/dev/null ||
     fail "cannot write in $setup_state" "make the checkout yours, or clone it anew where you may write" \
       "MIDDLEMARK_SETUP=off takes it as whoever set it up left it"
@@ -24,30 +29,40 @@ main() {
   fi
   for stage in "$@"; do
     if [[ -z $again ]] && is_fresh "$stage"; then continue; fi
-    do_stage "$stage"
+    case $stage in
+      workers | worker-*) workers+=("$stage") ;;  # one configure and one call of ninja serve all of them
+      *) do_stages "$stage" ;;
+    esac
   done
+  if (( ${#workers[@]} )); then do_stages "${workers[@]}"; fi
 }
 
-# The stamp has the time when the stage began, so an input that changes meanwhile makes the stage stale.
-do_stage() {
-  local identity
-  log=$setup_state/$1.log
-  rm -f "$setup_state/$1"
-  identity_of "$1"
-  printf '%s\n' "$identity" >"$setup_state/$1.begun"
+# do_stages STAGE…: one, or several of workers. A stamp has the time when the stage began, so an input that changes meanwhile makes the
+# stage stale.
+do_stages() {
+  local stage identity changed=()
+  log=$setup_state/${1/#worker-*/workers}.log
   : >"$log"
+  if [[ $1 == worker* ]]; then what_changed "$@"; fi
+  for stage in "$@"; do
+    rm -f "$setup_state/$stage"
+    identity_of "$stage"
+    printf '%s\n' "$identity" >"$setup_state/$stage.begun"
+  done
   case $1 in
-    packages) set_up_packages base ;;
+    packages)
+      set_up_packages base
+      note_installed
+      ;;
     check-packages) set_up_packages check ;;
     python) set_up_python ;;
     check-python) set_up_check_python ;;
     pypi) set_up_pypi ;;
-    workers) set_up_workers ;;
-    worker-*) set_up_worker "${1#worker-}" ;;
+    workers | worker-*) set_up_workers "$@" ;;
     web) set_up_web ;;
     check-web) set_up_check_web ;;
   esac
-  mv "$setup_state/$1.begun" "$setup_state/$1"
+  for stage in "$@"; do mv "$setup_state/$stage.begun" "$setup_state/$stage"; done
 }
 
 main "$@"

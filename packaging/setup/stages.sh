@@ -1,7 +1,39 @@
 # The stages of the set-up, the inputs of each, and whether its stamp is still valid.
-# Sourced by middlemark, which must start fast (one `find` a stage), by setup.sh and by check. Needs $root.
+# Sourced by middlemark, which must start fast, by setup.sh and by check. Needs $root.
 
 readonly setup_state=$root/build/setup
+readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH)  # what cmake reads of it
+
+# stages_for ARGUMENT…: sets `stages`, what the command needs for these arguments. A verb that only reads or converts needs Python, and
+# one that writes HTML the drawing scripts too. `build` says itself what to build.
+stages_for() {
+  local word tries=''
+  stages=(python)
+  if [[ -n ${_MIDDLEMARK_COMPLETE:-} ]]; then return; fi
+  for word in "$@"; do
+    case $word in
+      -h | --help | --version | --dry-run | --list) return ;;
+      --try | --try=*) tries=yes ;;
+    esac
+  done
+  case ${1:-} in
+    report | view) stages=(python web) ;;
+    build) stages=(packages python pypi) ;;
+    diagnose) if [[ -n $tries ]]; then all_stages; fi ;;
+    run | which | reproduce | selftest | hosts) all_stages ;;
+  esac
+}
+
+# Sets `stages`, what measuring needs. An adapter that is left for later has a stage of its own, worker-NAME: it runs when `./middlemark
+# build` or a run asks for that adapter, and from then on keeps it fresh.
+all_stages() {
+  local name later
+  stages=(packages python pypi web workers)
+  later_adapters
+  for name in "${later[@]}"; do
+    if [[ -x $root/build/workers/middlemark-worker-$name ]]; then stages+=("worker-$name"); fi
+  done
+}
 
 # Sets `later`: the adapters whose compilation takes long, those in Rust and those that say so (cmake/MiddlemarkAdapter.cmake).
 later_adapters() {
@@ -13,56 +45,73 @@ later_adapters() {
   done < <(grep -lsE '^middlemark_(rust_adapter\(|adapter\([^ ]+ LATER\b)' "$root"/adapters/*/CMakeLists.txt)
 }
 
-# Sets `stages`, what a start needs. An adapter that is left for later has a stage of its own, worker-NAME: it runs when `./middlemark build`
-# or a run asks for that adapter, and from then on keeps it fresh.
-all_stages() {
-  local name later
-  stages=(packages python pypi workers web)
-  later_adapters
-  for name in "${later[@]}"; do
-    if [[ -x $root/build/workers/middlemark-worker-$name ]]; then stages+=("worker-$name"); fi
-  done
-}
-
-# Sets `inputs`: the files and folders that make a stage stale when they change.
+# Sets `inputs`: the files and folders that make a stage stale when they change. The stage `packages` notes the versions of what the build
+# depends on in installed.txt, and writes it only when one changed: what dpkg does otherwise makes no worker stale.
 inputs_of() {
-  local file
+  local file compiler
   case $1 in
     packages | check-packages)
       inputs=("$root/packaging/distributions" /etc/os-release /var/lib/dpkg/status)
       for file in "$root"/adapters/*/packages.txt; do
         if [[ -f $file ]]; then inputs+=("$file"); fi
       done
+      if [[ $1 == packages ]]; then
+        find_compiler
+        if [[ -f $compiler ]]; then inputs+=("$compiler"); fi
+      fi
       ;;
     python) inputs=("$root/packaging/requirements.lock") ;;
     check-python) inputs=("$root/packaging/requirements-dev.lock" "$setup_state/python") ;;
     web) inputs=("$root/web" "$root/src/middlemark/show/html/scripts" "$root/packaging/requirements-node.lock") ;;
     check-web) inputs=("$root/web" "$setup_state/web") ;;
-    pypi) inputs=("$root/adapters") ;;
-    # The state of dpkg: installing or removing a middleware adds or removes an adapter.
-    workers | worker-*) inputs=("$root/"{core,probe,adapters,cmake,CMakeLists.txt} "$setup_state/pypi" /var/lib/dpkg/status) ;;
+    pypi) inputs=("$root"/adapters/*/packages.txt) ;;
+    workers | worker-*) inputs=("$root/"{core,probe,adapters,cmake,CMakeLists.txt} "$setup_state/pypi" "$setup_state/installed.txt") ;;
   esac
 }
 
-# Sets `identity`, the content of a stamp. A checkout that was moved or copied, other flags, or another ROS 2 that was sourced, make the
-# stage stale.
+# Sets `compiler`: the file behind CXX, or behind c++.
+find_compiler() { compiler=$(readlink -f -- "$(type -P "${CXX:-c++}")") || compiler=${CXX:-c++}; }
+
+# Sets `identity`, the content of a stamp, NAME=VALUE a line. A checkout that was moved or copied, other flags, or another ROS 2 that was
+# sourced, make the stage stale.
 identity_of() {
-  identity=$root
-  if [[ $1 == worker* ]]; then identity+="|${CXX:-}|${CXXFLAGS:-}|${LDFLAGS:-}|${CMAKE_PREFIX_PATH:-}|${AMENT_PREFIX_PATH:-}"; fi
+  local name compiler
+  identity=root=$root
+  case $1 in
+    packages)
+      find_compiler
+      identity+=$'\n'compiler=$compiler
+      ;;
+    workers | worker-*) for name in "${environment[@]}"; do identity+=$'\n'$name=${!name:-}; done ;;
+  esac
 }
 
-# Whether a stage is fresh. Compares the change time of inodes (-cnewer), which no checkout, copy or touch can set back.
+all_fresh() {
+  local stage
+  for stage in "$@"; do is_fresh "$stage" || return 1; done
+}
+
+# Whether a stage is fresh. Compares the change time of inodes (-cnewer), which no checkout, copy or touch can set back. All stages of
+# workers have the same inputs: one whose stamp is no older than one that was found fresh is fresh.
 is_fresh() {
-  local stamp=$setup_state/$1 inputs identity vouched=
-  inputs_of "$1"
+  local stamp=$setup_state/$1 inputs identity vouched='' note=''
   identity_of "$1"
-  { read -r vouched <"$stamp"; } 2>/dev/null || true
-  [[ $vouched == "$identity" ]] || return 1
+  { IFS= read -r -d '' vouched <"$stamp"; } 2>/dev/null || true
+  [[ $vouched == "$identity"$'\n' ]] || return 1
   case $1 in
     python | check-python) [[ -x $root/.venv/bin/python ]] || return 1 ;;
-    workers | worker-*) [[ -d $root/build/workers ]] || return 1 ;;
+    workers) [[ -d $root/build/workers ]] || return 1 ;;
+    worker-*)
+      if [[ ! -x $root/build/workers/middlemark-$1 ]]; then  # fresh only where it cannot be built
+        { read -r note <"$root/build/workers/middlemark-left-out-${1#worker-}"; } 2>/dev/null || return 1
+        [[ $note != "it takes long"* ]] || return 1
+      fi
+      ;;
     web) [[ -f $root/build/web/report.js || -f $root/build/web/absent ]] || return 1 ;;
     check-web) [[ -f $root/build/web/report.js && -d $root/build/npm/node_modules ]] || return 1 ;;
   esac
-  [[ -z $(find "${inputs[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]]
+  if [[ $1 == worker-* && -n ${fresh_workers:-} && ! $stamp -ot $fresh_workers ]]; then return; fi
+  inputs_of "$1"
+  [[ -z $(find "${inputs[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]] || return 1
+  if [[ $1 == worker* ]]; then fresh_workers=$stamp; fi
 }

@@ -1,37 +1,115 @@
 # The workers: one executable for every adapter whose middleware is found, at once or, where that takes long, when it is asked for.
 
+# set_up_workers STAGE…: `workers` are those that are built at once, worker-NAME is one of the others.
 set_up_workers() {
-  local seen
-  say "building the workers (cmake and ninja; the first time some two minutes)"
+  local targets=() known stage
   configure_workers
-  build_workers middlemark-workers-at-once
-  logged ninja -C build -t cleandead || true  # removes a worker whose middleware was removed
-  seen=$(cd build/workers && echo middlemark-worker-*)
-  say "built: ${seen//middlemark-worker-/}"
-  sed -n 's/^-- \(adapter \)\{0,1\}\(.*: not built, .*\)$/middlemark: \2/p' "$log"
+  known=$(ninja -C build -t targets all | sed 's/:.*//')
+  for stage in "$@"; do
+    stage=${stage/#worker-/middlemark-worker-}
+    stage=${stage/#workers/middlemark-workers-at-once}
+    if grep -qxF "$stage" <<<"$known"; then targets+=("$stage"); fi
+  done
+  if (( ${#targets[@]} )); then build_workers "${targets[@]}"; fi
+  remove_left_out
+  for stage in "$@"; do
+    stage=${stage#worker-}
+    if [[ $stage == workers || -x build/workers/middlemark-worker-$stage ]]; then continue; fi
+    if grep -q "^-- adapter $stage: not built" "$log"; then continue; fi  # is said
+    say "$stage: not built, $(cat "build/workers/middlemark-left-out-$stage" 2>/dev/null || echo "there is no such adapter")"
+  done
 }
 
-# set_up_worker NAME: one of those that are built when they are asked for.
-set_up_worker() {
-  local takes=
-  if [[ -f adapters/$1/Cargo.toml ]]; then takes=" (in Rust: some minutes the first time)"; fi
-  say "building the worker of $1$takes"
-  configure_workers
-  if logged ninja -C build -t query "middlemark-worker-$1"; then build_workers "middlemark-worker-$1"; fi
-  if [[ ! -x build/workers/middlemark-worker-$1 ]]; then
-    say "$1: not built, $(cat "build/workers/middlemark-left-out-$1" 2>/dev/null || echo "there is no such adapter")"
-  fi
-}
-
+# Configures all workers, unless nothing changed that this depends on. The cache of CMake is made anew: what it found of a package that is
+# gone, or in a ROS 2 that is no longer sourced, would be kept. An adapter whose CMake files end in an error here is left out.
 configure_workers() {
+  local wanted kept=()
   forget_foreign_build build
-  logged cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMIDDLEMARK_ADAPTERS=all ||
-    fail "cmake did not configure the workers; the whole log is $log" "what it misses is named above"
+  wanted=$(configuration)
+  if [[ -z $again && -f build/build.ninja && ! -d $setup_state/refused && $(cat "$setup_state/configured.txt" 2>/dev/null) == "$wanted" ]]; then
+    if logged ninja -C build build.ninja; then return; fi
+  else
+    mapfile -t kept < <(sed -nE 's/^(MIDDLEMARK_TESTS|MIDDLEMARK_BENCH|CMAKE_PREFIX_PATH)(:.*)/-D\1\2/p' build/CMakeCache.txt 2>/dev/null)
+    forget_other_versions
+    rm -f build/CMakeCache.txt "$setup_state/configured.txt"
+  fi
+  say "configuring the build$(because)"
+  changed=()  # is said
+  rm -rf "$setup_state/refused"
+  while ! logged_apart "$setup_state/cmake.log" cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMIDDLEMARK_ADAPTERS=all "${kept[@]}"; do
+    leave_out_refused || fail "cmake did not configure the workers; the whole log is $log" "what it misses is named above"
+  done
+  printf '%s\n' "$wanted" >"$setup_state/configured.txt"
+  sed -n 's/^-- \(adapter \)\{0,1\}\(.*: not built, .*\)$/middlemark: \2/p' "$setup_state/cmake.log"
 }
 
+# What the configuration depends on, beside CMake's own files, of which ninja knows.
+configuration() {
+  local identity
+  identity_of workers
+  printf '%s\n' "$identity"
+  cat "$setup_state/installed.txt" build/pypi/*/of 2>/dev/null || true
+}
+
+because() {
+  if (( ${#changed[@]} == 0 )); then return; fi
+  printf ' (%s' "${changed[0]}"
+  if (( ${#changed[@]} > 1 )); then printf '; %s' "${changed[@]:1}"; fi
+  printf ')'
+}
+
+# logged_apart FILE COMMAND…: as `logged`, and what it says of itself goes to FILE, too.
+logged_apart() {
+  local status=0
+  printf '$ %s\n' "${*:2}" >>"$log"
+  "${@:2}" >"$1" 2>&1 || status=$?
+  cat "$1" >>"$log"
+  return "$status"
+}
+
+# Notes each adapter that an error of CMake names, with the error, for adapters/CMakeLists.txt. Status 1: none that is not noted already.
+leave_out_refused() {
+  local adapter reason status=1
+  mkdir -p "$setup_state/refused"
+  while read -r adapter reason; do
+    if [[ -e $setup_state/refused/$adapter ]]; then continue; fi
+    echo "its CMake files do not work here: $reason ($log has all of it)" >"$setup_state/refused/$adapter"
+    status=0
+  done < <(awk '
+    /^CMake Error/ { inside = 1; name = text = ""; }
+    inside && match($0, /adapters\/[^\/ ]+\/CMakeLists.txt/) && name == "" { name = substr($0, RSTART + 9, RLENGTH - 24) }
+    inside && /^  / && !/CMakeLists.txt:|\.cmake:/ { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
+    /^(--|CMake|See also)/ && !/^CMake Error/ { inside = 0 }
+    inside && name != "" && text != "" { said[name] = text }
+    END { for (name in said) print name, said[name] }' "$setup_state/cmake.log")
+  return "$status"
+}
+
+# A worker whose middleware was removed would be found and could not be loaded; what was compiled of it stays, for when it comes back.
+remove_left_out() {
+  local file name
+  for file in build/workers/middlemark-left-out-*; do
+    name=${file##*/middlemark-left-out-}
+    if [[ -f $file ]] && ! grep -q '^it takes long' "$file"; then rm -f "build/workers/middlemark-worker-$name"; fi
+  done
+  for file in build/workers/middlemark-worker-*; do
+    name=${file##*/middlemark-worker-}
+    if [[ $name != *@* && ! -d adapters/$name ]]; then rm -f "$file"; fi
+  done
+}
+
+# build_workers TARGET…: says what changed and how much there is to do; nothing where nothing is.
 build_workers() {
-  logged cmake --build build --target "$1" --parallel "$(jobs_here)" ||
+  local steps seconds began=$SECONDS seen time="not timed here before"
+  plan_build "$@"
+  if (( steps == 0 )); then return; fi
+  if [[ -n $seconds ]]; then time="about $(seconds_in_words "$seconds") by what they took before"; fi
+  say "compiling the workers$(because): $steps step$(if (( steps > 1 )); then echo s; fi), $time"
+  printf '$ ninja -C build %s\n' "$*" >>"$log"
+  ninja -C build -j "$(jobs_here)" "$@" 2>&1 | show_progress ||
     fail "the workers were not built; the whole log is $log" "what the compiler says is above; after a repair the build goes on from there"
+  seen=$(cd build/workers && echo middlemark-worker-*)
+  say "built: ${seen//middlemark-worker-/} (in $(seconds_in_words $((SECONDS - began))))"
 }
 
 # A build folder of another checkout, or of another generator, cannot be used.

@@ -14,16 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from middlemark.sites.residue import clear_abandoned
+from outputs import read_output
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "MIDDLEMARK_TEST_RUN"
 """Set in the environment of each run and inherited by its processes, so they differ from other runs' processes."""
 
+PATIENCE_S = 300.0
+"""After this long a command counts as hung, however busy the machine is."""
+
 
 class Ended:
     """A run that has ended in any way. No run of these tests may print a traceback or leave a process behind."""
 
-    def __init__(self, code: int, out: str, err: str, seconds: float, folder: Path) -> None:
+    def __init__(self, verb: str, code: int, out: str, err: str, seconds: float, folder: Path) -> None:
+        self.verb = verb
         self.code = code
         self.out = out
         self.err = err
@@ -33,7 +38,7 @@ class Ended:
     @property
     def document(self) -> Any:
         """The document that `--format json` printed."""
-        return json.loads(self.out)
+        return read_output({"import": "run"}.get(self.verb, self.verb), self.out)
 
     @property
     def cells(self) -> dict[str, Any]:
@@ -53,7 +58,8 @@ class Ended:
 class Run:
     """A run that has not ended."""
 
-    def __init__(self, process: subprocess.Popen[str], mark: str, out: Path) -> None:
+    def __init__(self, verb: str, process: subprocess.Popen[str], mark: str, out: Path) -> None:
+        self.verb = verb
         self.process = process
         self.mark = mark
         self.out = out
@@ -90,7 +96,7 @@ class Run:
         self.process.send_signal(number)
         return time.monotonic()
 
-    def ended(self, timeout_s: float = 60.0) -> Ended:
+    def ended(self, timeout_s: float = PATIENCE_S) -> Ended:
         """Wait for the end."""
         try:
             out, err = (text or "" for text in self.process.communicate(timeout=timeout_s))
@@ -104,9 +110,9 @@ class Run:
         # A killed launcher reaps nobody. In every other case all processes are gone before the launcher ends.
         if self.process.returncode != -signal.SIGKILL:
             assert self.children() == [], f"left behind: {[_read(pid, 'cmdline') for pid in self.children()]}"
-        return Ended(self.process.returncode, out, err, seconds, folder)
+        return Ended(self.verb, self.process.returncode, out, err, seconds, folder)
 
-    def interrupted(self, timeout_s: float = 60.0) -> tuple[int, str]:
+    def interrupted(self, timeout_s: float = PATIENCE_S) -> tuple[int, str]:
         """Wait for the end of a run that may not have begun yet; return its exit code and output."""
         _, err = self.process.communicate(timeout=timeout_s)
         assert self.children() == []
@@ -166,11 +172,11 @@ class Bench:
                 **popen,
             },
         )
-        run = Run(process, mark, self.out)
+        run = Run(arguments[0], process, mark, self.out)
         self.runs.append(run)
         return run
 
-    def run(self, *arguments: str, timeout_s: float = 60.0, **more: Any) -> Ended:
+    def run(self, *arguments: str, timeout_s: float = PATIENCE_S, **more: Any) -> Ended:
         """Start it, wait for its end, and check that it has cleaned up."""
         ended = self.start(*arguments, **more).ended(timeout_s)
         assert self.leftovers() == [], "scratch folders are left behind"
@@ -234,7 +240,7 @@ robot = ["lidar", "recorder", "wheels"]
 """
 
 
-def until(condition: Callable[[], Any], timeout_s: float = 20.0) -> Any:
+def until(condition: Callable[[], Any], timeout_s: float = PATIENCE_S) -> Any:
     """Wait until the condition holds and return what it returned; fail after the timeout."""
     deadline = time.monotonic() + timeout_s
     while not (found := condition()):

@@ -9,6 +9,7 @@ from middlemark import __version__
 from middlemark.workers.find import executables
 
 
+@pytest.mark.brief
 def test_about_names_versions_libraries_limits_and_what_the_environment_changes(bench: Bench) -> None:
     ended = bench.run("about", environment={"CYCLONEDDS_URI": "file:///nowhere.xml", "HOME": "/not-shown"})
     assert ended.code == 0, ended.err

@@ -43,7 +43,7 @@ def step(folder: Path, worker: Path, **inputs: str) -> Step:
         **{f"INPUT_{name.upper()}": value for name, value in inputs.items()},
     }
     done = subprocess.run(
-        [SCRIPT], cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
+        [SCRIPT], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     return Step(done.returncode, done.stdout + done.stderr, folder / "middlemark-results", summary.read_text())
 

@@ -206,7 +206,6 @@ def test_everything_wrong_with_a_command_line_is_told_at_once(bench: Bench) -> N
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["run", "no-such-suite"], "no suite of that name"),
         (["run", "first-lok"], "did you mean 'first-look'"),
         (["run", "/nowhere/lan.toml"], "/nowhere/lan.toml"),
         (["run", "--adapter", "null", "--no-such-option"], "no-such-option"),
@@ -220,12 +219,6 @@ def test_a_wrong_request_is_refused_with_the_next_step(bench: Bench, arguments: 
     assert ended.code == 2
     assert says in ended.err
     assert ended.out == ""
-
-
-def test_a_suite_that_is_not_toml_is_told_with_its_line(bench: Bench) -> None:
-    ended = bench.run("run", bench.suite('[[sweep]]\nadapter = "null"\nsize = = 3\n'))
-    assert ended.code == 2
-    assert "days.toml: line 3" in ended.err
 
 
 def test_without_any_worker_nothing_can_be_measured(bench: Bench) -> None:

@@ -23,23 +23,35 @@ pytestmark = [
 PROJECT = """
 cmake_minimum_required(VERSION 3.22)
 project(tiny LANGUAGES CXX)
-add_executable(middlemark-worker-tiny adapters/main.cpp)
-set_target_properties(middlemark-worker-tiny PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workers)
-add_custom_target(middlemark-workers-at-once DEPENDS middlemark-worker-tiny)
+include(cmake/MiddlemarkOptions.cmake)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workers)
+add_custom_target(middlemark-workers-at-once)
+foreach(each tiny still)
+  add_subdirectory(adapters/${each})
+  add_dependencies(middlemark-workers-at-once middlemark-worker-${each})
+endforeach()
 message(STATUS "absent: not built, it was not found")
 add_custom_target(middlemark-worker-slow COMMAND touch ${CMAKE_BINARY_DIR}/workers/middlemark-worker-slow
   COMMAND chmod +x ${CMAKE_BINARY_DIR}/workers/middlemark-worker-slow)
 """
+ADAPTER = "add_executable(middlemark-worker-%s main.cpp)\n"
 WORKER = '#include <cstdio>\nint main() { std::puts("%s"); }\n'
 COMMAND = """
 import os, subprocess, sys
 *first, own = os.environ["MIDDLEMARK_WORKERS"].split(":")
 worker = own + "/middlemark-worker-tiny"
 print("arguments", sys.argv[1:], *first)
-print("worker", subprocess.run([worker], capture_output=True, text=True, check=True).stdout.strip())
+there = os.path.exists(worker)
+print("worker", subprocess.run([worker], capture_output=True, text=True, check=True).stdout.strip() if there else None)
 """
 LIST = "[base] builds\nneeded-a\nneeded-b\n\n[tiny] its middleware\nmiddle-c\n\n[check] tests\ntest-d\n"
-DPKG_QUERY = '#!/bin/sh\nfor each in $INSTALLED; do printf "installed:%s " "$each"; done\n'
+FIRST = "arguments ['run']\nworker first\n"
+DPKG_QUERY = """#!/bin/sh
+echo asked >>"${0%/*}/dpkg.log"
+for each in $INSTALLED; do
+  case " $* " in *" $each "*) echo "installed $each ${VERSION:-1.0}" ;; esac
+done
+"""
 WEB = '#!/bin/sh\nmkdir -p "$1/web" && echo fetched >>"$1/web/report.js"\n'
 APT_GET = '#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >>"$APT_LOG"\necho "E: what apt-get said"\nexit "$APT_STATUS"\n'
 
@@ -56,12 +68,16 @@ class Checkout:
             return  # it was here before, and has been moved
         shutil.copy(ROOT / "middlemark", root / "middlemark")
         self.write("os-release", f'ID={identifier}\nVERSION_ID=1\nPRETTY_NAME="Made Up 1"\n')
+        self.write("dpkg-status", "")
         self.write("packaging/distributions/madeup-1.txt", LIST)
         self.write("packaging/requirements.lock", "")
         self.write("CMakeLists.txt", PROJECT)
-        self.write("adapters/main.cpp", WORKER % "first")
-        for folder in ("core", "probe", "cmake"):
+        for name in ("tiny", "still"):
+            self.write(f"adapters/{name}/main.cpp", WORKER % "first")
+            self.write(f"adapters/{name}/CMakeLists.txt", ADAPTER % name)
+        for folder in ("core", "probe"):
             (root / folder).mkdir()
+        shutil.copytree(ROOT / "cmake", root / "cmake")
         self.write("src/middlemark/__init__.py", "")
         self.write("src/middlemark/__main__.py", COMMAND)
         self.write("web/build", WEB).chmod(0o755)
@@ -73,7 +89,8 @@ class Checkout:
         setup = self.root / "packaging" / "setup"
         shutil.copytree(ROOT / "packaging" / "setup", setup, dirs_exist_ok=True)
         for script in setup.glob("*.sh"):
-            script.write_text(script.read_text().replace("/etc/os-release", f"{self.root}/os-release"))
+            text = script.read_text().replace("/etc/os-release", f"{self.root}/os-release")
+            script.write_text(text.replace("/var/lib/dpkg/status", f"{self.root}/dpkg-status"))
 
     def write(self, path: str, text: str) -> Path:
         file = self.root / path
@@ -93,7 +110,7 @@ class Checkout:
 
     def popen(self, *arguments: str, prefix: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*prefix, str(self.root / "middlemark"), *arguments],
+            [*prefix, str(self.root / "middlemark"), *(arguments or ("run",))],
             env=self.environment(**environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -103,10 +120,26 @@ class Checkout:
         )
 
     def start(self, *arguments: str, prefix: tuple[str, ...] = (), **environment: str) -> tuple[int, str, str]:
-        """Run the command: its status, stdout and stderr."""
+        """Run the command, without arguments `run`: its status, stdout and stderr."""
         with self.popen(*arguments, prefix=prefix, **environment) as process:
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=300)
         return process.returncode, out, err
+
+    def take_python(self, other: "Checkout") -> None:
+        """Copy the environment of another checkout, which is faster than to make one."""
+        shutil.copytree(other.root / ".venv", self.root / ".venv", symlinks=True)
+        self.write("build/setup/python", f"root={self.root}\n")
+
+    def set_up(self, *words: str) -> str:
+        """Run the stages of the set-up, as `check` and `build` do: what it says."""
+        command = [self.root / "packaging/setup/setup.sh", *words]
+        return subprocess.run(command, env=self.environment(), capture_output=True, text=True, check=True).stderr
+
+    def built(self) -> dict[str, int]:
+        """When each worker was linked."""
+        prefix = "middlemark-worker-"
+        workers = (self.root / "build" / "workers").glob(f"{prefix}*")
+        return {each.name.removeprefix(prefix): each.stat().st_mtime_ns for each in workers}
 
     def stamps(self) -> set[str]:
         return {each.name for each in self.state.iterdir() if each.suffix == "" and each.name != "lock"}
@@ -117,87 +150,310 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path / "checkout")
 
 
+@pytest.fixture
+def with_python(checkout: Checkout, ready: Checkout) -> Checkout:
+    """A checkout that has its Python environment and nothing else."""
+    checkout.take_python(ready)
+    return checkout
+
+
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A checkout that is set up. A test that changes it restores it."""
     checkout = Checkout(tmp_path_factory.mktemp("ready") / "checkout")
-    status, out, err = checkout.start("one")
+    status, out, err = checkout.start("run", "one")
     assert status == 0, err
-    assert out == "arguments ['one']\nworker first\n"  # and nothing of the set-up
-    assert "built: tiny" in err
+    assert out == "arguments ['run', 'one']\nworker first\n"  # and nothing of the set-up
+    assert "built: still tiny" in err
     assert "absent: not built, it was not found" in err
     assert checkout.stamps() == {"packages", "pypi", "python", "web", "workers"}
     return checkout
 
 
 def test_later_starts_do_and_say_nothing(ready: Checkout) -> None:
-    assert ready.start("a", "b c") == (0, "arguments ['a', 'b c']\nworker first\n", "")
+    assert ready.start("run", "b c") == (0, "arguments ['run', 'b c']\nworker first\n", "")
 
 
 def test_it_works_from_any_folder_and_through_a_symlink(ready: Checkout, tmp_path: Path) -> None:
     link = tmp_path / "a link"
     link.symlink_to(ready.root / "middlemark")
-    done = subprocess.run([link], cwd=tmp_path, env=ready.environment(), capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("arguments []\nworker first\n", "")
+    done = subprocess.run(
+        [link, "run"], cwd=tmp_path, env=ready.environment(), capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == (FIRST, "")
 
 
 def test_the_workers_that_the_user_names_come_before_those_of_the_checkout(ready: Checkout) -> None:
     told = ready.start(MIDDLEMARK_WORKERS="/elsewhere:/further")[:2]
-    assert told == (0, "arguments [] /elsewhere /further\nworker first\n")
+    assert told == (0, "arguments ['run'] /elsewhere /further\nworker first\n")
 
 
 def test_a_change_of_an_adapter_rebuilds_it(ready: Checkout) -> None:
-    ready.write("adapters/main.cpp", WORKER % "second")
+    ready.write("adapters/tiny/main.cpp", WORKER % "second")
     status, out, err = ready.start()
-    assert (status, out) == (0, "arguments []\nworker second\n"), err
-    ready.write("adapters/main.cpp", WORKER % "first")
-    assert ready.start()[1] == "arguments []\nworker first\n"
+    assert (status, out) == (0, "arguments ['run']\nworker second\n"), err
+    ready.write("adapters/tiny/main.cpp", WORKER % "first")
+    assert ready.start()[1] == FIRST
 
 
-def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_then_on(checkout: Checkout) -> None:
-    checkout.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
-    assert "slow" not in checkout.start()[2]
-    builder = [checkout.root / "packaging/setup/setup.sh", "worker-slow"]
-    told = subprocess.run(builder, env=checkout.environment(), capture_output=True, text=True, check=True).stderr
-    assert "building the worker of slow" in told
-    assert "worker-slow" in checkout.stamps()
-    assert checkout.start()[2] == ""
-    checkout.write("adapters/main.cpp", WORKER % "second")
-    status, out, err = checkout.start()
-    assert (status, out) == (0, "arguments []\nworker second\n"), err
-    assert "building the worker of slow" in err
+def test_what_takes_minutes_is_built_when_it_is_asked_for_and_kept_fresh_from_then_on(with_python: Checkout) -> None:
+    with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
+    assert "slow" not in with_python.start()[2]
+    told = with_python.set_up("worker-slow")
+    assert "compiling the workers: 1 step," in told
+    assert "worker-slow" in with_python.stamps()
+    assert with_python.start()[2] == ""
+    with_python.write("adapters/tiny/main.cpp", WORKER % "second")
+    status, out, err = with_python.start()
+    assert (status, out) == (0, "arguments ['run']\nworker second\n"), err
+    assert err.count("compiling the workers") == 1
+    assert "middlemark-worker-slow" in (with_python.state / "workers.log").read_text()
 
 
-def test_what_there_is_nothing_for_is_said_and_not_tried_again(checkout: Checkout) -> None:
-    checkout.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
-    checkout.write("CMakeLists.txt", PROJECT.replace("middlemark-worker-slow COMMAND", "other COMMAND"))
-    checkout.start()
-    checkout.write("build/workers/middlemark-left-out-slow", "there is no cargo\n")
-    builder = [checkout.root / "packaging/setup/setup.sh", "worker-slow"]
-    for told in ("slow: not built, there is no cargo", ""):
-        done = subprocess.run(builder, env=checkout.environment(), capture_output=True, text=True, check=True)
-        assert told in done.stderr
-    assert done.stderr == ""
+def test_what_there_is_nothing_for_is_said_and_not_tried_again(with_python: Checkout) -> None:
+    with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
+    with_python.write("CMakeLists.txt", PROJECT.replace("middlemark-worker-slow COMMAND", "other COMMAND"))
+    with_python.start()
+    with_python.write("build/workers/middlemark-left-out-slow", "there is no cargo\n")
+    assert "slow: not built, there is no cargo" in with_python.set_up("worker-slow")
+    assert with_python.set_up("worker-slow") == ""
+
+
+def test_a_package_that_no_worker_depends_on_costs_no_build_and_one_look(ready: Checkout) -> None:
+    ready.start()
+    asked = ready.root / "bin" / "dpkg.log"
+    begun = (ready.state / "workers").stat().st_mtime_ns
+    ready.write("dpkg-status", "installed: something else\n")
+    looks = [len(asked.read_text().splitlines())]
+    for _ in range(2):
+        assert ready.start(INSTALLED="needed-a needed-b middle-c something-else") == (0, FIRST, "")
+        assert (ready.state / "workers").stat().st_mtime_ns == begun
+        looks.append(len(asked.read_text().splitlines()))
+    assert looks[0] < looks[1] == looks[2]
+    ready.write("dpkg-status", "")
+    ready.start()
+
+
+def test_another_version_of_a_named_package_compiles_what_depends_on_it(ready: Checkout) -> None:
+    named = ready.write("adapters/tiny/packages.txt", "[madeup-1] its middleware\nmiddle-c\n")
+    ready.start()
+    before = ready.built()
+    ready.write("dpkg-status", "middle-c 2.0\n")
+    status, out, err = ready.start(VERSION="2.0")
+    assert (status, out) == (0, FIRST)
+    assert "configuring the build (middle-c 1.0 -> 2.0)" in err
+    assert re.search(r"compiling the workers: 2 steps, about \d+ s by what they took before", err)
+    assert {name for name, time in ready.built().items() if time != before[name]} == {"tiny"}
+    ready.write("dpkg-status", "")
+    assert "middle-c 2.0 -> 1.0" in ready.start()[2]
+    assert ready.start()[2] == ""
+    named.unlink()
+    ready.start()
+
+
+def test_another_compiler_behind_the_same_path_compiles_everything(ready: Checkout) -> None:
+    real = shutil.which("c++")
+    text = '#!/bin/sh\nif [ "$1" = --version ]; then echo "made-up %s"; else exec ' + f'{real} "$@"; fi\n'
+    compiler = str(ready.write("bin/own-c++", text % 1))
+    os.chmod(compiler, 0o755)
+    assert f"CXX was '' and is '{compiler}'" in ready.start(CXX=compiler)[2]
+    before = ready.built()
+    ready.write("bin/own-c++", text % 2)
+    status, out, err = ready.start(CXX=compiler)
+    assert (status, out) == (0, FIRST), err
+    assert f"compiler {compiler} made-up 1 -> {compiler} made-up 2" in err
+    assert all(time != before[name] for name, time in ready.built().items())
+    assert ready.start(CXX=compiler)[2] == ""
+    assert "compiling" in ready.start()[2]
+
+
+def test_ccache_comes_and_goes_without_a_compile_command_that_changes(ready: Checkout) -> None:
+    ready.start()
+    before = ready.built()
+    log = ready.root / "ccache.log"
+    ccache = ready.write("bin/ccache", f'#!/bin/sh\necho "$@" >>{log}\nexec "$@"\n')
+    ccache.chmod(0o755)
+    assert ready.start()[2] == ""
+    assert "compiling" not in ready.set_up("again", "workers")
+    assert ready.built() == before
+    ready.write("adapters/tiny/main.cpp", WORKER % "second")
+    assert "compiling" in ready.start()[2]
+    assert "adapters/tiny/main.cpp" in log.read_text()
+    ccache.unlink()
+    assert "compiling" not in ready.set_up("again", "workers")
+    ready.write("adapters/tiny/main.cpp", WORKER % "first")
+    assert ready.start()[1] == FIRST
+
+
+def test_a_start_that_compiles_says_first_what_changed_and_how_long_that_takes(ready: Checkout) -> None:
+    ready.start()
+    ready.write("adapters/tiny/main.cpp", WORKER % "second")
+    ready.write("adapters/still/main.cpp", WORKER % "second")
+    first = ready.start()[2].splitlines()[0]
+    told = r"middlemark: compiling the workers \(adapters/\S+/main.cpp and 1 more file\): 4 steps, about \d+ s by .*"
+    assert re.fullmatch(told, first), first
+    for name in ("tiny", "still"):
+        ready.write(f"adapters/{name}/main.cpp", WORKER % "first")
+    assert ready.start()[1] == FIRST
+
+
+def test_a_change_of_documents_says_and_compiles_nothing(ready: Checkout) -> None:
+    ready.start()
+    ready.write("adapters/tiny/README.md", "# tiny\n")
+    assert ready.start() == (0, FIRST, "")
+
+
+def test_what_only_reads_or_converts_installs_and_compiles_nothing_but_its_environment(with_python: Checkout) -> None:
+    every = (ROOT / "src/middlemark/commands/__init__.py").read_text()
+    verbs = re.findall(r'^    "([a-z]+)": "', every, re.MULTILINE)
+    measuring = {"which", "run", "reproduce", "selftest", "hosts", "build"}
+    assert measuring < set(verbs)
+    reading = [(verb,) for verb in verbs if verb not in measuring]
+    asking = [("--version",), ("run", "--help"), ("run", "first-look", "--dry-run"), ("reproduce", "--list")]
+    for words in [*reading, *asking, ("no-such-verb",)]:
+        status, out, err = with_python.start(*words, INSTALLED="")
+        assert (status, out) == (0, f"arguments {list(words)}\nworker None\n")
+        assert err == "" or (words[0] in ("report", "view") and "compiling" not in err)
+    assert with_python.stamps() == {"python", "web"}
+    assert not with_python.apt_log.exists()
+    assert with_python.start("diagnose", "runs/x", "--try=udp")[1].endswith("worker first\n")
+
+
+def test_build_configures_once_and_builds_everything_in_one_go(with_python: Checkout) -> None:
+    with_python.write("adapters/slow/CMakeLists.txt", "middlemark_adapter(slow LATER)\n")
+    assert with_python.start("build")[2] == ""  # the verb itself asks for what it builds
+    told = with_python.set_up("again", "all")
+    assert told.count("configuring") == told.count("compiling") == 1
+    assert "built: slow still tiny" in told
+    assert {"workers", "worker-slow"} < with_python.stamps()
+    assert with_python.start()[:2] == (0, FIRST)
+
+
+ROS_PROJECT = """
+cmake_minimum_required(VERSION 3.22)
+project(middlemark LANGUAGES CXX)
+list(PREPEND CMAKE_SYSTEM_PREFIX_PATH ${PROJECT_SOURCE_DIR}/distribution)
+set(MIDDLEMARK_ADAPTERS all)
+include(cmake/MiddlemarkOptions.cmake)
+include(cmake/MiddlemarkAdapter.cmake)
+add_library(core INTERFACE)
+add_library(middlemark::core ALIAS core)
+add_subdirectory(adapters)
+"""
+ROSCPP = """
+foreach(each rosgraph_msgs std_msgs)
+  find_package(${each} REQUIRED NO_MODULE)
+  if(NOT ${each}_FOUND_CATKIN_PROJECT)
+    message(FATAL_ERROR "${each} is not that of ROS 1")
+  endif()
+endforeach()
+"""
+RCLCPP = """
+find_package(rosgraph_msgs REQUIRED)
+add_library(rclcpp::rclcpp INTERFACE IMPORTED)
+set_target_properties(rclcpp::rclcpp PROPERTIES INTERFACE_LINK_LIBRARIES rosgraph_msgs::rosgraph_msgs__cpp)
+"""
+ROSGRAPH_MSGS = "add_library(rosgraph_msgs::rosgraph_msgs__cpp INTERFACE IMPORTED)\n"
+
+
+@pytest.fixture
+def with_ros_1(with_python: Checkout) -> Checkout:
+    """A checkout with the adapters of both ROS, on a distribution that packages ROS 1; a ROS 2 is in jazzy/."""
+    checkout = with_python
+    checkout.write("CMakeLists.txt", ROS_PROJECT)
+    shutil.copy(ROOT / "adapters/CMakeLists.txt", checkout.root / "adapters")
+    for name in ("tiny", "still"):
+        checkout.write(f"adapters/{name}/CMakeLists.txt", f"middlemark_adapter({name})\n")
+    for name in ("ros1", "rclcpp"):
+        checkout.write(f"adapters/{name}/main.cpp", WORKER % name)
+        shutil.copy(ROOT / "adapters" / name / "CMakeLists.txt", checkout.root / "adapters" / name)
+    catkin = "set(%s_FOUND_CATKIN_PROJECT TRUE)\n"
+    old = {"cpp_common": f"set(cpp_common_PREFIX {checkout.root}/distribution)\n", "roscpp": ROSCPP}
+    old |= {name: catkin % name for name in ("rosgraph_msgs", "std_msgs")}
+    new = {"rclcpp": RCLCPP, "rosgraph_msgs": ROSGRAPH_MSGS, "std_msgs": ""}
+    for prefix, packages in (("distribution", old), ("jazzy", new)):
+        for name, text in packages.items():
+            checkout.write(f"{prefix}/share/{name}/cmake/{name}Config.cmake", text)
+    checkout.write("distribution/lib/libnodeletlib.so", "")
+    checkout.write("distribution/include/nodelet/loader.h", "")
+    status, _, err = checkout.start()
+    assert status == 0, err
+    assert "rclcpp: not built, rclcpp was not found" in err
+    return checkout
+
+
+def sourced(checkout: Checkout) -> dict[str, str]:
+    """What a script of ROS 2 sets in a shell."""
+    jazzy = checkout.root / "jazzy"
+    path = checkout.environment()["PATH"]
+    return {"AMENT_PREFIX_PATH": str(jazzy), "PATH": f"{jazzy}/bin:{path}"}
+
+
+def note_of(checkout: Checkout, adapter: str) -> str:
+    return (checkout.root / "build/workers" / f"middlemark-left-out-{adapter}").read_text()
+
+
+def test_a_ros_2_that_is_sourced_and_left_again_concerns_its_own_adapter_alone(with_ros_1: Checkout) -> None:
+    before = with_ros_1.built()
+    assert set(before) == {"tiny", "still"}
+    for _ in range(2):
+        status, out, err = with_ros_1.start(**sourced(with_ros_1))
+        assert (status, out) == (0, FIRST), err
+        assert f"configuring the build (a ROS 2 was sourced: {with_ros_1.root}/jazzy)" in err
+        assert with_ros_1.built().items() - before.items() == {("rclcpp", with_ros_1.built()["rclcpp"])}
+        assert note_of(with_ros_1, "ros1").startswith("it takes long to compile")  # found, as it was
+        assert with_ros_1.start(**sourced(with_ros_1))[2] == ""
+        status, out, err = with_ros_1.start()
+        assert (status, out) == (0, FIRST), err
+        assert f"a ROS 2 is no longer sourced: {with_ros_1.root}/jazzy" in err
+        assert "compiling" not in err
+        assert with_ros_1.built() == before
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "reason"),
+    [
+        ("rosgraph_msgs", "", "target was not found"),  # found when CMake generates
+        ("rclcpp", 'message(FATAL_ERROR "no such luck")\n', "no such luck"),
+    ],
+)
+def test_an_adapter_that_cannot_be_configured_is_left_out_and_stops_no_other(
+    with_ros_1: Checkout, file: str, text: str, reason: str
+) -> None:
+    config = f"jazzy/share/{file}/cmake/{file}Config.cmake"
+    good = (with_ros_1.root / config).read_text()
+    with_ros_1.write(config, text)
+    before = with_ros_1.built()
+    status, out, err = with_ros_1.start(**sourced(with_ros_1))
+    assert (status, out) == (0, FIRST), err
+    assert "rclcpp: not built, its CMake files do not work here: " in err
+    assert reason in note_of(with_ros_1, "rclcpp")
+    assert with_ros_1.built() == before
+    assert with_ros_1.start(**sourced(with_ros_1))[2] == ""
+    with_ros_1.write(config, good)
+    with_ros_1.write("adapters/tiny/README.md", "")  # the next look at the build looks at it, too
+    assert "built: rclcpp still tiny" in with_ros_1.start(**sourced(with_ros_1))[2]
 
 
 def test_a_file_that_goes_away_is_a_change(ready: Checkout) -> None:
     extra = ready.write("core/extra.hpp", "")
-    assert "building" in ready.start()[2]
+    assert ready.start()[2] == ""  # looked at, and no worker includes it
+    begun = (ready.state / "workers").stat().st_mtime_ns
     extra.unlink()
-    assert "building" in ready.start()[2]
     assert ready.start()[2] == ""
+    assert (ready.state / "workers").stat().st_mtime_ns > begun
 
 
 def test_an_adapter_that_does_not_compile_stops_the_start_with_the_compilers_words(ready: Checkout) -> None:
-    ready.write("adapters/main.cpp", "int main() { return no_such_name; }\n")
+    ready.write("adapters/tiny/main.cpp", "int main() { return no_such_name; }\n")
     for _ in range(2):  # and again: a failure leaves no stamp
         status, out, err = ready.start()
         assert (status, out) == (1, "")
         assert "no_such_name" in err
         assert "the workers were not built" in err
         assert str(ready.state / "workers.log") in err
-    ready.write("adapters/main.cpp", WORKER % "first")
-    assert ready.start()[:2] == (0, "arguments []\nworker first\n")
+    ready.write("adapters/tiny/main.cpp", WORKER % "first")
+    assert ready.start()[:2] == (0, FIRST)
 
 
 def test_a_new_lock_file_makes_the_environment_anew(ready: Checkout) -> None:
@@ -206,7 +462,7 @@ def test_a_new_lock_file_makes_the_environment_anew(ready: Checkout) -> None:
     status, _, err = ready.start()
     assert status == 0
     assert "making .venv" in err
-    assert "building" not in err
+    assert "compiling" not in err
     assert not leftover.exists()
 
 
@@ -243,7 +499,7 @@ def test_without_what_reports_draw_with_the_command_starts_all_the_same(ready: C
     script.unlink()
     ready.write("web/build", "#!/bin/sh\necho npm said no\nexit 1\n")
     status, out, err = ready.start()
-    assert (status, out) == (0, "arguments []\nworker first\n")
+    assert (status, out) == (0, FIRST)
     assert "there will be no HTML reports" in err
     assert "setup.sh again web" in err
     assert ready.start()[2] == ""  # told once
@@ -257,14 +513,13 @@ def test_a_wheel_that_cannot_be_fetched_costs_its_adapter_and_nothing_else(ready
     wanted = f"nobodys==1.0 3.9 manylinux_2_24_{os.uname().machine} sha256:{64 * '0'}"
     asked = ready.write("adapters/tiny/packages.txt", f"[pypi] its middleware\n{wanted}\n")
     status, out, err = ready.start(PIP_NO_INDEX="1")
-    assert (status, out) == (0, "arguments []\nworker first\n")
+    assert (status, out) == (0, FIRST)
     assert "fetching nobodys 1.0 (PyPI)" in err
     assert "setup.sh again pypi" in err
     assert ready.start()[2] == ""  # told once
     ready.write("adapters/tiny/packages.txt", f"[pypi] its middleware\n{wanted.replace(os.uname().machine, 's390x')}\n")
     assert "nobodys" not in ready.start(PIP_NO_INDEX="1")[2]  # made for another processor
     asked.unlink()
-    asked.parent.rmdir()
     ready.start()
 
 
@@ -292,22 +547,23 @@ def test_who_may_not_write_in_the_checkout_is_told_so(ready: Checkout) -> None:
 
 
 def test_the_set_up_can_be_left_out(ready: Checkout) -> None:
-    ready.write("adapters/main.cpp", WORKER % "second")
-    assert ready.start(MIDDLEMARK_SETUP="off") == (0, "arguments []\nworker first\n", "")
-    ready.write("adapters/main.cpp", WORKER % "first")
+    ready.write("adapters/tiny/main.cpp", WORKER % "second")
+    assert ready.start(MIDDLEMARK_SETUP="off") == (0, FIRST, "")
+    ready.write("adapters/tiny/main.cpp", WORKER % "first")
     assert ready.start()[0] == 0
 
 
 def test_the_set_up_can_be_asked_for(ready: Checkout) -> None:
-    err = ready.start(MIDDLEMARK_SETUP="again")[2]
+    assert "configuring" in ready.set_up("again", "workers")
+    err = ready.start("list", MIDDLEMARK_SETUP="again")[2]
     assert "making .venv" in err
-    assert "building" in err
+    assert "configuring" not in err
 
 
 def test_help_installs_and_builds_nothing(checkout: Checkout) -> None:
     told = checkout.start("run", "--help", INSTALLED="")[2]
     assert "making .venv" in told
-    assert "building" not in told
+    assert "compiling" not in told
     assert checkout.stamps() == {"python"}
     assert not checkout.apt_log.exists()
 
@@ -317,38 +573,41 @@ def test_a_moved_checkout_is_set_up_anew(checkout: Checkout) -> None:
     before, after = checkout.root, checkout.root.with_name("moved")
     before.rename(after)
     moved = Checkout(after)
-    assert moved.start()[:2] == (0, "arguments []\nworker first\n")
+    assert moved.start()[:2] == (0, FIRST)
     assert f"{after}\n" in (after / "build" / "CMakeCache.txt").read_text()
     assert str(after) in (after / ".venv" / "bin" / "pip").read_text()
 
 
 def test_two_first_starts_at_once_both_end_well(checkout: Checkout) -> None:
-    with checkout.popen("one") as one, checkout.popen("two") as two:
-        ends = [each.communicate(timeout=120) for each in (one, two)]
+    with checkout.popen("run", "one") as one, checkout.popen("run", "two") as two:
+        ends = [each.communicate(timeout=300) for each in (one, two)]
     assert [one.returncode, two.returncode] == [0, 0], ends
-    assert [out for out, _ in ends] == ["arguments ['one']\nworker first\n", "arguments ['two']\nworker first\n"]
+    assert [out for out, _ in ends] == [
+        "arguments ['run', 'one']\nworker first\n",
+        "arguments ['run', 'two']\nworker first\n",
+    ]
     told = "".join(err for _, err in ends)
     assert told.count("waiting for it") == 1
-    assert told.count("making .venv") == told.count("built: tiny") == 1
+    assert told.count("making .venv") == told.count("built: still tiny") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_set_up_goes_on_at_the_next_start(checkout: Checkout, number: signal.Signals) -> None:
-    slow = PROJECT + "add_custom_command(TARGET middlemark-worker-tiny PRE_LINK COMMAND sleep 60)\n"
-    checkout.write("CMakeLists.txt", slow)
-    with checkout.popen() as process:
-        log = checkout.state / "workers.log"
+def test_an_interrupted_set_up_goes_on_at_the_next_start(with_python: Checkout, number: signal.Signals) -> None:
+    slow = "add_custom_command(TARGET middlemark-worker-tiny PRE_LINK COMMAND sleep 60)\n"
+    with_python.write("adapters/tiny/CMakeLists.txt", ADAPTER % "tiny" + slow)
+    with with_python.popen() as process:
+        log = with_python.state / "workers.log"
         deadline = time.monotonic() + 60
         while not (log.exists() and "Building CXX object" in log.read_text()):
             assert time.monotonic() < deadline
             time.sleep(0.05)
         os.killpg(process.pid, number)
-        process.communicate(timeout=20)
+        process.communicate(timeout=300)
     assert process.returncode != 0
-    assert checkout.stamps() == {"packages", "pypi", "python"}
-    checkout.write("CMakeLists.txt", PROJECT)
-    status, out, err = checkout.start()
-    assert (status, out) == (0, "arguments []\nworker first\n"), err
+    assert with_python.stamps() == {"packages", "pypi", "python", "web"}
+    with_python.write("adapters/tiny/CMakeLists.txt", ADAPTER % "tiny")
+    status, out, err = with_python.start()
+    assert (status, out) == (0, FIRST), err
     assert "making .venv" not in err
 
 
@@ -392,7 +651,7 @@ def test_who_is_not_root_goes_on_where_only_a_middleware_is_missing(rootless: tu
     checkout, prefix = rootless
     only = str(checkout.root / "bin")
     status, out, err = checkout.start(prefix=prefix, INSTALLED="needed-a needed-b", PATH=only)
-    assert (status, out) == (0, "arguments []\nworker first\n"), err
+    assert (status, out) == (0, FIRST), err
     assert "goes on without them" in err
     assert "apt-get install --no-install-recommends middle-c" in err
 
@@ -409,10 +668,11 @@ def test_a_system_it_does_not_know_is_told_all_that_is_missing(tmp_path: Path) -
     assert not any(line.startswith(("flock", "python3", "c++")) for line in lines)
 
 
-def test_a_system_it_does_not_know_goes_on_where_nothing_is_missing(tmp_path: Path) -> None:
+def test_a_system_it_does_not_know_goes_on_where_nothing_is_missing(tmp_path: Path, ready: Checkout) -> None:
     checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
+    checkout.take_python(ready)
     status, out, err = checkout.start()
-    assert (status, out) == (0, "arguments []\nworker first\n"), err
+    assert (status, out) == (0, FIRST), err
     assert "all that is needed is there" in err
     assert checkout.start()[2] == ""
 

@@ -116,12 +116,14 @@ INTERRUPTING = {
 @pytest.mark.usefixtures("null_worker")
 @pytest.mark.parametrize("where", INTERRUPTING)
 @pytest.mark.parametrize(
-    ("imported", "number"),
+    ("way", "imported", "number"),
     [
-        *((each, signal.SIGINT) for each in ("click", "msgspec", "asyncio", "numpy")),
-        ("click", signal.SIGTERM),
-        ("jinja2", signal.SIGTERM),  # what only the report takes: all is measured and printed
+        *((way, "click", signal.SIGINT) for way in WAYS),
+        *(("python -m middlemark", each, signal.SIGINT) for each in ("msgspec", "asyncio", "numpy")),
+        ("python -m middlemark", "click", signal.SIGTERM),
+        ("python -m middlemark", "jinja2", signal.SIGTERM),  # only the report imports it: all is measured and printed
     ],
+    indirect=["way"],
 )
 def test_an_interrupt_while_anything_is_imported_ends_the_command_without_a_word(
     bench: Bench, way: list[str], imported: str, number: signal.Signals, where: str

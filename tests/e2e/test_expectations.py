@@ -39,7 +39,7 @@ untestable = "no source of MIRA can be had"
 
 
 def test_a_bound_that_is_missed_ends_in_4_and_says_which_trial_which_edge_and_how_late(bench: Bench) -> None:
-    ended = bench.run("run", bench.suite(ROBOT), "--fail-if", "expectations", "--quiet", timeout_s=120)
+    ended = bench.run("run", bench.suite(ROBOT), "--fail-if", "expectations", "--quiet")
     assert ended.code == 4, ended.err
     missed = re.search(
         r"middlemark: the robot's commands arrive in time: does not hold: cmd_vel → base \(null memory\), "
@@ -65,7 +65,7 @@ def test_a_bound_that_is_missed_ends_in_4_and_says_which_trial_which_edge_and_ho
 def test_without_the_option_an_expectation_that_does_not_hold_is_only_told(bench: Bench) -> None:
     asked = ("--adapter", "null", "--transport", "memory", "--duration", "50ms", "--warmup", "5ms", "--quiet")
     expect = ("--expect", 'of = "adapter=null", metric = "p50", at_most = "1ns"')
-    ended = bench.run("run", *asked, *expect, "--format", "json", timeout_s=120)
+    ended = bench.run("run", *asked, *expect, "--format", "json")
     assert ended.code == 0, ended.err
     [found] = ended.document["expectations"]
     assert (found["verdict"], found["kind"], found["claimed"]) == ("does not hold", "bound", "p50 at most 1ns")
@@ -100,9 +100,7 @@ a = "quick"
 b = "slow"
 within = "5%"
 """
-    ended = bench.run(
-        "run", bench.suite(suite), "--until-decided", "--budget", "120s", "--format", "json", "--quiet", timeout_s=240
-    )
+    ended = bench.run("run", bench.suite(suite), "--until-decided", "--budget", "120s", "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     found = {each["say"]: each["verdict"] for each in ended.document["expectations"]}
     assert found == {"they are level": "does not hold", "slow takes longer": "holds"}

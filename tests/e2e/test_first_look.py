@@ -1,8 +1,5 @@
 """A first look at every adapter, shortened, and every output format made of a real run."""
 
-import csv
-import io
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,7 +23,7 @@ MIDDLEWARES = tuple(
 def first_look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     place = Bench(tmp_path_factory.mktemp("first-look"))
     short = ["--samples", "200", "--warmup", "20ms", "--trials", "1", "--size", "16,70001"]
-    yield place.run("run", "first-look", *short, "--format", "json", "--quiet", timeout_s=180)
+    yield place.run("run", "first-look", *short, "--format", "json", "--quiet")
     place.close()
 
 
@@ -80,39 +77,6 @@ def small_run(bench: Bench, output_format: str) -> Ended:
 
 
 CELLS = 12  # null's two transports and shm, two sizes, two ways to receive
-
-
-def test_the_json_of_a_real_run_has_all_that_it_promises(bench: Bench) -> None:
-    ended = small_run(bench, "json")
-    document = json.loads(ended.out)
-    assert document["schema"] == 1
-    assert len(document["cells"]) == CELLS
-    promised = """adapter version pattern size transport carried_by receive reliability processes payload trials
-        samples lost duplicated reordered damaged round_trip_ns write_ns take_ns discovery_ns times_floor warnings
-        failed"""
-    for cell in document["cells"]:
-        assert set(promised.split()) <= cell.keys()
-        figures = {"min", "mean", "stdev", "p50", "p90", "p99", "p99.9", "p99.99", "max"}
-        assert cell["round_trip_ns"].keys() == figures
-        assert cell["round_trip_ns"]["p50"] > 0
-        assert cell["round_trip_ns"]["p99.99"] is None, "60 samples say nothing about one in 10,000"
-        assert cell["samples"] == 120
-
-
-def test_the_csv_of_a_real_run_has_a_row_a_cell(bench: Bench) -> None:
-    rows = list(csv.DictReader(io.StringIO(small_run(bench, "csv").out)))
-    assert len(rows) == CELLS
-    for row in rows:
-        assert None not in row.values(), "every row has every column"
-        assert int(row["samples"]) == 120
-        assert float(row["round_trip_min_ns"]) <= float(row["round_trip_p50_ns"]) <= float(row["round_trip_max_ns"])
-
-
-def test_the_table_of_a_real_run_names_every_cell(bench: Bench) -> None:
-    out = small_run(bench, "table").out
-    for word in ("null memory", "shm", "16 B", "1 KiB", "poll", "carried by", "How to read it"):
-        assert word in out
-    assert max(map(len, out.splitlines())) <= 100
 
 
 def test_a_run_ends_with_the_screen_that_show_prints_again_and_verbose_adds_every_row(bench: Bench) -> None:

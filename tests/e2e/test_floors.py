@@ -1,7 +1,5 @@
 """Floors beside a middleware in a real run, in its dry run and in a comparison; and a run without them."""
 
-import json
-
 import pytest
 from product import Bench
 
@@ -22,6 +20,7 @@ def cells() -> tuple[str, ...]:
     return ("--adapter", "zeromq", "--transport", "ipc", "--size", "64k", "--receive", "block", "--processes", "2")
 
 
+@pytest.mark.brief
 def test_a_middleware_is_measured_beside_every_floor_and_the_copying_of_its_size(
     bench: Bench, cells: tuple[str, ...]
 ) -> None:
@@ -63,6 +62,6 @@ def test_a_comparison_has_the_floors_beside_it_and_does_not_compare_them(bench: 
     assert bench.run("run", *both, *SHORT).code == 0
     compared = bench.run("compare", str(bench.out), "--by", "transport", "--format", "json")
     assert compared.code == 0, compared.err
-    (row,) = json.loads(compared.out)["comparisons"]
+    (row,) = compared.document["comparisons"]
     assert (row["a_floor"]["floor"], row["b_floor"]["floor"]) == ("uds", "tcp")
     assert row["a_floor"]["times"] == pytest.approx(row["a_median"] / row["a_floor"]["median"])

@@ -191,7 +191,7 @@ def dask_of_robot(hosts: TwoHosts) -> int:
                 return int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
         return 0
 
-    return until(dask, 60)
+    return until(dask)
 
 
 def assert_only_the_first_was_lost(outcomes: list[dict[str, object]]) -> None:
@@ -215,7 +215,7 @@ def test_a_host_that_is_frozen_costs_its_trial_and_no_other(hosts: TwoHosts) -> 
     dask = dask_of_robot(hosts)
     os.kill(dask, signal.SIGSTOP)
     try:
-        until(lambda: run.trials() == 1, 60)
+        until(lambda: run.trials() == 1)
     finally:
         os.kill(dask, signal.SIGCONT)
     assert_only_the_first_was_lost(run.ended(180).kept)
@@ -226,15 +226,17 @@ def test_a_line_that_is_cut_costs_its_trial_and_no_other(hosts: TwoHosts) -> Non
     dask_of_robot(hosts)
     hosts.line("down")
     try:
-        until(lambda: run.trials() == 1, 60)
+        until(lambda: run.trials() == 1)
     finally:
         hosts.line("up")
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
 def test_a_run_that_is_killed_leaves_nothing_on_either_host(hosts: TwoHosts) -> None:
-    run = hosts.start("run", "--adapter", "udp", "--transport", "udp", "--size", "1k", "--duration", "30s", "--quiet")
-    until(lambda: any(b"worker-udp" in argv(pid) and b"--" not in argv(pid) for pid in marked(hosts.mark)), 60)
+    run = hosts.start(
+        "run", "--adapter", "udp", "--transport", "udp", "--size", "1k", "--rate", "1k", "--duration", "30s", "--quiet"
+    )
+    until(lambda: any(b"worker-udp" in argv(pid) and b"--" not in argv(pid) for pid in marked(hosts.mark)))
     run.process.kill()
     run.process.communicate()
 
@@ -283,6 +285,7 @@ def test_an_emulated_link_between_hosts_is_refused_before_any_is_reached(bench: 
     assert "--link: a link is emulated within one machine; leave it out, or leave out --hosts" in ended.err
 
 
+@pytest.mark.brief
 def test_hosts_says_what_is_ready(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts").ended(120)
     assert ended.code == 0, ended.err + ended.out

@@ -144,7 +144,7 @@ def test_a_row_that_was_measured_awake_says_so(bench: Bench) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_keeps_processors_awake_when_the_run_is_gone(bench: Bench, number: signal.Signals) -> None:
-    run = bench.start(*ONE, "--awake", "--duration", "60s")
+    run = bench.start(*ONE, "--awake", "--rate", "1k", "--duration", "60s")
     until(lambda: len(awake(run)) == len(os.sched_getaffinity(0)))
     spinning = awake(run)
     run.signal(number)

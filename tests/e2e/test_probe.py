@@ -64,7 +64,7 @@ def recorded(
             ends.append(subprocess.Popen(command, env=env, cwd=folder))
             stack.callback(ends[-1].wait)
             stack.callback(ends[-1].kill)
-        assert [each.wait(timeout=60) for each in ends] == [0, 0]
+        assert [each.wait(timeout=300) for each in ends] == [0, 0]
     return stamps
 
 

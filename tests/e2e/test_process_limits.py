@@ -21,7 +21,7 @@ def test_a_limit_that_stops_it_is_named(tmp_path: Path, limit: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(tmp_path)}
     shell = ["bash", "-c", script]
     ended = subprocess.run(
-        shell, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        shell, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert "Traceback" not in ended.stderr
     assert "no adapter is called" not in ended.stderr

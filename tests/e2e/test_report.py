@@ -35,6 +35,7 @@ def document_in(page: Path) -> Any:
     return json.loads(block)
 
 
+@pytest.mark.brief
 @needs_script
 def test_a_run_ends_with_its_report_and_says_where(bench: Bench) -> None:
     ended = bench.run(*RUN)
@@ -60,30 +61,6 @@ def test_a_run_is_none_the_worse_for_a_report_that_cannot_be_made(bench: Bench) 
     ended = bench.run(*RUN, "--quiet", "--format", "json", environment={"MIDDLEMARK_WEB": "/nowhere"})
     assert ended.code == 0
     assert len(ended.document["cells"]) == 4
-
-
-def test_the_markdown_of_a_stored_run(bench: Bench) -> None:
-    ended = bench.run(*RUN, "--quiet")
-    again = bench.run("report", str(ended.folder), "--markdown", "-")
-    assert again.code == 0, again.err
-    lines = again.out.splitlines()
-    assert lines[0].startswith("## command-line, ")
-    assert sum(line.startswith("| udp (machine alone) | ") for line in lines) == 2
-    assert "too few to call a difference" in again.out
-
-
-def test_a_run_of_which_a_cell_crashed_says_so(bench: Bench) -> None:
-    suite = (
-        '[defaults]\nadapter = "null"\ntransport = "memory"\nsize = 64\nsamples = 100\ntrials = 1\npin = "off"\n'
-        '[[sweep]]\nname = "good"\n[[sweep]]\nname = "crash"\n[sweep.native.null]\nat = "pong"\ncrash = "5"\n'
-    )
-    ended = bench.run("run", bench.suite(suite), "--quiet")
-    assert ended.code == 1, ended.err
-    report = bench.run("report", str(ended.folder), "--markdown", "-")
-    assert report.code == 0
-    assert "- 1 of 2 configurations has no result; it is told below why." in report.out
-    assert "### Without a result" in report.out
-    assert "| crashed |" in report.out
 
 
 def test_runs_that_are_under_way_and_then_interrupted_are_reported(bench: Bench) -> None:

@@ -89,7 +89,7 @@ def test_a_run_of_another_machine_or_version_is_refused_with_all_that_differs(be
 
 def test_what_is_asked_beside_it_is_refused_and_so_is_a_run_under_way(bench: Bench) -> None:
     run = bench.start(*ASKED, "--trials", "100", "--duration", "300ms", "--quiet")
-    until(run.trials, timeout_s=60)
+    until(run.trials)
     beside = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
     assert beside.code == 2
     assert "leave suites, factors" in beside.err
@@ -108,7 +108,7 @@ def test_of_two_that_resume_a_run_one_measures_and_the_other_is_refused_with_its
     for _ in range(2):
         both.append(bench.start("run", "--resume", str(folder), "--quiet"))
         time.sleep(apart_s)
-    done = [each.process.communicate(timeout=60) for each in both]
+    done = [each.process.communicate(timeout=300) for each in both]
     codes = [each.process.returncode for each in both]
     assert sorted(codes) == [0, 3], done
     refused = codes.index(3)

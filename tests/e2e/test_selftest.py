@@ -12,7 +12,7 @@ FEW = ("selftest", "--trials", "6", "--duration", "150ms")
 @pytest.mark.slow
 def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
     asked = ("selftest", "--trials", "7", "--plant", "100%,1000%", "--duration", "100ms", "--format", "json", "--quiet")
-    ended = bench.run(*asked, "--out", str(bench.folder / "kept"), timeout_s=300)
+    ended = bench.run(*asked, "--out", str(bench.folder / "kept"))
     document = ended.document
     assert ended.code == (0 if document["false_verdicts"]["holds"] else 4), ended.err
     assert document["trials"] == 7
@@ -33,7 +33,7 @@ def test_planted_delays_are_found_and_make_nothing_faster(bench: Bench) -> None:
 @pytest.mark.slow
 def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
     out = bench.folder / "kept"
-    ended = bench.run(*FEW, "--plant", "50%", "--quiet", "--out", str(out), timeout_s=120)
+    ended = bench.run(*FEW, "--plant", "50%", "--quiet", "--out", str(out))
     assert ended.code in (0, 4), ended.err
     for told in ("A against itself", "A against A with a delay", "comparisons of a setting with itself"):
         assert told in ended.out
@@ -43,7 +43,7 @@ def test_it_keeps_a_run_like_any_other(bench: Bench) -> None:
     labels = [cell["label"] for cell in plan["cells"]]
     assert labels == ["A1", "A2", "A3", "A4", "A5", "A6", "A+50%"] * 2
     compared = bench.run("compare", str(folder), "--by", "label", "--baseline", "A1", "--format", "json")
-    rows = json.loads(compared.out)["comparisons"]
+    rows = compared.document["comparisons"]
     assert [row["b"] for row in rows] == [f"label={label}" for label in (*labels[1:7], *labels[8:])]
 
 
@@ -57,10 +57,11 @@ def test_all_that_is_wrong_is_told_at_once(bench: Bench) -> None:
     assert "--trials: 5 give no verdict; 6 are the fewest" in few.err
 
 
+@pytest.mark.brief
 def test_an_interrupt_says_what_was_measured_and_leaves_nothing_behind(bench: Bench) -> None:
     out = bench.folder / "kept"
     run = bench.start("selftest", "--duration", "100ms", "--quiet", "--out", str(out), out=out)
-    until(lambda: run.trials() >= 3, timeout_s=60)
+    until(lambda: run.trials() >= 3)
     run.signal(signal.SIGINT)
     ended = run.ended()
     assert ended.code == 130
@@ -73,7 +74,7 @@ def test_an_interrupt_says_what_was_measured_and_leaves_nothing_behind(bench: Be
 def test_an_interrupt_in_the_pilot_keeps_nothing(bench: Bench) -> None:
     out = bench.folder / "kept"
     run = bench.start("selftest", "--duration", "5s", "--quiet", "--out", str(out), out=out)
-    until(lambda: run.workers("shm") or run.workers("null"), timeout_s=60)
+    until(lambda: run.workers("shm") or run.workers("null"))
     run.signal(signal.SIGINT)
     code, err = run.interrupted()
     assert (code, err) == (130, "middlemark: interrupted in the pilot; nothing is kept\n")

@@ -23,7 +23,7 @@ def command(arguments: str, redirected: str, cwd: Path) -> subprocess.CompletedP
     script = f"sleep 0.2; exec {sys.executable} -W error -m middlemark {arguments}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     shell = ["bash", "-c", f"{{ {script}; }} {redirected}"]
-    return subprocess.run(shell, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(shell, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.usefixtures("null_worker")

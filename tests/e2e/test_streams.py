@@ -149,7 +149,7 @@ def test_the_highest_rate_that_holds_is_found(bench: Bench) -> None:
         'max_loss = "1%"\nduration = "600ms"\nwarmup = "10ms"\ntrials = 1\npin = "off"\n'
         '[[sweep]]\nname = "found"\n[sweep.native.null]\nevery_delay_us = "1000"\n'
     )
-    ended = bench.run("run", suite, "--format", "json", "--quiet", timeout_s=120)
+    ended = bench.run("run", suite, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     cell = ended.cells["found"]
     assert cell["failed"] is None
@@ -170,7 +170,7 @@ def kept_steps(ended: Ended) -> list[dict[str, Any]]:
 
 def test_a_curve_goes_from_little_to_saturation(bench: Bench) -> None:
     options = ("--pattern", "stream", "--rate", "curve", "--size", "1k", "--duration", "100ms")
-    ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet", timeout_s=120)
+    ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     [cell] = ended.document["cells"]
     assert cell["failed"] is None
@@ -235,7 +235,7 @@ def test_a_killed_subscriber_of_a_fan_out_costs_only_its_trial(bench: Bench) -> 
     run = bench.start("run", bench.suite(FAN_OUT), "--format", "json")
     workers = until(lambda: fan_out(run))
     os.kill(workers[3], signal.SIGKILL)
-    ended = run.ended(timeout_s=120)
+    ended = run.ended()
     assert bench.leftovers() == []
     struck, other = ended.kept
     assert struck["failed"]["code"] == "crashed"

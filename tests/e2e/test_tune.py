@@ -54,6 +54,7 @@ def place(bench: Bench) -> Iterator[Place]:
     holder.end()
 
 
+@pytest.mark.brief
 def test_what_is_applied_stays_until_it_is_restored(place: Place) -> None:
     before = place.value(TIME)
     assert before == "30"
@@ -114,7 +115,7 @@ def test_what_cannot_be_set_is_refused_with_the_reason(place: Place, setting: st
 
 def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(place: Place) -> None:
     command = [*place.prefix, sys.executable, "-m", "middlemark"]
-    words = ("run", "--adapter", "null", "--size", "64", "--duration", "30s", "--no-floors", "--quiet")
+    words = ("run", "--adapter", "null", "--size", "64", "--rate", "1k", "--duration", "30s", "--no-floors", "--quiet")
     run = place.bench.start(*words, "--system", f"{FIN}=31", command=command, environment=place.environment)
     from product import until
 

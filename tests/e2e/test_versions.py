@@ -64,6 +64,7 @@ def test_a_build_against_an_installation_stands_beside_the_usual_one(bench: Benc
         made.unlink(missing_ok=True)
 
 
+@pytest.mark.brief
 def test_what_cannot_be_built_is_told_at_once(bench: Bench) -> None:
     ended = bench.run("build", "nonesuch", "--prefix", "/nowhere", "--as", "a@b")
     assert ended.code == 2

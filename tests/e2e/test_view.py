@@ -28,7 +28,7 @@ class Site:
 
     def get(self, path: str = "", *, host: str | None = None) -> tuple[int, dict[str, str], str]:
         """GET a path. One that begins with / is requested without the token."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.putrequest("GET", path if path.startswith("/") else self.base + path, skip_host=True)
         connection.putheader("Host", host or f"127.0.0.1:{self.port}")
         connection.endheaders()
@@ -38,10 +38,11 @@ class Site:
         return found
 
 
-@pytest.fixture
-def kept(bench: Bench) -> Path:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with two runs: a normal one, and one with markup for names."""
-    ended = bench.run(*MEASURED, "--quiet")
+    place = Bench(tmp_path_factory.mktemp("kept"))
+    ended = place.run(*MEASURED, "--quiet")
     assert ended.code == 0, ended.err
     root = ended.folder.parent
     other = root / "<script>alert(1)<!--"
@@ -49,12 +50,14 @@ def kept(bench: Bench) -> Path:
     document = json.loads((other / "run.json").read_text())
     document |= {"suites": ["<img src=x onerror=alert(1)>"], "interrupted": True}
     (other / "run.json").write_text(json.dumps(document))
-    return root
+    yield root
+    place.close()
 
 
-@pytest.fixture
-def site(bench: Bench, kept: Path) -> Iterator[Site]:
-    run = bench.start("view", str(kept))
+@pytest.fixture(scope="module")
+def site(kept: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    place = Bench(tmp_path_factory.mktemp("site"))
+    run = place.start("view", str(kept))
     yield Site(run)
     run.signal(signal.SIGINT)
     ended = run.ended()

@@ -54,7 +54,7 @@ def robot(tmp_path: Path) -> str:
 
 def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
     asked = ("--adapter", "udp", "--duration", "2.6s", "--trials", "1", "--scale", "1,2")
-    ended = bench.run("run", robot, *asked, "--format", "json", "--quiet", timeout_s=120)
+    ended = bench.run("run", robot, *asked, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     assert [each["scale"] for each in ended.document["cells"]] == [1, 2]
     for each in ended.document["cells"]:
@@ -95,7 +95,7 @@ def test_every_edge_chain_and_node_is_told(bench: Bench, robot: str) -> None:
 
 
 def test_the_terminal_says_whether_it_holds(bench: Bench, robot: str) -> None:
-    ended = bench.run("run", robot, "--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--quiet", timeout_s=60)
+    ended = bench.run("run", robot, "--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--quiet")
     assert ended.code == 0, ended.err
     assert "robot: too few messages to say, or no deadlines." in ended.out
     assert len(ended.out.splitlines()) <= 40
@@ -136,7 +136,7 @@ def rosbag_of_ros1(folder: Path) -> Path:
     )
     path = folder / "drive.bag"
     done = subprocess.run(
-        ["/usr/bin/python3", "-c", script, str(path)], capture_output=True, text=True, timeout=60, check=False
+        ["/usr/bin/python3", "-c", script, str(path)], capture_output=True, text=True, timeout=300, check=False
     )
     if "No module named" in done.stderr:
         pytest.skip("ROS 1's rosbag is not installed (python3-rosbag)")
@@ -155,7 +155,6 @@ def bag_of(folder: Path, plugin: StoragePlugin) -> Path:
 
 BAGS: dict[str, Callable[[Path], Path]] = {
     "rosbag": rosbag_of_ros1,
-    "sqlite3": lambda folder: bag_of(folder, StoragePlugin.SQLITE3),
     "mcap": lambda folder: bag_of(folder, StoragePlugin.MCAP),
 }
 
@@ -198,7 +197,7 @@ def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, 
     assert written.code == 0, written.err
     assert f"middlemark run {suite}" in written.out
     short = ("--adapter", "udp", "--duration", "0.3s", "--trials", "1", "--format", "json", "--quiet")
-    ended = bench.run("run", suite, *short, timeout_s=60)
+    ended = bench.run("run", suite, *short)
     assert ended.code == 0, ended.err
     [edge] = ended.document["cells"][0]["workload"]["topics"]
     assert (edge["expected_hz"], edge["sent"], edge["lost"]) == (100, 30, 0)
@@ -210,7 +209,7 @@ def test_a_topology_goes_from_its_file_to_figures_in_two_commands(bench: Bench, 
 def test_each_robot_that_comes_along_can_be_measured(bench: Bench, name: str) -> None:
     only = [f"--only={each}" for each in ("scale=1", "copies=1")]
     short = ["--duration", "0.5s", "--trials", "1", "--adapter", "shm", *only]
-    ended = bench.run("run", name, *short, "--format", "json", "--quiet", timeout_s=180)
+    ended = bench.run("run", name, *short, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     [cell] = ended.document["cells"]
     assert cell["failed"] is None
@@ -225,7 +224,7 @@ def test_compare_judges_one_edge_of_a_robot(bench: Bench, robot: str) -> None:
     def judged(*options: str) -> list[float]:
         told = bench.run("compare", run, "--by", "adapter", "--metric", "p50", "--format", "json", *options)
         assert told.code == 0, told.err
-        return [each[side] for each in json.loads(told.out)["comparisons"] for side in ("a_median", "b_median")]
+        return [each[side] for each in told.document["comparisons"] for side in ("a_median", "b_median")]
 
     assert judged("--edge", "image → recorder") != judged("--edge", "found")
     told = bench.run("compare", run, "--by", "adapter", "--edge", "found")

@@ -52,7 +52,7 @@ def test_table_of_several_patterns(golden: SnapshotAssertion, facts: MeasuredRun
     assert golden == render("table", facts, (*results[:1], *streams.floods()[:1], *streams.calls()[:1]))
 
 
-@pytest.mark.parametrize("name", ["json", "csv", "ddsperf"])
+@pytest.mark.parametrize("name", ["csv", "ddsperf"])
 def test_format(golden: SnapshotAssertion, facts: MeasuredRun, name: str) -> None:
     assert golden == render(name, facts, (*streams.floods()[:2], *streams.loads()[2:], *streams.calls()[1:]))
 

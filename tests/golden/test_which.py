@@ -1,6 +1,5 @@
 """What `which` says of races whose truth is known: on the screen, as JSON, and beside the report of the same run."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -16,10 +15,12 @@ from middlemark.document.screen import headline
 from middlemark.document.statements import reason
 from middlemark.model.plan import Wanted
 from middlemark.runs.read import read_measured
-from middlemark.show.which import render_json, render_races, render_table
+from middlemark.show.json.which import render_json
+from middlemark.show.which import render_races, render_table
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import judged_experiments
 from middlemark.verdicts.race import RaceVerdict, elimination, races, rounds_of
+from outputs import read_output
 
 FIELD = {
     "lyra": Truth(50.0),
@@ -182,7 +183,7 @@ def test_an_interrupted_race_goes_on_as_it_would_have(field: Path, tmp_path: Pat
 
 
 def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
-    found = json.loads(render_json(answer(field), settles(field)))
+    found = read_output("which", render_json(answer(field), settles(field)))
     assert [*found] == [
         *("schema", "question", "verdict", "sure", "answer", "candidates", "not_tried", "trials", "seconds"),
         *("equal_allocation_trials", "machine", "next"),

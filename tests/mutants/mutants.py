@@ -118,13 +118,6 @@ class Tree:
         if self.run("cmake", ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", *options]) != 0:
             raise SystemExit(f"mutants: cmake failed: {self.reports}/cmake.log")
 
-    def take_over(self, others: Iterable[Path]) -> None:
-        """Begin with what Rust has compiled elsewhere: most of it is other people's crates."""
-        mine = self.build_folder / "cargo"
-        for built in others:
-            if not mine.exists() and built.is_dir():
-                subprocess.run(["cp", "--archive", "--reflink=auto", built, mine], check=True)
-
     def build(self, targets: Iterable[str], jobs: int | None = None) -> None:
         """Bring the targets up to date: none, where cargo builds its own."""
         targets = [*targets]
@@ -320,14 +313,9 @@ def main() -> int:
     labels = dict.fromkeys(label for each in chosen for label in each.tests)
     steps = dict.fromkeys(step for each in chosen for step in each.steps if isinstance(step, Conformance))
     all_steps: list[Ctest | Conformance] = [*([Ctest(tuple(labels))] if labels else []), *steps]
-    rusty = any(
-        "rust" in each.tests or (ROOT / "adapters" / str(each.worker) / "Cargo.toml").exists() for each in chosen
-    )
     for tree in trees:
         tree.copy()
     for tree in trees:  # the first fills the compiler's cache, or finds it full
-        if rusty:
-            tree.take_over([ROOT / "build" / "cargo", trees[0].build_folder / "cargo"])
         tree.build({target for step in all_steps for target in step.targets}, CPUS)
         say("ready", begun, str(tree.folder.relative_to(ROOT)))
 

@@ -38,7 +38,7 @@ from middlemark.plan import estimate_seconds
 from middlemark.runs.sides import ComparisonRequest
 from middlemark.show import View, csv as table, dry_run, long_csv, naming
 from middlemark.show.html.data import data_of
-from middlemark.show.json import cell_document
+from middlemark.show.json.cell import cell_document
 from middlemark.suite import load, raw_options
 from middlemark.suite.read import read_suite
 

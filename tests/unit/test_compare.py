@@ -1,6 +1,5 @@
 """``middlemark compare``: what is paired with what, what is refused, and what is printed."""
 
-import json
 import random
 import re
 from collections import Counter
@@ -21,6 +20,7 @@ from middlemark.model.run import Machine, RunFile
 from middlemark.model.samples import SAMPLE
 from middlemark.problems import MeasureError, RequestError
 from middlemark.store import open_run
+from outputs import read_output
 
 SAMPLES = 40
 MACHINE = Machine(
@@ -111,7 +111,7 @@ def asked(*arguments: object) -> Result:
 def rows(*arguments: object) -> list[dict[str, Any]]:
     done = asked(*arguments, "--format", "json")
     assert done.exception is None, done.exception
-    document = json.loads(done.stdout)
+    document = read_output("compare", done.stdout)
     assert document["schema"] == 1
     comparisons: list[dict[str, Any]] = document["comparisons"]
     return comparisons
@@ -246,7 +246,7 @@ def test_a_damaged_line_costs_its_trial(run: Path) -> None:
     trials.write_bytes(trials.read_bytes()[:-20])
     done = asked(run, "--by", "transport", "--format", "json")
     assert "1 damaged lines" in done.stderr
-    assert json.loads(done.stdout)["comparisons"][0]["pairs"] in (7, 8)
+    assert read_output("compare", done.stdout)["comparisons"][0]["pairs"] in (7, 8)
 
 
 def test_markdown_is_a_table(run: Path) -> None:

@@ -1,7 +1,6 @@
 """`[[expect]]` and `--expect`: what is read of them, what is wrong with them, and what is said of them."""
 
 import contextlib
-import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -37,6 +36,7 @@ from middlemark.suite import load, raw_options
 from middlemark.suite.claim import KEYS as EXPECT_KEYS
 from middlemark.suite.expect import read_expectations, read_typed_expectations, same_ids
 from middlemark.suite.read import parse_toml, read_suite
+from outputs import read_output
 
 SWEEP = """
 [[sweep]]
@@ -428,7 +428,7 @@ def test_a_run_that_grew_says_after_how_many_rounds_or_that_the_time_was_spent(
 
 
 def test_json_has_every_expectation_with_its_interval(robots: MeasuredRun) -> None:
-    found = json.loads(render("json", document_of(robots)))["expectations"]
+    found = read_output("run", render("json", document_of(robots)))["expectations"]
     assert [each["verdict"] for each in found] == ["does not hold", "does not hold", "untestable", "holds"]
     assert list(found[0]) == [
         "id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why",

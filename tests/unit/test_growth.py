@@ -1,6 +1,5 @@
 """How figures grow along a factor: paired by round, in the document, Markdown and JSON."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from middlemark.document.ratios import growth_tables
 from middlemark.runs.read import read_measured
 from middlemark.show import render
 from middlemark.verdicts.growth import Growth
+from outputs import read_output
 
 
 def document(root: Path, cells: dict[Any, float], **how: Any) -> Document:
@@ -55,7 +55,7 @@ def test_a_table_has_a_column_a_level_and_the_first_has_the_figure(tmp_path: Pat
     assert (shm[1].text, shm[2].text) == ("–", "20.0 µs")
     assert shm[3].text.startswith("× 3.00 (")
     assert "### Growth along size" in render("markdown", found)
-    told = json.loads(render("json", found))["growth"]
+    told = read_output("run", render("json", found))["growth"]
     assert told[0]["points"][1] == {
         **{name: told[0]["points"][1][name] for name in ("median", "times", "low", "high")},
         "cell": 1,

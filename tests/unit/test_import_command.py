@@ -21,6 +21,7 @@ from middlemark.commands.list import command as list_
 from middlemark.problems import MeasureError, RequestError
 from middlemark.runs.measure import differences
 from middlemark.store import list_runs, read_run
+from outputs import read_output
 
 PING = FIXTURES / "ddsperf" / "ping.log"
 
@@ -72,7 +73,7 @@ def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
     assert path.name in imported(tmp_path / "summary", path).output
     assert "machine    not known" in table.output
     assert "\nWarnings\n" in table.output
-    document = json.loads(imported(tmp_path / "json", path, "--format", "json").stdout)
+    document = read_output("run", imported(tmp_path / "json", path, "--format", "json").stdout)
     assert document["run"]["machine"] == dict.fromkeys(("hostname", "cpu_model", "processors", "kernel", "os"))
     rows = list(csv.DictReader(io.StringIO(imported(tmp_path / "csv", path, "--format", "csv").stdout)))
     assert len(rows) == len(document["cells"])
@@ -85,10 +86,10 @@ def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
 
 def test_what_was_counted_stands_and_what_was_not_is_null(tmp_path):
     subscriber = FIXTURES / "ddsperf" / "flood-sub.log"
-    (cell,) = json.loads(imported(tmp_path, subscriber, "--format", "json").stdout)["cells"]
+    (cell,) = read_output("run", imported(tmp_path, subscriber, "--format", "json").stdout)["cells"]
     assert (cell["lost"], cell["received"], cell["sent"]) == (30_089, 36_583, None)
     assert cell["loss"] == pytest.approx(30_089 / 66_672)
-    (ping,) = json.loads(imported(tmp_path, PING, "--format", "json").stdout)["cells"]
+    (ping,) = read_output("run", imported(tmp_path, PING, "--format", "json").stdout)["cells"]
     assert (ping["lost"], ping["loss"], ping["samples"]) == (None, None, 174_148)
     assert ping["round_trip_ns"]["p99.9"] is None
 
@@ -211,7 +212,7 @@ def test_imported_figures_are_not_compared_with_measured_ones_unless_asked_and_t
     assert "was imported: the ruler is another" in problem
     assert "receive, rate, payload" in problem
     assert "polling against blocking" not in problem, "how it received is not known to be another way"
-    document = json.loads(compared(*both, "--anyway", "--format", "json").stdout)
+    document = read_output("compare", compared(*both, "--anyway", "--format", "json").stdout)
     (comparison,) = document["comparisons"]
     assert "was imported" in " ".join(comparison["marks"])
     assert comparison["a_median"] == pytest.approx(20_310), "whole round trips on both sides"

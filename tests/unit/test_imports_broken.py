@@ -164,7 +164,7 @@ def attempt(data: bytes):
         return None
 
 
-FUZZ = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+FUZZ = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("path", READ, ids=names)

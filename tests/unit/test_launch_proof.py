@@ -73,10 +73,12 @@ def proof_of(launching: Launching, native: dict[str, str] | None = None, **facto
 
 
 @captures
-def test_what_protects_is_seen_to(launching: Launching) -> None:
+def test_what_protects_is_seen_to_and_nothing_of_that_is_left(launching: Launching) -> None:
     assert proof_of(launching) == ProtectionProof(
         payload_not_seen=True, stranger_refused=True, unauthorised_refused=True
     )
+    assert all(each.startswith("00007-") for each in launching.kept())
+    assert not [each for each in os.listdir("/tmp") if launching.shared.token in each], "the proof's own trials"
 
 
 @captures
@@ -131,12 +133,6 @@ def test_a_stranger_that_dies_proves_nothing(launching: Launching) -> None:
 def test_in_one_process_there_is_nobody_to_refuse(launching: Launching) -> None:
     proof = proof_of(launching, processes=1)
     assert proof.absent["stranger-refused"] == "one process has one identity: there is nobody to refuse"
-
-
-def test_a_proof_leaves_nothing_of_its_trials(launching: Launching) -> None:
-    proof_of(launching)
-    assert all(each.startswith("00007-") for each in launching.kept())
-    assert not [each for each in os.listdir("/tmp") if launching.shared.token in each]
 
 
 @captures

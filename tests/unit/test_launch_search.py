@@ -28,23 +28,31 @@ def sought(
     return launching.trial({"capacity": str(CAPACITY), **(script or {})}, rate=rate, **factors)
 
 
-def test_the_highest_rate_without_loss_is_found_within_two_percent(launching: Launching) -> None:
+def test_a_search_begins_as_fast_as_possible_and_ends_within_two_percent_of_the_highest_rate_without_loss(
+    launching: Launching,
+) -> None:
     outcome = sought(launching)
     assert outcome.failed is None
-    chosen = outcome.steps[-1]
+    first, second, *_, chosen = outcome.steps
+    assert first.rate_hz is None
+    assert first.lost > 0
+    assert second.rate_hz == pytest.approx(CAPACITY, rel=0.01)
     assert chosen.held
     assert chosen.rate_hz is not None
     assert CAPACITY / 1.02 <= chosen.rate_hz <= CAPACITY
     assert outcome.counts is not None
     assert outcome.counts.lost == 0
     assert outcome.counts.sent == round(chosen.rate_hz)
+    only_its_samples_are_kept(launching, outcome)
+    told = {tick.step: tick.rate_hz for tick in launching.ticks}
+    assert told[1] is None
+    assert told == {number: step.rate_hz for number, step in enumerate(outcome.steps, 1) if number in told}
 
 
-def test_the_search_begins_with_as_fast_as_possible(launching: Launching) -> None:
-    first, second, *_ = sought(launching).steps
-    assert first.rate_hz is None
-    assert first.lost > 0
-    assert second.rate_hz == pytest.approx(CAPACITY, rel=0.01)
+def only_its_samples_are_kept(launching: Launching, outcome: TrialOutcome) -> None:
+    """Of all steps the chosen one's."""
+    assert launching.kept() == ["00007-publisher-0.npy", "00007-subscriber-0.npy"]
+    assert [each.path for each in outcome.files] == [f"samples/{name}" for name in launching.kept()]
 
 
 def test_loss_that_was_allowed_lets_a_higher_rate_hold(launching: Launching) -> None:
@@ -70,13 +78,6 @@ def test_each_publisher_sends_at_the_rate_found(launching: Launching) -> None:
     rate = outcome.steps[-1].rate_hz
     assert rate is not None
     assert CAPACITY / 2 / 1.02 <= rate <= CAPACITY / 2, "two publishers share a topic"
-
-
-@pytest.mark.parametrize("rate", ["sustainable", "curve"])
-def test_only_the_chosen_steps_samples_are_kept(launching: Launching, rate: str) -> None:
-    outcome = sought(launching, rate)
-    assert launching.kept() == ["00007-publisher-0.npy", "00007-subscriber-0.npy"]
-    assert [each.path for each in outcome.files] == [f"samples/{name}" for name in launching.kept()]
 
 
 def test_the_rate_found_is_confirmed_over_the_whole_duration(launching: Launching) -> None:
@@ -113,6 +114,7 @@ def test_a_curve_goes_from_a_hundredth_of_saturation_to_beyond_it(launching: Lau
     assert outcome.counts is not None
     assert outcome.counts.lost == saturated.lost > 0, "its own figures are those of the saturation"
     assert outcome.publishers[0].scheduled is None
+    only_its_samples_are_kept(launching, outcome)
 
 
 def test_a_step_that_fails_did_not_hold_and_the_search_goes_on_below_it(launching: Launching) -> None:
@@ -136,13 +138,6 @@ def test_what_fails_at_full_speed_fails_the_cell(launching: Launching) -> None:
     assert outcome.failed is not None
     assert outcome.failed.code == "refused"
     assert [step.failed for step in outcome.steps] == ["publisher 0: no"]
-
-
-def test_a_tick_says_which_step_it_belongs_to(launching: Launching) -> None:
-    outcome = sought(launching)
-    told = {tick.step: tick.rate_hz for tick in launching.ticks}
-    assert told[1] is None
-    assert told == {number: step.rate_hz for number, step in enumerate(outcome.steps, 1) if number in told}
 
 
 def test_an_interrupt_ends_the_search_and_leaves_no_samples(launching: Launching) -> None:

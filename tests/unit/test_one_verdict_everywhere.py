@@ -24,8 +24,8 @@ from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.plan import Race
 from middlemark.show import View, render
 from middlemark.show.html.data import data_of
+from middlemark.show.json.which import render_json
 from middlemark.show.layout import terminal
-from middlemark.show.which import render_json
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
 from middlemark.verdicts.race import races

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import msgspec
 import pytest
@@ -24,6 +23,7 @@ from middlemark.show import csv as table
 from middlemark.show import json as document
 from middlemark.stats.floors import floors
 from middlemark.verdicts.names import WORDS, words
+from outputs import read_output
 
 CURVE = ("none", "encrypted")
 SAFE = description(
@@ -138,7 +138,7 @@ def test_a_protected_row_says_so_also_where_all_rows_are() -> None:
 
 def test_the_fields_of_security_are_null_in_json_and_empty_in_csv_where_nothing_protects() -> None:
     of = document_of([run_of({cell(): [1000.0] * 6})])
-    [found] = json.loads(document.render(of, View()))["cells"]
+    [found] = read_output("run", document.render(of, View()))["cells"]
     assert (found["security"], found["protected_by"], found["protection_proof"]) == ("none", None, None)
     assert found["handshake_ns"] is None
     [row] = csv.DictReader(io.StringIO(table.render(of, View())))

@@ -82,7 +82,9 @@ def question() -> MeasuredRun:
 
 def imported() -> MeasuredRun:
     run = near("imported", ("/x/middlemark", "import", "log.txt"))
-    source = Source(file="log.txt", format="ddsperf", tool="ddsperf", unit="line", lines=3, unread=0, bytes=9, sha256="0")
+    source = Source(
+        file="log.txt", format="ddsperf", tool="ddsperf", unit="line", lines=3, unread=0, bytes=9, sha256="0"
+    )
     return msgspec.structs.replace(run, file=msgspec.structs.replace(run.file, imported=(source,)))
 
 

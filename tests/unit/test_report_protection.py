@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from typing import Any
 
 import msgspec
@@ -17,6 +16,7 @@ from middlemark.show.html.data import data_of
 from middlemark.show.html.page import page_of
 from middlemark.stats.cells import results_of
 from middlemark.verdicts.rows import MeasuredRun
+from outputs import read_output
 
 HOLDS = ProtectionProof(
     payload_not_seen=True, stranger_refused=True, absent={"unauthorised-refused": "there are no permissions"}
@@ -62,7 +62,7 @@ def test_two_rows_whose_proofs_hold_are_compared() -> None:
 
 def test_the_proof_stands_beside_what_protects_in_every_output() -> None:
     told = document_of(proven({"lyra": HOLDS, "vega": FAILS}))
-    first, second = json.loads(document.render(told, View()))["cells"]
+    first, second = read_output("run", document.render(told, View()))["cells"]
     assert first["protection_proof"] == {
         "payload-not-seen": True,
         "stranger-refused": True,
@@ -86,4 +86,4 @@ def test_the_proof_stands_beside_what_protects_in_every_output() -> None:
 def test_a_protected_row_of_which_nothing_was_tried_says_so() -> None:
     told = document_of(proven({}))
     assert "not proven" in table.render(told, View(width=300))
-    assert json.loads(document.render(told, View()))["cells"][0]["protection_proof"] is None
+    assert read_output("run", document.render(told, View()))["cells"][0]["protection_proof"] is None

@@ -1,6 +1,5 @@
 """What `selftest` prints: the counts, and what they mean, in words that say no more than was seen."""
 
-import json
 from typing import Any
 
 import msgspec
@@ -9,8 +8,10 @@ from report_runs import run_of
 from test_stats_selftest import HALF, SETTING, TENTH, A, sides
 
 from middlemark.document import document_of
-from middlemark.show.selftest import conclusions, render_json, render_table
+from middlemark.show.json.comparisons import render_selftest
+from middlemark.show.selftest import conclusions, render_table
 from middlemark.stats.selftest import SelfTest, reckon
+from outputs import read_output
 
 DOCUMENT = document_of([run_of({}, name="selftest")])
 
@@ -113,7 +114,7 @@ def test_the_table_has_a_row_for_each_metric_and_each_delay() -> None:
 
 def test_json_is_one_object_of_the_same_figures() -> None:
     test = outcome_of(0.005)
-    document = json.loads(render_json(test, DOCUMENT))
+    document = read_output("selftest", render_selftest(test, DOCUMENT))
     assert (document["schema"], document["trials"], document["run"]["seed"]) == (1, 10, 7)
     assert document["false_verdicts"] == {
         "false": 0, "together": 0, "comparisons": 6, "rate": 0.0, "allowed": pytest.approx(0.05),

@@ -1,6 +1,5 @@
 """Scorecards: the weights of a suite, the score, and how sure its order is."""
 
-import json
 import math
 import random
 import tomllib
@@ -19,6 +18,7 @@ from middlemark.show import render
 from middlemark.show.html import render_html
 from middlemark.stats.scorecard import scores
 from middlemark.suite.scorecard import read_scorecard
+from outputs import read_output
 
 
 def rounds(*figures: float) -> dict[int, float]:
@@ -112,7 +112,7 @@ def test_a_report_ranks_who_was_measured_at_every_size(tmp_path: Path) -> None:
     assert any(each.startswith("memory: ") for each in card.left_out)
     assert card.rows[0].first == 1
     assert (card.rows[0].parts[0], card.rows[2].parts[0]) == (1, pytest.approx(2.5, rel=0.1))
-    told = json.loads(render("json", found))["scorecards"]
+    told = read_output("run", render("json", found))["scorecards"]
     assert [each["name"] for each in told[0]["rows"]] == ["lyra shm", "vega x", "lyra udp"]
     markdown = render("markdown", found)
     assert "### Scorecard" in markdown

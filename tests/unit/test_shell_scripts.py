@@ -1,5 +1,7 @@
-"""The scripts of the images and of the action, which no machine here can run as they are meant, are at least sound."""
+"""Shell scripts are sound: those of the images and of the action, which no machine here can run, and the set-up's."""
 
+import os
+import pty
 import re
 import shutil
 import subprocess
@@ -11,6 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted(
     [*ROOT.glob("packaging/docker/*.sh"), *ROOT.glob("packaging/action/*.sh"), *ROOT.glob("scripts/targets/*.sh")]
 )
+SET_UP = sorted([ROOT / "middlemark", *ROOT.glob("packaging/setup/*.sh")])
+OF_PARTS = "SC1090,SC1091,SC2154,SC2034"
+"""What shellcheck cannot know of scripts that are parts of one: what the others set and read."""
 DOCKERFILES = sorted(ROOT.glob("packaging/docker/*.Dockerfile"))
 
 
@@ -22,6 +27,29 @@ def test_shellcheck_finds_nothing(script: Path) -> None:
         ["shellcheck", "--external-sources", script], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_shellcheck_finds_nothing_in_the_set_up() -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("there is no shellcheck")
+    options = ["--shell=bash", f"--exclude={OF_PARTS},SC2016,SC2054"]  # dpkg's format and env's option are meant so
+    done = subprocess.run(["shellcheck", *options, *SET_UP], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_build_shows_on_a_terminal_how_far_it_is_and_logs_every_line(tmp_path: Path) -> None:
+    lines = [f"[{number}/10] Building CXX object {number}.o" for number in range(1, 11)]
+    lines[3:3] = ["[4/10] Building the Rust library middlemark_zenoh (cargo)"]
+    script = f"log={tmp_path}/log; cd {ROOT}/packaging/setup; source ./say.sh; source ./progress.sh; show_progress"
+    terminal, end = pty.openpty()
+    subprocess.run(["bash", "-c", script], input="\n".join(lines), stdout=end, stderr=end, text=True, check=True)
+    os.close(end)
+    shown = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert "middlemark: 4 of 10 steps\x1b" in shown
+    assert "middlemark: 5 of 10 steps, about 0 s more" in shown
+    assert "middlemark: Building the Rust library middlemark_zenoh (cargo)" in shown
+    assert (tmp_path / "log").read_text().splitlines() == lines
 
 
 @pytest.mark.parametrize("file", DOCKERFILES, ids=lambda each: each.stem)

@@ -1,16 +1,16 @@
 """What `doctor` prints, and what a plan asks of the machine."""
 
-import json
-
 import pytest
 from descriptions import EVERYONE
 from planning import plan_of
 
 from middlemark.runs.needs import needs_of
 from middlemark.show import View
-from middlemark.show.doctor import render_json, render_text
+from middlemark.show.doctor import render_text
+from middlemark.show.json.machine import render_doctor
 from middlemark.system.check import Finding, Severity
 from middlemark.system.tried import Tried
+from outputs import read_output
 
 
 def finding(severity: Severity, check: str = "mtu", remedy: str = "ip link") -> Finding:
@@ -53,7 +53,7 @@ def test_notes_are_a_line_each_unless_more_is_asked_for() -> None:
 def test_what_somebody_else_wrote_cannot_move_the_cursor() -> None:
     evil = Finding(check="environment", severity="falsifies", seen="X=\033[2J\n", why="", rows="", remedy="unset X\033")
     assert "\033" not in render_text([evil], 50, None, View(), None)
-    assert json.loads(render_json([evil], 50, None))["probes"] == {}
+    assert read_output("doctor", render_doctor([evil], 50, None))["probes"] == {}
 
 
 def test_what_was_tried_is_shown_and_what_was_not_says_why() -> None:

@@ -29,7 +29,7 @@ def alone() -> Iterator[Namespace]:
 
 
 def run_in(namespace: Namespace, *argv: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*namespace.prefix, *argv], capture_output=True, text=True, check=False, timeout=20)
+    return subprocess.run([*namespace.prefix, *argv], capture_output=True, text=True, check=False, timeout=120)
 
 
 def test_its_lo_is_up_and_is_all_there_is(alone: Namespace) -> None:

@@ -51,8 +51,8 @@ def failure(script: str, kind: type[Message], timeout_s: float = 10.0, ticking: 
 
 def test_events_come_in_order_and_others_are_passed_over() -> None:
     async def ask(worker: WorkerProcess) -> None:
-        assert (await worker.event(HelloEvent, timeout_s=10)).pid == 1
-        assert (await worker.event(SeenEvent, timeout_s=10)) == SeenEvent(lost=7)
+        assert (await worker.event(HelloEvent, timeout_s=60)).pid == 1
+        assert (await worker.event(SeenEvent, timeout_s=60)) == SeenEvent(lost=7)
 
     with_worker(f'{HELLO}; {WATCHING}; echo \'{{"event":"seen","lost":7}}\'; cat', ask)
 
@@ -60,7 +60,7 @@ def test_events_come_in_order_and_others_are_passed_over() -> None:
 @pytest.mark.parametrize("noise", ["not json", "[1,2]", "5", '"text"', "{", ""])
 def test_a_line_that_is_no_event_is_passed_over(noise: str) -> None:
     async def ask(worker: WorkerProcess) -> None:
-        await worker.event(HelloEvent, timeout_s=10)
+        await worker.event(HelloEvent, timeout_s=60)
 
     with_worker(f"echo '{noise}'; {HELLO}; cat", ask)
 
@@ -87,7 +87,7 @@ def test_commands_are_sent_a_line_each() -> None:
     async def ask(worker: WorkerProcess) -> None:
         worker.send(SeenEvent(lost=1))
         worker.send(SeenEvent(lost=2))
-        assert [(await worker.event(SeenEvent, timeout_s=10)).lost for _ in range(2)] == [1, 2]
+        assert [(await worker.event(SeenEvent, timeout_s=60)).lost for _ in range(2)] == [1, 2]
 
     with_worker("cat", ask)
 
@@ -156,7 +156,7 @@ def test_while_it_ticks_only_silence_counts(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_command_to_a_worker_that_is_gone_is_no_error() -> None:
     async def ask(worker: WorkerProcess) -> None:
         with pytest.raises(WorkerFailedError):
-            await worker.event(HelloEvent, timeout_s=10)
+            await worker.event(HelloEvent, timeout_s=60)
         worker.send(StartCommand())
 
     with_worker("exit 0", ask)
@@ -183,7 +183,7 @@ def test_everything_in_its_session_is_killed_with_it(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
 
     async def ask(worker: WorkerProcess) -> None:
-        await worker.event(HelloEvent, timeout_s=10)
+        await worker.event(HelloEvent, timeout_s=60)
 
     with_worker(f"sleep 300 & echo $! > {pid_file}; {HELLO}; wait", ask)
     child = int(pid_file.read_text())

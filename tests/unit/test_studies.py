@@ -1,6 +1,5 @@
 """The studies: every claim of the documents is an expectation or says why it is none, and what came of it is told."""
 
-import json
 from pathlib import Path
 
 import msgspec
@@ -15,10 +14,12 @@ from middlemark.model.expectation import Expectation, Untestable
 from middlemark.problems import RequestError
 from middlemark.runs.read import read_measured
 from middlemark.show import View
-from middlemark.show.study import WORDS, counted, render_json, render_markdown, render_text
+from middlemark.show.json.study import render_json
+from middlemark.show.study import WORDS, counted, render_markdown, render_text
 from middlemark.stats.expectations import Verdict
 from middlemark.suite import load, raw_options
 from middlemark.suite.study import read_study, study_names
+from outputs import read_output
 
 CLAIMS = {
     "cyclonedds-orin": [f"O{number}" for number in range(1, 20)],
@@ -144,7 +145,7 @@ def test_claim_by_claim_the_documents_figure_stands_beside_ours(tmp_path: Path) 
 
 def test_programs_read_the_same_in_a_studys_words(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
-    document = json.loads(render_json(read_study("cyclonedds-orin"), run, OUTCOME))
+    document = read_output("reproduce", render_json(read_study("cyclonedds-orin"), run, OUTCOME))
     assert [each["verdict"] for each in document["expectations"]] == [WORDS[each.verdict] for each in OUTCOME]
     first, *_, last = document["expectations"]
     names = ("id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why")

@@ -1,6 +1,5 @@
 """A race of graphs: what a trial says of its candidate, who leaves by which edge, and what the answer tells."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,12 +14,14 @@ from middlemark.model.outcome import Failure
 from middlemark.model.plan import Limits, Race, Wanted
 from middlemark.plan.rounds import racing
 from middlemark.problems import RequestError
-from middlemark.show.which import render_json, render_table
+from middlemark.show.json.which import render_json
+from middlemark.show.which import render_table
 from middlemark.stats.candidates import Attempt, attempt, holds
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.workload import EdgeTrial, too_short
 from middlemark.verdicts.race import RaceVerdict, elimination, races, rounds_of
 from middlemark.verdicts.rows import MeasuredRun
+from outputs import read_output
 
 BROKEN = Failure("crashed", "it crashed", "")
 FIELD = {
@@ -150,7 +151,7 @@ def test_the_screen_names_the_edges() -> None:
 
 
 def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
-    found = json.loads(render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0)), None))
+    found = read_output("which", render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0)), None))
     assert found["question"] == {
         "size": None, "rate_hz": None, "workload": "robot", "scale": 2, "copies": 1, "processes": 2,
         "subscribers": None, "deadline_ns": None, "loss": None, "cpu": 2.0, "budget_s": 1200,

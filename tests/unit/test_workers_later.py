@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from middlemark.problems import MeasureError
+from middlemark.commands import run
+from middlemark.problems import MeasureError, RequestError
+from middlemark.runs.conduct import built_workers
 from middlemark.workers import find
-from middlemark.workers.later import BUILDER, LATER, build_again, build_asked, left_for_later
+from middlemark.workers.later import LATER, build_again, build_asked, left_for_later
 
 SCRIPT = """#!/bin/sh
 cd "$(dirname "$0")/../.."
@@ -17,27 +20,40 @@ exit {}
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for folder in ("adapters/slow", "adapters/slower", "adapters/quick", "packaging/setup", "built"):
+    for folder in ("adapters/common", "packaging/setup", "built"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "adapters" / "slow" / "Cargo.toml").touch()
+    for name in ("slow", "slower", "quick", "lost"):
+        (tmp_path / "adapters" / name).mkdir()
+        (tmp_path / "adapters" / name / "CMakeLists.txt").touch()
     for name in ("slow", "slower"):
         (tmp_path / "built" / f"{find.LEFT_OUT}{name}").write_text(f"{LATER}; build it\n")
+    (tmp_path / "built" / f"{find.LEFT_OUT}lost").write_text("its library was not found\n")
     builder = tmp_path / "packaging" / "setup" / "setup.sh"
     builder.write_text(SCRIPT.format(0))
     builder.chmod(0o755)
-    monkeypatch.setenv(BUILDER, str(builder))
+    monkeypatch.setenv(find.BUILDER, str(builder))
     monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path / "built"))
     return tmp_path
 
 
 def asked_of(checkout: Path) -> list[str]:
-    told = checkout / "asked"
-    return told.read_text().split()[1:] if told.exists() else []
+    words = checkout / "asked"
+    return words.read_text().splitlines() if words.exists() else []
 
 
 def test_a_request_that_names_none_builds_none_and_can_say_what_is_missing(checkout: Path) -> None:
     build_asked([])
     assert asked_of(checkout) == []
+    assert left_for_later() == ["slow", "slower", "quick"]
+
+
+def test_an_adapter_without_a_worker_and_without_a_reason_is_not_built_yet(checkout: Path) -> None:
+    assert find.left_out()["quick"] == "it is not built yet; `./middlemark build quick` builds it"
+    assert find.left_out()["lost"] == "its library was not found"
+    assert "common" not in find.left_out()
+    worker = checkout / "built" / f"{find.PREFIX}quick"
+    worker.touch(0o755)
+    assert "quick" not in find.left_out()
     assert left_for_later() == ["slow", "slower"]
 
 
@@ -46,28 +62,27 @@ def test_a_request_that_names_none_builds_none_and_can_say_what_is_missing(check
     [
         (["slow"], ["worker-slow"]),
         (["tcp", "slower@1.2"], ["worker-slower"]),
-        (["quick"], []),
-        (["all"], ["worker-slow", "worker-slower"]),
+        (["quick", "slow"], ["worker-quick worker-slow"]),
+        (["lost"], []),
+        (["all"], ["worker-quick worker-slow worker-slower"]),
     ],
 )
-def test_what_is_named_is_built_and_nothing_else(checkout: Path, named: list[str], built: list[str]) -> None:
+def test_what_is_named_is_built_in_one_go_and_nothing_else(checkout: Path, named: list[str], built: list[str]) -> None:
     build_asked(named)
     assert asked_of(checkout) == built
 
 
-def test_a_cargo_that_was_missing_is_looked_for_again_by_the_verb_alone(checkout: Path) -> None:
-    (checkout / "built" / f"{find.LEFT_OUT}slow").write_text("there is no cargo\n")
-    (checkout / "built" / f"{find.LEFT_OUT}slower").write_text("its library was not found\n")
-    assert left_for_later() == []
-    build_asked(["all"])
-    assert asked_of(checkout) == []
-    build_again(["all"])
-    assert asked_of(checkout) == ["worker-slow"]
+@pytest.mark.parametrize(("named", "built"), [([], "again all"), (["lost", "slow"], "again worker-lost worker-slow")])
+def test_the_verb_builds_all_or_what_is_named_after_another_look(checkout: Path, named: list[str], built: str) -> None:
+    build_again(named)
+    assert asked_of(checkout) == [built]
 
 
 def test_the_note_that_the_build_leaves_is_the_one_that_is_known() -> None:
-    cmake = Path(__file__).resolve().parents[2] / "cmake" / "MiddlemarkAdapter.cmake"
-    assert f'file(WRITE ${{note}} "{LATER};' in cmake.read_text()
+    root = Path(__file__).resolve().parents[2]
+    assert f'file(WRITE ${{note}} "{LATER};' in (root / "cmake" / "MiddlemarkAdapter.cmake").read_text()
+    for script in ("stages.sh", "workers.sh"):
+        assert "it takes long" in (root / "packaging" / "setup" / script).read_text()
 
 
 def test_a_build_that_fails_ends_the_request(checkout: Path) -> None:
@@ -76,7 +91,28 @@ def test_a_build_that_fails_ends_the_request(checkout: Path) -> None:
         build_asked(["slow"])
 
 
+def test_a_dry_run_builds_nothing_and_says_what_it_could_not_check(checkout: Path) -> None:
+    assert built_workers(["slow"], dry_run=True).unchecked == ("slow", "slower", "quick")
+    for arguments, words in (
+        (["--adapter", "slow"], "nothing of it is built: slow"),
+        (["--adapter", "slow,quick"], "nothing of it is built: slow and quick"),
+        ([], "nothing of it is built: no adapter is"),
+    ):
+        said = CliRunner().invoke(run.command, [*arguments, "--dry-run"]).exception
+        assert isinstance(said, MeasureError)
+        assert f"the plan was not checked, as {words}" in str(said)
+    assert asked_of(checkout) == []
+
+
+def test_a_dry_run_without_workers_refuses_a_wrong_request_all_the_same(checkout: Path) -> None:
+    for wrong in (["--adapter", "nosuch"], ["--size", "huge"]):
+        said = CliRunner().invoke(run.command, [*wrong, "--dry-run"]).exception
+        assert isinstance(said, RequestError)
+    assert asked_of(checkout) == []
+
+
 def test_nothing_is_built_where_the_set_up_is_not_the_commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(BUILDER)
+    monkeypatch.delenv(find.BUILDER)
     build_asked(["all"])
     assert asked_of(checkout) == []
+    assert "quick" not in find.left_out()

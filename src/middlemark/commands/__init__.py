@@ -22,7 +22,7 @@ VERBS = {
     "import": "Read what other tools wrote into a run.",
     "tune": "Change what doctor finds wanting on this machine, and put it back.",
     "certs": "Make a set of certificates and keys, as trials with --security have it.",
-    "build": "Build what the first start left for later, or an adapter against another version, to compare the two.",
+    "build": "Build the workers of this checkout, or an adapter against another version, to compare the two.",
     "workload": "Make a workload from what there is: a recorded bag, a topology.",
     "about": "Say what a report of a fault needs: versions, machine, limits, environment.",
     "list": "List adapters, suites, frameworks or runs.",

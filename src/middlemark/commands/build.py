@@ -1,4 +1,4 @@
-"""``middlemark build``: workers that take minutes to compile, or another one of an adapter, against another version."""
+"""``middlemark build``: the workers of this checkout, or another one of an adapter, against another version."""
 
 import os
 import shutil
@@ -11,8 +11,8 @@ import click
 from middlemark import exits, interrupts
 from middlemark.model.description import Worker
 from middlemark.problems import MeasureError, Problem, RequestError
-from middlemark.workers.find import PREFIX, describe, executables, left_out
-from middlemark.workers.later import BUILDER, build_again
+from middlemark.workers.find import BUILDER, PREFIX, checkout_adapters, describe, executables, left_out
+from middlemark.workers.later import build_again
 
 CHECKOUT = Path(__file__).parents[3]
 
@@ -21,16 +21,30 @@ CHECKOUT = Path(__file__).parents[3]
 @click.argument("adapters", metavar="[ADAPTER]…", nargs=-1)
 @click.option("--prefix", metavar="FOLDER", help="Of another installation of it: it has include/ and lib/.")
 @click.option("--as", "label", metavar="VERSION", help="What stands behind the @ (default: the version that is found).")
-def command(adapters: tuple[str, ...], prefix: str | None, label: str | None) -> int:
-    """Build what the first start left for later, or those of it that are named.
+@click.option("--clear-cache", is_flag=True, help="Remove ~/.cache/middlemark/cargo, the crates of all checkouts.")
+def command(adapters: tuple[str, ...], prefix: str | None, label: str | None, clear_cache: bool) -> int:
+    """Build the workers of all adapters whose middleware is found, or of those that are named.
 
     With --prefix: build ADAPTER against the installation in FOLDER; it stands beside the others as ADAPTER@VERSION.
     """
+    if clear_cache:
+        return _clear_cache()
     if prefix is None:
         return _build_here(adapters, label)
     if len(adapters) != 1:
         raise RequestError([Problem("--prefix", "is the installation of one middleware; name one adapter")])
     return _build_version(adapters[0], Path(prefix).absolute(), label)
+
+
+def _clear_cache() -> int:
+    """Remove what cmake/MiddlemarkRust.cmake lets cargo keep for all checkouts."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "middlemark" / "cargo"
+    if cache.is_dir():
+        shutil.rmtree(cache)
+        click.echo(f"removed {cache}; the next build of an adapter in Rust compiles its crates again")
+    else:
+        click.echo(f"there is no {cache}")
+    return exits.OK
 
 
 def _build_here(adapters: Sequence[str], label: str | None) -> int:
@@ -45,10 +59,10 @@ def _build_here(adapters: Sequence[str], label: str | None) -> int:
         problems = [Problem("build", "the workers of this installation were built with it; ./middlemark builds more")]
     if problems:
         raise RequestError(problems)
-    build_again(adapters or ("all",))
+    build_again(adapters)
     here, absent = executables(), left_out()
-    for name in adapters or sorted(here):
-        click.echo(f"{name}: {here.get(name) or absent.get(name, 'not built')}")
+    for name in adapters or sorted({*here, *checkout_adapters()}):
+        click.echo(f"{name}: {here.get(name) or f'not built, {absent.get(name)}'}")
     return exits.OK if all(name in here for name in adapters) else exits.NOTHING_MEASURED
 
 
@@ -102,7 +116,7 @@ def _logged(tree: Path, *command: str) -> None:
             )
     except FileNotFoundError:
         raise MeasureError(
-            f"{command[0]} is not there", "./middlemark list adapters sets up what builds need"
+            f"{command[0]} is not there", "install CMake and Ninja; `./middlemark build` does so, too"
         ) from None
     if ended.returncode != 0:
         raise MeasureError(f"the build failed; what the compiler says is at the end of {log}")

@@ -39,6 +39,7 @@ def command(
     """
     from middlemark.show import compare as report
     from middlemark.show import output
+    from middlemark.show.json.comparisons import render_compare
 
     asked = ComparisonRequest(runs, by, baseline, metric, margin, fail_if, output_format, edge)
     pairings = asked_pairings(asked, anyway, output.tell)
@@ -46,7 +47,7 @@ def command(
     width = output.width()
     text = {
         "table": lambda: report.render_table(judged, asked.part, width, pairings.edge),
-        "json": lambda: report.render_json(judged, asked.part, pairings.edge),
+        "json": lambda: render_compare(judged, asked.part, pairings.edge),
         "markdown": lambda: report.render_markdown(judged, asked.part, pairings.edge),
     }[output_format]()
     unwritten = output.write(text)

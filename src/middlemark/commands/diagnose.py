@@ -3,7 +3,7 @@
 import secrets
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -95,8 +95,6 @@ def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_
 
 def _print(found: "Diagnosis", run: "MeasuredRun", shown: "Shown", seconds: float) -> str | None:  # noqa: ARG001
     """Print the verdict; return why it could not be printed."""
-    import msgspec
-
     from middlemark.runs.diagnose import verdicts
     from middlemark.runs.report import tell_beside
     from middlemark.show import output
@@ -106,8 +104,16 @@ def _print(found: "Diagnosis", run: "MeasuredRun", shown: "Shown", seconds: floa
     assert lift is not None
     sentences = verdicts(run, lift)
     if shown.output_format == "json":
-        document = {"schema": 1, "check": found.check, "lift": lift, "verdicts": sentences, "run": str(run.folder)}
-        text = msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
+        from middlemark.show.json.machine import LiftOutput, TriedLimitOutput
+        from middlemark.show.json.output import printed
+
+        tried = TriedLimitOutput(
+            check=found.check,
+            lift=LiftOutput(**{name: getattr(lift, name) for name in LiftOutput.__struct_fields__}),
+            verdicts=tuple(sentences),
+            run=str(run.folder),
+        )
+        text = printed(tried, indent=1)
     else:
         told = [*sentences, f"Kept off; to keep it: {lift.keep}"]
         text = "\n".join(line for each in told for line in wrapped(each, output.width())) + "\n"
@@ -117,26 +123,24 @@ def _print(found: "Diagnosis", run: "MeasuredRun", shown: "Shown", seconds: floa
 
 
 def _json(run: "MeasuredRun", found: "tuple[Diagnosis, ...]") -> str:
-    import msgspec
-
     from middlemark.runs.diagnose import named
+    from middlemark.show.json.machine import DiagnoseOutput, LimitedRow, LimitOutput
+    from middlemark.show.json.output import printed
 
-    def one(each: "Diagnosis") -> dict[str, Any]:
-        rows = [
-            {"row": named(run.file.plan.cells[limit.cell]), "symptom": limit.symptom, "seen": limit.seen}
-            for limit in each.limits
-        ]
+    def one(each: "Diagnosis") -> LimitOutput:
         lift = each.lift
-        return {
-            "check": each.check,
-            "sentence": each.sentence,
-            "rows": rows,
-            "setting": lift.name if lift else "",
-            "before": lift.before if lift else "",
-            "after": lift.after if lift else "",
-            "command": lift.command if lift else "",
-            "advice": each.limits[0].advice,
-        }
+        return LimitOutput(
+            check=each.check,
+            sentence=each.sentence,
+            rows=tuple(
+                LimitedRow(row=named(run.file.plan.cells[limit.cell]), symptom=limit.symptom, seen=limit.seen)
+                for limit in each.limits
+            ),
+            setting=lift.name if lift else "",
+            before=lift.before if lift else "",
+            after=lift.after if lift else "",
+            command=lift.command if lift else "",
+            advice=each.limits[0].advice,
+        )
 
-    document = {"schema": 1, "run": str(run.folder), "limits": [one(each) for each in found]}
-    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
+    return printed(DiagnoseOutput(run=str(run.folder), limits=tuple(map(one, found))), indent=1)

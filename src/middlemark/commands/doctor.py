@@ -29,6 +29,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
     from middlemark.runs.probes import probe  # before interrupts unwind
     from middlemark.show import doctor as report
     from middlemark.show import output
+    from middlemark.show.json.machine import render_doctor
     from middlemark.system.checks import CHECKS, findings
     from middlemark.system.root import Root
 
@@ -43,7 +44,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
             click.echo("middlemark: interrupted while the machine was tried", err=True)
             return exits.INTERRUPTED
     text = (
-        report.render_json(found, len(CHECKS), tried)
+        render_doctor(found, len(CHECKS), tried)
         if output_format == "json"
         else report.render_text(found, len(CHECKS), tried, output.view(warnings=verbose), suite)
     )

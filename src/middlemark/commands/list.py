@@ -30,11 +30,12 @@ def adapters(verbose: bool) -> None:
         click.echo(f"{about.name:<12} {about.version:<22} {about.title}{kind}: {names}")
         if verbose:
             _details(about, worker.path)
-    for name, why in left_out().items():
+    absent = left_out()
+    for name, why in absent.items():
         click.echo(f"{name:<12} {'not built':<22} {why}")
     for each in broken:
         _broken(each)
-    if not workers:
+    if not workers and not absent:
         click.echo(
             "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
             err=True,
@@ -133,15 +134,15 @@ def frameworks(output_format: str) -> None:
 
     A fact that could not be sourced is a dash, and null in JSON, where each has its source.
     """
-    import msgspec
-
     from middlemark.show.lines import hanging
     from middlemark.show.output import width
     from middlemark.suite.frameworks import frameworks as known
 
     table = known()
     if output_format == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode(table), indent=2).decode())
+        from middlemark.show.json.output import printed
+
+        click.echo(printed(table), nl=False)
         return
     for each in table.framework.values():
         where = f"adapter {each.adapter}" if each.adapter else "documented only"

@@ -86,7 +86,8 @@ def _print(study: Study, run: "MeasuredRun", shown: Shown, seconds: float) -> st
     from middlemark.document.expectations import expected_of
     from middlemark.runs.report import tell_beside
     from middlemark.show import output
-    from middlemark.show.study import render_json, render_markdown, render_text
+    from middlemark.show.json.study import render_json
+    from middlemark.show.study import render_markdown, render_text
 
     places = {each.id: at for at, each in enumerate(run.file.plan.expectations)}
     expected = sorted(expected_of(run), key=lambda each: places[each.id])

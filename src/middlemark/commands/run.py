@@ -14,6 +14,7 @@ from middlemark.model.link import HERE
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
 from middlemark.model.spelling import listing
+from middlemark.model.version import adapter_of
 from middlemark.plan.rounds import racing
 from middlemark.plan.rounds import until_decided as planned_until_decided
 from middlemark.plan.rounds import until_precise as planned_until_precise
@@ -74,7 +75,10 @@ def command(
     certs: str | None,
 ) -> int:
     """Measure SUITE… (names from `middlemark list suites`, or paths); without one, first-look, or what options say."""
-    built = built_workers(_named(suites, options))
+    named = _named(suites, options)
+    built = built_workers(named, dry_run=dry_run)
+    if dry_run:
+        _refuse_unchecked(suites, options, named, built)
     shown = Shown(interface, output_format, quiet, verbose, breakdown, fail_if)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
@@ -135,6 +139,21 @@ def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
         return named_adapters(load(suites, options))
     except RequestError:
         return []
+
+
+def _refuse_unchecked(suites: Sequence[str], options: RawOptions, named: Sequence[str], built: Built) -> None:
+    """Raise MeasureError where none of the adapters that are asked for is built: only a worker knows what it honours.
+
+    Raises RequestError where the request is wrong whatever is built.
+    """
+    single = [adapter_of(name) for name in named if name != "all"]
+    if built.workers if not single else any(name not in built.unchecked for name in single):
+        return
+    load(suites, options)
+    raise MeasureError(
+        f"the plan was not checked, as nothing of it is built: {listing(single) or 'no adapter is'}",
+        f"`{' '.join(['./middlemark build', *single])}` builds it; so does a run without --dry-run",
+    )
 
 
 def _plan(

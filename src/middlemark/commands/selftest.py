@@ -215,6 +215,7 @@ class _Shown:
         from middlemark.runs.sides import sides_of
         from middlemark.show import output
         from middlemark.show import selftest as report
+        from middlemark.show.json.comparisons import render_selftest
         from middlemark.stats.selftest import METRICS, reckon
 
         sides, _ = sides_of(run.folder, output.tell, "", METRICS)
@@ -222,6 +223,6 @@ class _Shown:
         document = document_of([run], took=seconds)
         text = {
             "table": lambda: report.render_table(test, document, output.width()),
-            "json": lambda: report.render_json(test, document),
+            "json": lambda: render_selftest(test, document),
         }[shown.output_format]()
         return output.write(text)

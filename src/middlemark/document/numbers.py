@@ -36,10 +36,13 @@ def ratio(times: float | None) -> str:
 
 
 def exact(figure: float | None) -> int | float | None:
-    """Return a figure for a program: whole where it is whole, else to a thousandth (of a ns, far below any clock)."""
+    """Return a figure for a program: whole where it is whole, else to a thousandth, and at least to four digits.
+
+    A thousandth of a ns is far below any clock; a share of 0.0004 is not nothing.
+    """
     if figure is None:
         return None
-    rounded = round(figure, 3)
+    rounded = round(figure, 3) if abs(figure) >= 0.1 else four_digits(figure)
     return int(rounded) if rounded == int(rounded) else rounded
 
 

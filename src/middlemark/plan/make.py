@@ -40,18 +40,21 @@ def make_plan(
     seed: int,
     only: Sequence[str] = (),
     absent: Mapping[str, str] | None = None,
+    unchecked: Sequence[str] = (),
     hosts: Sequence[str] = (),
 ) -> Plan:
     """Plan every cell of every suite.
 
     ``cpus``: the processors this process may use. ``seed``: taken where no suite names one. ``only``: ``KEY=VALUE`` as
-    typed. ``absent``: adapter → how to get it, for adapters that are known but not here. ``hosts``: by name, that roles
-    may be on. Raises RequestError with every problem found.
+    typed. ``absent``: adapter → how to get it, for adapters that are known but not here. ``unchecked``: those of
+    them that are left out with a note instead of being refused. ``hosts``: by name, that roles may be on. Raises
+    RequestError with every problem found.
     """
     chosen, problems = read_only(only)
     context = Context(
         descriptions=tuple(descriptions),
         absent=dict(absent or {}),
+        unchecked=tuple(unchecked),
         cpus=tuple(cpus) or (0,),
         only=tuple(chosen),
         hosts=tuple(hosts),

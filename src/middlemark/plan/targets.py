@@ -26,6 +26,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     only: tuple[Only, ...] = ()
     hosts: tuple[str, ...] = ()
     """The names of the hosts that take part; empty: this machine alone does."""
+    unchecked: tuple[str, ...] = ()
+    """Of the absent adapters those that a run builds first: they are left out with a note."""
 
     def wants(self, factor: str, level: Level) -> bool:
         """Tell whether ``--only`` leaves this level in."""
@@ -133,6 +135,8 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
                 notes.append(Note(asked.place, f"no adapter is called '{name}' here"))
                 continue
             problems.append(Problem(asked.place, f"no adapter is called '{name}'; {did_you_mean(name, known)}"))
+        elif name in context.unchecked:
+            notes.append(Note(asked.place, f"{name} is not checked: not built"))
         elif context.wants("adapter", name):
             text = f"{name} is not built here{_advice(context.absent[name])}"
             if sweep.skip_unsupported:

@@ -37,7 +37,8 @@ def show_answer(run: "MeasuredRun", output_format: str) -> str | None:
 def _show(document: "Document", run: "MeasuredRun", output_format: str) -> str | None:
     from middlemark.document.next_steps import next_of
     from middlemark.show import output
-    from middlemark.show.which import render_json, render_table
+    from middlemark.show.json.which import render_json
+    from middlemark.show.which import render_table
     from middlemark.suite.request import shown_path
     from middlemark.verdicts.race import races
 

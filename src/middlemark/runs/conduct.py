@@ -39,29 +39,37 @@ class Built(NamedTuple):
 
     workers: dict[str, Worker]
     absent: dict[str, str]
+    unchecked: tuple[str, ...] = ()
+    """Adapters that a run would build first: a plan that is only shown cannot say what they honour."""
 
 
-def built_workers(asked: Iterable[str] = ()) -> Built:
+def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
     """Return the workers; those that do not answer are told and left out. MeasureError: there are none.
 
-    ``asked``: adapters that are named, or ``all``; what of them takes long to compile is built now (workers.later).
+    ``asked``: adapters that are named, or ``all``; those that are not built are built now (workers.later).
+    ``dry_run``: nothing is built, and that there is none yet is no error.
     """
     asked = tuple(asked)
-    build_asked(asked)
-    if not asked and (later := left_for_later()):
+    if not dry_run:
+        build_asked(asked)
+    later = left_for_later()
+    if later and not asked:
         names = ", ".join(later)
-        click.echo(f"middlemark: not built yet: {names}; ./middlemark build, or naming one, does it", err=True)
+        click.echo(
+            f"middlemark: not built yet: {names}; ./middlemark build, or a run that names one, builds it", err=True
+        )
     found, broken = find_workers()
     for each in broken:
         click.echo(f"middlemark: {each.name} is left out: {each.path} {each.reason}", err=True)
-    if not found:
+    if not found and not (dry_run and later):
         raise MeasureError(
             "no adapter was found: workers are looked for in MIDDLEMARK_WORKERS, in the package and on the PATH",
-            "in a checkout ./middlemark builds them; `middlemark list adapters` shows what is found",
+            "in a checkout `./middlemark build` builds them; `middlemark list adapters` shows what is found",
         )
     workers = {worker.description.name: worker for worker in found}
     silent = {each.name: f"its worker does not work: {each.path} {each.reason}" for each in broken}
-    return Built(workers, left_out() | {name: why for name, why in silent.items() if name not in workers})
+    absent = left_out() | {name: why for name, why in silent.items() if name not in workers}
+    return Built(workers, absent, tuple(later) if dry_run else ())
 
 
 def named_adapters(suites: Sequence[Suite]) -> list[str]:
@@ -110,6 +118,7 @@ def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), h
         seed=secrets.randbits(32),
         only=only,
         absent=built.absent,
+        unchecked=built.unchecked,
         hosts=hosts,
     )
 

@@ -124,5 +124,5 @@ def refuse_lacking(cluster: "Cluster", cells: Sequence[Cell]) -> None:
             if cell.pin and max(cell.pin) >= there:
                 lacks[f"{name} has {there} processors, and roles are pinned to {listing(map(str, cell.pin))}"] = None
     if lacks:
-        advice = "build its adapters there with `./middlemark list adapters`, and choose processors with --pin"
+        advice = "build its adapters there with `./middlemark build`, and choose processors with --pin"
         raise MeasureError("; ".join(lacks), advice)

@@ -8,7 +8,7 @@ from middlemark.document.document import Document
 from middlemark.model.cell import FACTORS
 from middlemark.model.outcome import NetworkCost
 from middlemark.show import View
-from middlemark.show.json import FURTHER, LATER, cell_document
+from middlemark.show.json.cell import FURTHER, LATER, cell_document
 from middlemark.verdicts.names import plain
 
 _QUANTILES = ("min", "mean", "stdev", "p50", "p90", "p99", "p99.9", "p99.99", "max")

@@ -4,24 +4,13 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from middlemark.model.units import format_us
 from middlemark.show import View
-from middlemark.show.json import readable
 from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
 from middlemark.verdicts.names import plain
 
-SCHEMA = 1
 INDENT = " " * 4
-
-
-def render_json(found: Sequence[Finding], checks: int, tried: Tried | None) -> str:
-    """Return the findings, the worst first, and what trying the machine came to: {} where that was not asked for."""
-    probes = {} if tried is None else msgspec.to_builtins(tried)
-    document = {"schema": SCHEMA, "checks": checks, "findings": msgspec.to_builtins(found), "probes": probes}
-    return msgspec.json.format(msgspec.json.encode(readable(document)), indent=2).decode() + "\n"
 
 
 def render_text(found: Sequence[Finding], checks: int, tried: Tried | None, view: View, suite: str | None) -> str:

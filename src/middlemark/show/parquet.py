@@ -9,7 +9,7 @@ import numpy as np
 from middlemark.document.document import Document
 from middlemark.model.samples import NOT_MEASURED
 from middlemark.show import TrialsOf
-from middlemark.show.json import cell_document
+from middlemark.show.json.cell import cell_document
 from middlemark.show.naming import cell_name
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Kept

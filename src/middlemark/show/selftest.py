@@ -1,17 +1,11 @@
 """What came of the check on ourselves: in plain words under two tables, or for programs."""
 
-import json
-from collections.abc import Iterator, Sequence
-from typing import Any
-
-import msgspec
+from collections.abc import Iterator
 
 from middlemark.document.document import Document
-from middlemark.document.numbers import ABSENT, exact, part, share, us, whole
+from middlemark.document.numbers import ABSENT, part, share, us, whole
 from middlemark.model.cell import Cell
 from middlemark.model.units import format_percent, format_size
-from middlemark.show.compare import json_rows
-from middlemark.show.json import run_document
 from middlemark.show.lines import aligned, hanging
 from middlemark.show.table import heading
 from middlemark.stats.quantiles import QUANTILES, samples_needed
@@ -19,7 +13,6 @@ from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject, V
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import plain, subject
 
-SCHEMA = 1
 FEWEST = 6
 """Trials of which a verdict can come."""
 
@@ -35,74 +28,6 @@ _SAME = (
     "cannot tell",
 )
 _PLANTED = ("A against A with a delay", "planted", "it was", "measured", "found", "equivalent", "cannot tell", "faster")
-
-
-def render_json(test: SelfTest, document: Document) -> str:
-    """Return one object; parts are of one (0.1 is a tenth), times in ns, what was not measured is null."""
-    found = {
-        "schema": SCHEMA,
-        "run": run_document(document),
-        "trials": test.rounds,
-        "margin": MARGIN,
-        "false_verdicts": {
-            "false": test.false,
-            "together": test.false_together,
-            "comparisons": test.of,
-            "rate": test.rate,
-            "allowed": ALLOWED,
-            "at_most": test.at_most,
-            "worth": test.worth,
-            "chance": test.chance,
-            "holds": test.holds,
-        },
-        "settings": [_setting(test, each) for each in _settings(test)],
-        "comparisons": json_rows(test.comparisons),
-    }
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
-
-
-def _settings(test: SelfTest) -> Sequence[Subject]:
-    return list({each.setting.cell: each.setting for each in test.same}.values())
-
-
-def _setting(test: SelfTest, setting: Subject) -> dict[str, Any]:
-    smallest = test.smallest_found(setting)
-    return {
-        "adapter": setting.cell.adapter,
-        "transport": setting.cell.transport,
-        "size": setting.cell.size,
-        "receive": setting.cell.receive,
-        "pilot_p50_ns": exact(setting.pilot_ns),
-        "same": [
-            {
-                "metric": each.metric,
-                "median_ns": exact(each.typical),
-                "scatter": each.scatter,
-                **_counts(each.tally),
-                "together": each.together,
-            }
-            for each in test.same
-            if each.setting == setting
-        ],
-        "planted": [
-            {
-                "label": each.planted.label,
-                "part": each.planted.part,
-                "delay_ns": exact(each.planted.delay_ns),
-                "part_in_run": each.part,
-                "measured": each.measured,
-                **_counts(each.tally),
-                "found": each.is_found,
-            }
-            for each in test.power
-            if each.setting == setting
-        ],
-        "smallest_found": None if smallest is None else smallest.part,
-    }
-
-
-def _counts(tally: VerdictCounts) -> dict[str, Any]:
-    return {"comparisons": tally.comparisons, **msgspec.to_builtins(tally)}
 
 
 def render_table(test: SelfTest, document: Document, width: int) -> str:
@@ -182,7 +107,7 @@ def conclusions(test: SelfTest) -> Iterator[str]:
         return
     yield _false_verdicts(test)
     yield from _wrong(test)
-    for setting in _settings(test):
+    for setting in test.settings:
         if any(each.setting == setting and each.tally.comparisons for each in test.power):
             yield _hope(test, setting)
 

@@ -1,9 +1,8 @@
 """What came of a study's claims: the document's figure, ours, the verdict, and where it contradicts itself."""
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from rich.text import Text
 
@@ -19,7 +18,8 @@ from middlemark.stats.expectations import Verdict
 from middlemark.suite.study import Study
 from middlemark.verdicts.names import plain
 
-WORDS = {
+Word = Literal["reproduced", "contradicted", "cannot tell", "untestable"]
+WORDS: Mapping[Verdict, Word] = {
     Verdict.HOLDS: "reproduced",
     Verdict.DOES_NOT_HOLD: "contradicted",
     Verdict.CANNOT_TELL: "cannot tell",
@@ -37,21 +37,6 @@ def counted(expected: Sequence[Expected]) -> str:
 def render_text(study: Study, run: Run, expected: Sequence[Expected], view: View) -> str:
     """Return what people read: claim by claim, in the order of the study."""
     return printed(_lines(study, run, expected, view.width), view)
-
-
-def render_json(study: Study, run: Run, expected: Sequence[Expected]) -> str:
-    """Return what programs read."""
-    document = {
-        "study": study.name,
-        "title": study.title,
-        "document": study.document,
-        "measured_on": study.measured_on,
-        "conditions": study.conditions,
-        "here": study.here,
-        "run": str(run.folder),
-        "expectations": [_document(study, each) for each in expected],
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str:
@@ -85,17 +70,6 @@ def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str
 
 def _found(expected: Expected) -> str:
     return expected.why.removeprefix(f"{WORDS[expected.verdict]}, ")
-
-
-def _document(study: Study, of: Expected) -> dict[str, Any]:
-    names = ("id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why")
-    said = study.claim_of(of.id)
-    return {
-        **{name: getattr(of, name) for name in names},
-        "verdict": WORDS[of.verdict],
-        "figure": said.figure if said else None,
-        "contradicts": (said.contradicts or None) if said else None,
-    }
 
 
 def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> Iterator[Text]:

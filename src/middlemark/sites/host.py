@@ -207,7 +207,7 @@ class Host:
         worker = self._workers.get(adapter)
         if worker is None:
             raise WorkerFailedError(
-                "refused", f"{self._site} has no adapter {adapter}", "build it there: ./middlemark list adapters"
+                "refused", f"{self._site} has no adapter {adapter}", f"build it there: ./middlemark build {adapter}"
             )
         own = msgspec.structs.replace(OWN, name=self._site, interface=towards(peer))
         self._trial = _Trial(scope, Session(worker, scope, witness(), (own,), mark=f"{scope} {self._site}"))

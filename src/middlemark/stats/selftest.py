@@ -121,6 +121,11 @@ class SelfTest(msgspec.Struct, frozen=True):
     """As many independent comparisons would scatter as those of A with itself do; None: nothing was compared."""
 
     @property
+    def settings(self) -> tuple[Subject, ...]:
+        """Return what was compared with itself, each once."""
+        return tuple({each.setting.cell: each.setting for each in self.same}.values())
+
+    @property
     def false(self) -> int:
         """Return how many comparisons of A with itself were called different, each judged alone."""
         return sum(each.tally.different for each in self.same)

@@ -18,6 +18,10 @@ from middlemark.workers.ask import NoAnswerError, ask
 PREFIX = "middlemark-worker-"
 LEFT_OUT = "middlemark-left-out-"
 WITNESS = "middlemark-witness"
+BUILDER = "MIDDLEMARK_BUILDER"
+"""The variable that has the path of the set-up's script; ./middlemark sets it."""
+NOT_YET = "it is not built yet"
+"""How the reason begins of an adapter of this checkout that the build knows nothing of."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")
@@ -57,7 +61,10 @@ def executables() -> dict[str, str]:
 
 
 def left_out() -> dict[str, str]:
-    """Return adapter name → why it was not built and how to get it: the build notes it beside the workers."""
+    """Return adapter name → why it was not built and how to get it.
+
+    The build notes that beside the workers. An adapter of this checkout without a note was not built yet.
+    """
     here = executables()
     found: dict[str, str] = {}
     for place in _places():
@@ -67,7 +74,18 @@ def left_out() -> dict[str, str]:
                 continue
             with contextlib.suppress(OSError):
                 found[name] = path.read_text(encoding="utf-8", errors="replace").strip()
+    for name in checkout_adapters():
+        if name not in here and name not in found:
+            found[name] = f"{NOT_YET}; `./middlemark build {name}` builds it"
     return found
+
+
+def checkout_adapters() -> list[str]:
+    """Return the adapters of this checkout, by name; none where ./middlemark was not used."""
+    builder = os.environ.get(BUILDER)
+    if not builder:
+        return []
+    return sorted(each.parent.name for each in (Path(builder).parents[2] / "adapters").glob("*/CMakeLists.txt"))
 
 
 def witness() -> str | None:

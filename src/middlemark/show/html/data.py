@@ -31,7 +31,8 @@ from middlemark.document.table import Table
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.show.html.workloads import graphs
-from middlemark.show.json import expectations_document, readable
+from middlemark.show.json import expectations_document
+from middlemark.show.json.output import readable
 from middlemark.stats.floors import by_rate
 from middlemark.stats.metrics import COMPANION, METRICS
 from middlemark.stats.result import CurveStep, Noise

@@ -1,0 +1,77 @@
+# What changed since the workers were built: for the message, and for what ninja cannot see.
+
+# what_changed STAGE…: sets `changed`, the reasons why these stages of workers are stale.
+what_changed() {
+  changed=()
+  if [[ ! -f build/build.ninja ]]; then return; fi
+  changed_environment
+  changed_versions
+  changed_sources "$@"
+}
+
+# That of the shell: the build folder is configured for what configured.txt names.
+changed_environment() {
+  local name was now both
+  for name in root "${environment[@]}"; do
+    was=$(sed -n "s/^$name=//p" "$setup_state/configured.txt" 2>/dev/null) || return 0
+    if [[ $name == root ]]; then now=$root; else now=${!name:-}; fi
+    if [[ $was == "$now" ]]; then continue; fi
+    case $name in
+      root) changed+=("the checkout was moved from $was") ;;
+      AMENT_PREFIX_PATH)
+        both=$(comm -12 <(tr : '\n' <<<"$was" | sort -u) <(tr : '\n' <<<"$now" | sort -u))
+        was=$(tr : '\n' <<<"$was" | grep -vxF "$both" | paste -sd ' ') || true
+        now=$(tr : '\n' <<<"$now" | grep -vxF "$both" | paste -sd ' ') || true
+        if [[ -n ${now// /} ]]; then changed+=("a ROS 2 was sourced: $now"); fi
+        if [[ -n ${was// /} ]]; then changed+=("a ROS 2 is no longer sourced: $was"); fi
+        ;;
+      *) changed+=("$name was '$was' and is '$now'") ;;
+    esac
+  done
+}
+
+# That of packages and of the compiler, since built-with.txt was written.
+changed_versions() {
+  if [[ ! -f $setup_state/built-with.txt || ! -f $setup_state/installed.txt ]]; then return; fi
+  mapfile -t -O "${#changed[@]}" changed < <(awk '
+    function named(line) { sub(/^[^ ]* /, "", line); return line }
+    FILENAME == ARGV[1] { was[$1] = named($0); next }
+    { here[$1]; if (!($1 in was)) print $1 " " named($0) " was installed"; else if (was[$1] != named($0)) print $1 " " was[$1] " -> " named($0) }
+    END { for (name in was) if (!(name in here)) print name " was removed" }' "$setup_state/built-with.txt" "$setup_state/installed.txt")
+}
+
+# That of the sources, since the oldest stamp of these stages.
+changed_sources() {
+  local stage oldest='' folder files=()
+  for stage in "$@"; do
+    stage=$setup_state/$stage
+    if [[ -f $stage && ( -z $oldest || $stage -ot $oldest ) ]]; then oldest=$stage; fi
+  done
+  if [[ -z $oldest ]]; then return; fi
+  mapfile -t files < <(find core probe adapters cmake CMakeLists.txt -type f -cnewer "$oldest" 2>/dev/null)
+  case ${#files[@]} in
+    0)
+      folder=$(find core probe adapters cmake -type d -cnewer "$oldest" -print -quit 2>/dev/null)
+      if [[ -n $folder ]]; then changed+=("a file of $folder was removed"); fi
+      ;;
+    1) changed+=("${files[0]}") ;;
+    2) changed+=("${files[0]} and 1 more file") ;;
+    *) changed+=("${files[0]} and $((${#files[@]} - 1)) more files") ;;
+  esac
+}
+
+# Removes what was compiled with other versions. Ninja would keep it: the headers of a new package are older than the objects that were
+# made of the old one.
+forget_other_versions() {
+  local name file
+  if [[ -f $setup_state/built-with.txt ]]; then
+    while read -r name; do
+      if [[ $name == compiler ]]; then rm -rf build/CMakeFiles; fi
+      if ! grep -qsxF "$name" adapters/*/packages.txt; then
+        find build/core build/probe build/adapters build/bench \( -name '*.[oa]' -o -name '*.gch' \) -delete 2>/dev/null || true
+      fi
+      while read -r file; do rm -rf "build/${file%/packages.txt}"; done < <(grep -lsxF "$name" adapters/*/packages.txt)
+    done < <(sort "$setup_state/built-with.txt" | comm -3 - <(sort "$setup_state/installed.txt") | awk '{ print $1 }' | sort -u)
+  fi
+  if [[ -f $setup_state/installed.txt ]]; then cp "$setup_state/installed.txt" "$setup_state/built-with.txt"; fi
+}

@@ -1,0 +1,21 @@
+"""The result for programs: one JSON document, schema 1. A figure that was not measured is null.
+
+Each output is a struct, of which ``scripts/schema`` makes the JSON Schema in docs/schema/.
+"""
+
+from typing import Any
+
+from middlemark.document.document import Document
+from middlemark.show import View
+from middlemark.show.json.output import builtins, printed
+from middlemark.show.json.run import expectations_output, result_output
+
+
+def render(document: Document, _view: View) -> str:
+    """Return the document, indented by two, keys always in the same order, ending in a newline."""
+    return printed(result_output(document))
+
+
+def expectations_document(document: Document) -> Any:
+    """Return what was expected and what came of it, those that do not hold first."""
+    return builtins(expectations_output(document.expectations))

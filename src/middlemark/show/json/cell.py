@@ -1,0 +1,280 @@
+"""One cell of a run for programs: what was measured, its levels, its figures."""
+
+from functools import reduce
+from operator import or_
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from middlemark.document.numbers import exact
+from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.factors import Factor
+from middlemark.model.link import Link, parse_link
+from middlemark.model.outcome import Failure, ProtectionProof, RunWarning, Second, TrialCounts
+from middlemark.model.protocol import Pattern
+from middlemark.model.times import Summary, Times
+from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of
+from middlemark.stats.metrics import METRICS
+from middlemark.stats.result import (
+    Best,
+    CellResources,
+    CellResult,
+    CurveStep,
+    Delivery,
+    Noise,
+    Part,
+    Sustainable,
+    WorkloadResult,
+)
+
+_NAMED = ("adapter", "pattern", "size", "transport")
+FURTHER = tuple(each for name, each in FACTORS.items() if not each.later and name not in _NAMED)
+"""The factors that follow those four, and those that follow everything else that is asked for."""
+LATER = tuple(each for each in FACTORS.values() if each.later)
+_LEVELS = get_type_hints(Cell)
+
+
+def written(cell: Cell, factor: Factor) -> object:
+    """Return the level as the command line takes it, a list of processors; null is kept for figures that are absent."""
+    level = getattr(cell, factor.field)
+    return factor.none if level is None else list(level) if isinstance(level, tuple) else level
+
+
+class Metric(Output, frozen=True, kw_only=True):
+    """One metric of a cell."""
+
+    unit: str
+    median: Number | None
+    """Over the trials that have it."""
+    trials: tuple[Number | None, ...]
+    """The figure of each measured trial, in their order."""
+
+
+class LinkText(Output, frozen=True, kw_only=True):
+    """How the link was written."""
+
+    text: str
+    """As ``--link`` takes it."""
+
+
+class LinkKind(Output, frozen=True, kw_only=True):
+    """How the link was made."""
+
+    how: str | None
+    """How the link was emulated."""
+
+
+class Imported(Output, frozen=True, kw_only=True):
+    """Which other tool measured a cell, and in which logs it says so."""
+
+    tool: str
+    files: tuple[str, ...]
+
+
+LinkOutput = composed(
+    "Link",
+    "The emulated link between the sites of the roles.",
+    (LinkText, Link, LinkKind),
+    fields_of(LinkText),
+    fields_of(Link),
+    fields_of(LinkKind),
+)
+
+
+class Subject(Output, frozen=True, kw_only=True):
+    """What was measured. Of an imported cell, null is also what its log does not tell."""
+
+    name: str
+    """The suite, and its sweep where that has a name."""
+    label: str | UnsetType = UNSET
+    """Tells cells apart that are otherwise one; absent where the levels say enough."""
+    adapter: str
+    version: str | None
+    pattern: Pattern | None
+    size: int | None
+    """Bytes of a message, with the header of 16 bytes."""
+    transport: str | None
+    """The transport that was asked for."""
+    carried_by: str | None
+    """What carried the messages, by the kernel's counts: shared-memory, udp, tcp, unix-socket, message-queue or
+    process-memory; null where the counts do not say."""
+    protected_by: str | None
+    protection_proof: ProtectionProof | None
+
+
+class Figures(Output, frozen=True, kw_only=True):
+    """What the trials came to."""
+
+    trials: int
+    """Those that were measured."""
+    failed_trials: int
+    samples: int | None
+    sent: int | None
+    received: int | None
+    lost: int | None
+    late: int | None
+    duplicated: int | None
+    reordered: int | None
+    damaged: int | None
+    publish_failed: int | None
+    round_trip_ns: Summary | None
+    first_reply_ns: Summary | None
+    write_ns: Summary | None
+    take_ns: Summary | None
+    loan_ns: Summary | None
+    fill_ns: Summary | None
+    check_ns: Summary | None
+    discovery_ns: Number | None
+    handshake_ns: Number | None
+    trial_values: tuple[Number, ...]
+    metrics: dict[str, Metric]
+    """Every metric that the cell has, by name."""
+    interval: tuple[Number, Number] | None
+    breakdown: tuple[Part, ...] | None
+    breakdown_absent: str | None
+    coding_absent: str | None
+    times_floor: float | None
+    floor: str | None
+    best: Best | None
+    native_request_reply: bool | None
+    """Whether the middleware's own request-reply was used; null: the pattern is another."""
+    offered_hz: Number | None
+    sent_hz: Number | None
+    rate_hz: Number | None
+    rate_total_hz: Number | None
+    bytes_per_s: Number | None
+    loss: float | None
+    """``lost / (received + lost)``; null where nothing was expected."""
+    one_way_ns: Summary | None
+    one_way_from_sent_ns: Summary | None
+    one_way_absent: str | None
+    clock_uncertainty_ns: Number | None
+    one_way_from_sent_absent: str | None
+    in_histogram: int
+    round_trip_from_intended_ns: Summary | None
+    blocked_ns: Number | None
+    blocked_share: float | None
+    link_share: float | None
+    scheduled: int | None
+    late_sends: int | None
+    """Sent more than one period of the schedule after their intended instant."""
+    unsent: int | None
+    """Scheduled instants for which nothing was sent before the measuring ended."""
+    timed_out: int | None
+    per_subscriber: tuple[Delivery, ...]
+    """What arrived at each subscriber of a stream."""
+    resources: CellResources | None
+    """What a trial cost while it measured; null where nothing was read."""
+    series_trial: int | None
+    series: tuple[Second, ...]
+    steps: tuple[CurveStep, ...]
+    knee_hz: Number | None
+    """The offered load of a curve beyond which latency or loss rises."""
+    sustainable: Sustainable | None
+    """Null: the rate was not searched for, or none held."""
+    noise: Noise | None
+    workload: WorkloadResult | None
+    warnings: tuple[RunWarning, ...]
+    failed: Failure | None
+    imported: Imported | None
+
+
+_ROUNDED = frozenset(name for name, hint in get_type_hints(Figures).items() if hint == Number | None)
+
+
+def _levels(*factors: Factor) -> Fields:
+    """Return a field for each factor: its level as the command line takes it, null only where nobody knows it."""
+    for each in factors:
+        hint = _LEVELS[each.field]
+        kinds = [kind for kind in get_args(hint) if kind is not NoneType] if isinstance(hint, UnionType) else [hint]
+        if each.none is not None and str not in kinds:
+            kinds.append(Literal[each.none])
+        yield each.field, Annotated[reduce(or_, [*kinds, None]), Meta(description=each.help)]
+
+
+CellOutput = composed(
+    "Cell",
+    "One configuration and what its trials came to.",
+    (Subject, Figures, CellResult, Times, TrialCounts),
+    fields_of(Subject),
+    _levels(*FURTHER),
+    [
+        ("link", Annotated[LinkOutput | None, Meta(description="Null: there was none.")]),
+        ("native", Annotated[dict[str, str] | None, Meta(description="The middleware's own settings.")]),
+    ],
+    _levels(*LATER),
+    fields_of(Figures),
+)
+
+
+def cell_document(result: CellResult) -> dict[str, Any]:
+    """Return one cell as JSON has it."""
+    found: dict[str, Any] = builtins(cell_output(result))
+    return found
+
+
+def cell_output(result: CellResult) -> Output:
+    """Return one cell. Of an imported one, null is also what its log does not tell."""
+    cell, counts = result.cell, result.counts
+    expected = counts.received + counts.lost
+    same = (name for name in Figures.__struct_fields__ if hasattr(result, name))
+    found: dict[str, Any] = {name: _figure(name, getattr(result, name)) for name in same}
+    found |= msgspec.structs.asdict(counts)
+    found |= {factor.field: written(cell, factor) for factor in FACTORS.values()}
+    found |= {
+        "name": result.name,
+        "label": UNSET if cell.label is None else cell.label,
+        "version": result.version,
+        "carried_by": result.carried_by,
+        "protected_by": result.protected_by,
+        "protection_proof": result.proof,
+        "link": _link(result),
+        "native": dict(cell.native),
+        "trial_values": tuple(map(exact, result.trial_values)),
+        "metrics": {name: _metric(result, name) for name in result.metrics},
+        "interval": result.interval and tuple(map(exact, result.interval)),
+        "breakdown": None if result.breakdown is None else tuple(map(_part, result.breakdown)),
+        "best": _best(result.best),
+        "loss": counts.lost / expected if expected else None,
+        "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
+        "imported": result.imported and Imported(tool=result.imported.tool, files=result.imported.files),
+    }
+    return CellOutput(**found | _not_known(result))
+
+
+def _figure(name: str, figure: Any) -> Any:
+    """Return a figure with the digits that its declaration asks for."""
+    if isinstance(figure, Summary):
+        return Summary(**{key: exact(each) for key, each in msgspec.structs.asdict(figure).items()})
+    return exact(figure) if name in _ROUNDED else figure
+
+
+def _not_known(result: CellResult) -> dict[str, None]:
+    """Return the fields of which an imported cell knows nothing: they are null."""
+    if result.imported is None:
+        return {}
+    uncounted = result.imported.not_counted
+    samples = [] if result.samples else ["samples"]
+    return dict.fromkeys((*result.cell.unknown, *samples, *uncounted, *(["loss"] if "lost" in uncounted else [])))
+
+
+def _link(result: CellResult) -> Output | None:
+    if result.cell.link is None:
+        return None
+    link = msgspec.structs.asdict(parse_link(result.cell.link))
+    return LinkOutput(text=result.cell.link, **link, how=result.link_how)
+
+
+def _metric(result: CellResult, name: str) -> Metric:
+    trials = tuple(exact(each) for each in result.metrics[name])
+    return Metric(unit=METRICS[name].unit, median=exact(result.median(name)), trials=trials)
+
+
+def _best(best: Best | None) -> Best | None:
+    return best and msgspec.structs.replace(best, p50_ns=exact(best.p50_ns), rate_hz=exact(best.rate_hz))
+
+
+def _part(part: Part) -> Part:
+    return msgspec.structs.replace(part, ns=exact(part.ns))

@@ -1,0 +1,234 @@
+"""Comparisons for programs: of ``compare``, and of ``selftest``, which compares a setting with itself."""
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from middlemark.document.document import Document
+from middlemark.document.numbers import exact
+from middlemark.show.json.output import Number, Output, printed
+from middlemark.show.json.run import RunOutput, run_output
+from middlemark.stats.comparisons import AgainstFloor, Comparison, against_floors
+from middlemark.stats.metrics import METRICS
+from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject
+from middlemark.stats.verdict import MARGIN
+from middlemark.verdicts.names import telling, what
+
+SCHEMA = 1
+
+
+class ComparisonOutput(Output, frozen=True, kw_only=True):
+    """B beside A by one metric. Shifts are parts: 0.1 is a tenth more than A has."""
+
+    what: str
+    """What both have in common."""
+    a: str
+    b: str
+    metric: str
+    unit: str
+    a_median: float
+    b_median: float
+    shift: float
+    low: float | None
+    """Of the interval, as is ``high``; null: too few pairs."""
+    high: float | None
+    p: float
+    p_family: float
+    pairs: int
+    verdict: str
+    """In the metric's own words: faster, slower, less, more, equivalent, cannot tell; or ``eliminated``: B was, from
+    the race that A stayed in, by the rule of the race; or ``A eliminated``."""
+    trials_needed: int | None
+    marks: tuple[str, ...]
+    """Why the two may not be comparable."""
+    a_floor: AgainstFloor | None
+    """The raw transport that A is compared with, and how many times that A is; null: there is none."""
+    b_floor: AgainstFloor | None
+
+
+class CompareOutput(Output, frozen=True, kw_only=True):
+    """What was compared."""
+
+    schema: int = SCHEMA
+    margin: float
+    """What is smaller does not matter: 0.05 is 5 %."""
+    edge: str | None
+    """Of workloads the edge whose figures these are; null: those of the whole."""
+    comparisons: tuple[ComparisonOutput, ...]
+
+
+def render_compare(comparisons: Sequence[Comparison], margin: float, edge: str | None = None) -> str:
+    """Return what ``compare`` prints."""
+    return printed(CompareOutput(margin=margin, edge=edge, comparisons=comparisons_output(comparisons)), indent=1)
+
+
+def comparisons_output(comparisons: Sequence[Comparison]) -> tuple[ComparisonOutput, ...]:
+    """Return each comparison."""
+    told = telling(each.pairing for each in comparisons)
+    return tuple(_comparison(each, told) for each in comparisons)
+
+
+def _comparison(each: Comparison, told: Collection[str]) -> ComparisonOutput:
+    a_floor, b_floor = against_floors(each)
+    return ComparisonOutput(
+        what=what(each.pairing, told),
+        a=each.pairing.names[0],
+        b=each.pairing.names[1],
+        metric=each.metric,
+        unit=METRICS[each.metric].unit,
+        a_median=each.medians[0],
+        b_median=each.medians[1],
+        shift=each.judged.shift,
+        low=each.judged.low,
+        high=each.judged.high,
+        p=each.judged.p,
+        p_family=each.judged.p_family,
+        pairs=each.judged.pairs,
+        verdict=each.word,
+        trials_needed=each.judged.trials_needed,
+        marks=tuple(each.pairing.marks),
+        a_floor=a_floor,
+        b_floor=b_floor,
+    )
+
+
+class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}):
+    """How often a setting was called different from itself."""
+
+    wrong: int
+    """Each comparison judged alone."""
+    together: int
+    """All of a setting and metric judged together, as ``compare`` does."""
+    comparisons: int
+    rate: float | None
+    allowed: float
+    at_most: float | None
+    """The upper 95 % limit of the rate."""
+    worth: int | None
+    """As many independent comparisons would scatter as these do."""
+    chance: float
+    """How likely so many false verdicts or more are at the highest rate that is allowed."""
+    holds: bool
+
+
+class SameOutput(Output, frozen=True, kw_only=True):
+    """A setting compared with itself by one metric."""
+
+    metric: str
+    median_ns: Number | None
+    scatter: float | None
+    """Half the span of the middle 68 % of its trials, as a part of the median."""
+    comparisons: int
+    faster: int
+    slower: int
+    equivalent: int
+    cannot_tell: int
+    trials_needed: int | None
+    together: int
+
+
+class PlantedOutput(Output, frozen=True, kw_only=True):
+    """A setting compared with itself and a delay, by p50."""
+
+    label: str
+    part: float
+    """The delay as a part of the p50 in the pilot."""
+    delay_ns: Number
+    part_in_run: float | None
+    """The same of the p50 in the run itself."""
+    measured: float | None
+    """By what part it was slower."""
+    comparisons: int
+    faster: int
+    slower: int
+    equivalent: int
+    cannot_tell: int
+    trials_needed: int | None
+    found: bool
+
+
+class SettingOutput(Output, frozen=True, kw_only=True):
+    """What the selftest measured of one adapter."""
+
+    adapter: str
+    transport: str
+    size: int
+    receive: str
+    pilot_p50_ns: Number
+    same: tuple[SameOutput, ...]
+    planted: tuple[PlantedOutput, ...]
+    smallest_found: float | None
+    """The smallest delay that was found, as a part of the p50."""
+
+
+class SelfTestOutput(Output, frozen=True, kw_only=True):
+    """How often a verdict is false on this machine, and which differences are found."""
+
+    schema: int = SCHEMA
+    run: RunOutput
+    trials: int
+    margin: float
+    false_verdicts: FalseVerdicts
+    settings: tuple[SettingOutput, ...]
+    comparisons: tuple[ComparisonOutput, ...]
+
+
+def render_selftest(test: SelfTest, document: Document) -> str:
+    """Return one object; parts are of one (0.1 is a tenth), times in ns, what was not measured is null."""
+    output = SelfTestOutput(
+        run=run_output(document),
+        trials=test.rounds,
+        margin=MARGIN,
+        false_verdicts=FalseVerdicts(
+            wrong=test.false,
+            together=test.false_together,
+            comparisons=test.of,
+            rate=test.rate,
+            allowed=ALLOWED,
+            at_most=test.at_most,
+            worth=test.worth,
+            chance=test.chance,
+            holds=test.holds,
+        ),
+        settings=tuple(_setting(test, each) for each in test.settings),
+        comparisons=comparisons_output(test.comparisons),
+    )
+    return printed(output, indent=1)
+
+
+def _setting(test: SelfTest, setting: Subject) -> SettingOutput:
+    smallest = test.smallest_found(setting)
+    return SettingOutput(
+        adapter=setting.cell.adapter,
+        transport=setting.cell.transport,
+        size=setting.cell.size,
+        receive=setting.cell.receive,
+        pilot_p50_ns=exact(setting.pilot_ns) or 0,
+        same=tuple(_same(each) for each in test.same if each.setting == setting),
+        planted=tuple(_planted(each) for each in test.power if each.setting == setting),
+        smallest_found=None if smallest is None else smallest.part,
+    )
+
+
+def _same(of: Same) -> SameOutput:
+    return SameOutput(
+        metric=of.metric,
+        median_ns=exact(of.typical),
+        scatter=of.scatter,
+        comparisons=of.tally.comparisons,
+        together=of.together,
+        **msgspec.structs.asdict(of.tally),
+    )
+
+
+def _planted(of: Power) -> PlantedOutput:
+    return PlantedOutput(
+        label=of.planted.label,
+        part=of.planted.part,
+        delay_ns=exact(of.planted.delay_ns) or 0,
+        part_in_run=of.part,
+        measured=of.measured,
+        comparisons=of.tally.comparisons,
+        found=of.is_found,
+        **msgspec.structs.asdict(of.tally),
+    )

@@ -1,0 +1,91 @@
+"""What ``doctor`` and ``diagnose`` say of a machine, for programs."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from middlemark.show.json.output import Output, composed, fields_of, printed
+from middlemark.system.check import Change, Finding
+from middlemark.system.tried import Tried
+
+SCHEMA = 1
+
+Probes = composed(
+    "Probes",
+    "Figures of a few seconds: what the machine did when it was tried. Empty with --no-probes.",
+    (Tried,),
+    [(name, kind | UnsetType, UNSET) for name, kind, *_ in fields_of(Tried)],
+)
+
+
+class DoctorOutput(Output, frozen=True, kw_only=True):
+    """What of the machine will hold a middleware back."""
+
+    schema: int = SCHEMA
+    checks: int
+    """How many were made."""
+    findings: tuple[Finding, ...]
+    """The worst first."""
+    probes: Probes  # type: ignore[valid-type]
+
+
+def render_doctor(found: Sequence[Finding], checks: int, tried: Tried | None) -> str:
+    """Return the findings, and what trying the machine came to: {} where that was not asked for."""
+    probes = Probes() if tried is None else Probes(**msgspec.structs.asdict(tried))
+    return printed(DoctorOutput(checks=checks, findings=tuple(found), probes=probes))
+
+
+class LimitedRow(Output, frozen=True, kw_only=True):
+    """A row that met a limit."""
+
+    row: str
+    symptom: str
+    seen: str
+    """The evidence."""
+
+
+class LimitOutput(Output, frozen=True, kw_only=True):
+    """A limit, the rows that met it, and what would lift it: empty texts where no setting of this machine does."""
+
+    check: str
+    sentence: str
+    rows: tuple[LimitedRow, ...]
+    setting: str
+    before: str
+    after: str
+    command: str
+    advice: str
+    """What lifts it, where that is no setting of the machine."""
+
+
+class DiagnoseOutput(Output, frozen=True, kw_only=True):
+    """Which limits the rows of a run met."""
+
+    schema: int = SCHEMA
+    run: str
+    limits: tuple[LimitOutput, ...]
+
+
+class LiftOutput(Output, frozen=True, kw_only=True):
+    """One way to lift a limit: a setting of the machine or of the middleware's own, before and after."""
+
+    name: str
+    before: str
+    after: str
+    command: str
+    """What a person would type."""
+    keep: str
+    """How it stays so."""
+    change: Change | None
+    """Null: it is the middleware's own."""
+
+
+class TriedLimitOutput(Output, frozen=True, kw_only=True):
+    """A limit that was lifted for some trials: the rows before and after."""
+
+    schema: int = SCHEMA
+    check: str
+    lift: LiftOutput
+    verdicts: tuple[str, ...]
+    run: str

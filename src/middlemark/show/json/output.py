@@ -1,0 +1,65 @@
+"""How an output for programs is declared and written: a struct, from which scripts/schema makes its JSON Schema too."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_type_hints
+
+import msgspec
+
+Number = int | float
+"""A figure as ``exact`` writes it: whole where it is whole."""
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command prints with ``--format json``. A figure that was not measured is null."""
+
+
+def printed(output: msgspec.Struct, indent: int = 2) -> str:
+    """Return the output as indented JSON, keys in the order of their declaration, ending in a newline."""
+    return _indented(builtins(output), indent)
+
+
+def _indented(document: Any, indent: int) -> str:
+    return msgspec.json.format(msgspec.json.encode(document), indent=indent).decode() + "\n"
+
+
+def builtins(value: object) -> Any:
+    """Return structs as the dictionaries that JSON has, with text that is not Unicode made readable."""
+    return readable(msgspec.to_builtins(value))
+
+
+def readable(value: object) -> object:
+    """Return the value with text that is no Unicode (a path, a crashed program's last words) made so, visibly."""
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {readable(key): readable(each) for key, each in value.items()}
+        case list() | tuple():
+            return [readable(each) for each in value]
+        case _:
+            return value
+
+
+Fields = Iterable[tuple[str, Any] | tuple[str, Any, Any]]
+
+PARTS: dict[str, tuple[type, ...]] = {}
+"""By the name of a composed struct: the structs whose docstrings describe its fields."""
+
+
+def fields_of(struct: type[msgspec.Struct], types: Mapping[str, Any] | None = None) -> Fields:
+    """Return the fields of a struct for :func:`composed`; ``types`` replaces the types of some."""
+    hints = get_type_hints(struct, include_extras=True) | dict(types or {})
+    for field in msgspec.structs.fields(struct):
+        default = () if field.default is msgspec.NODEFAULT else (field.default,)
+        yield (field.name, hints[field.name], *default)
+
+
+def composed(name: str, says: str, described_by: Iterable[type], *parts: Fields) -> type[Output]:
+    """Return a struct with the fields of all parts in their order, and this docstring."""
+    PARTS[name] = tuple(described_by)
+    fields = [field for part in parts for field in part]
+    struct = msgspec.defstruct(
+        name, fields, bases=(Output,), namespace={"__doc__": says}, module=__name__, frozen=True, kw_only=True
+    )
+    assert issubclass(struct, Output)
+    return struct

@@ -1,0 +1,207 @@
+"""The answer of ``which`` for programs."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from middlemark.document.numbers import exact
+from middlemark.document.which import p99_absent
+from middlemark.model.cell import FACTORS, OF_WORKLOAD, Cell
+from middlemark.model.protocol import Reception, Reliability
+from middlemark.model.run import NotTried
+from middlemark.show.json.cell import written
+from middlemark.show.json.output import Number, Output, printed
+from middlemark.stats.candidates import Elimination
+from middlemark.verdicts.experiments import JudgedRow, Standing
+from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
+
+SCHEMA = 1
+
+
+class Question(Output, frozen=True, kw_only=True):
+    """What was asked: messages of a size at a rate, or a workload."""
+
+    size: int | None
+    rate_hz: Number | None
+    workload: str | None
+    scale: float | None
+    copies: int | None
+    processes: int
+    subscribers: int | None
+    deadline_ns: Number | None
+    loss: float | None
+    """The share of messages that may be lost."""
+    cpu: float | None
+    """Processors that all workers of a trial may use together."""
+    budget_s: Number
+
+
+class Settings(Output, frozen=True, kw_only=True):
+    """What one configures. Of a workload its topics say reliability and depth."""
+
+    receive: Reception
+    reliability: Reliability | UnsetType = UNSET
+    depth: int | Literal["all"] | UnsetType = UNSET
+    loan: bool
+    native: dict[str, str]
+    """The middleware's own settings."""
+
+
+class Edge(Output, frozen=True, kw_only=True, rename={"source": "from"}):
+    """Of a workload, the edge that takes the greatest part of its deadline."""
+
+    name: str
+    source: str
+    to: str
+    deadline_ns: Number
+    share: Number | None
+    holds: bool | None
+
+
+class Answer(Output, frozen=True, kw_only=True):
+    """One candidate that is the best, ties with the best, or may be the best."""
+
+    adapter: str
+    transport: str
+    settings: Settings
+    p50_ns: Number | None
+    p90_ns: Number | None
+    p99_ns: Number | None
+    p99_absent: str | None
+    """Why there is no p99."""
+    times_machine: Number | None
+    """How many times its baseline it takes: the fastest raw transport that copies, or hands over, as it does."""
+    interval: tuple[Number, Number] | None
+    """Of the p50, 95 %."""
+    worst_edge: Edge | None
+
+
+class CandidateOutput(Output, frozen=True, kw_only=True):
+    """One that raced."""
+
+    adapter: str
+    transport: str
+    loan: bool
+    standing: Standing
+    p50_ns: Number | None
+    times_machine: Number | None
+    """How many times its baseline it takes."""
+    rounds: int
+    left: Elimination | None
+    """Why it was eliminated; null: it was not."""
+    worst_share: Number | None
+    """The greatest share of its deadline that an edge takes."""
+    first_failing: str | None
+
+
+class WhichOutput(Output, frozen=True, kw_only=True):
+    """Which middleware is best for what was asked."""
+
+    schema: int = SCHEMA
+    question: Question
+    verdict: Literal["best", "tie", "undecided", "none holds"]
+    sure: bool
+    """Whether there is a verdict, and no figure in it is doubtful."""
+    answer: tuple[Answer, ...]
+    """The first leads."""
+    candidates: tuple[CandidateOutput, ...]
+    """By what the race is decided by."""
+    not_tried: tuple[NotTried, ...]
+    trials: int
+    seconds: Number
+    equal_allocation_trials: int
+    """What as many rounds of every candidate would have been."""
+    machine: tuple[str, ...]
+    """What to do about the machine's disturbances."""
+    next: str | None
+    """The command for what is open."""
+
+
+def render_json(verdict: RaceVerdict, next_command: str | None, left_out: Sequence[NotTried] = ()) -> str:
+    """Return one object; times are in ns, what was not measured is null."""
+    output = WhichOutput(
+        question=_question(verdict),
+        verdict=verdict.verdict,
+        sure=verdict.experiment.sure,
+        answer=tuple(map(_answer, verdict.named)),
+        candidates=tuple(map(_candidate, verdict.candidates)),
+        not_tried=tuple(left_out),
+        trials=verdict.trials,
+        seconds=exact(verdict.seconds) or 0,
+        equal_allocation_trials=verdict.equal_trials,
+        machine=tuple(dict.fromkeys(each.advice for each in verdict.warnings if each.advice)),
+        next=next_command,
+    )
+    return printed(output)
+
+
+def _question(verdict: RaceVerdict) -> Question:
+    cell, wanted = verdict.experiment.rows[0].row.result.cell, verdict.race.wanted
+    graph = cell.workload
+    return Question(
+        size=cell.size if graph is None else None,
+        rate_hz=exact(float(cell.rate)) if graph is None else None,
+        workload=graph.name if graph else None,
+        scale=cell.scale if graph else None,
+        copies=cell.copies if graph else None,
+        processes=cell.processes,
+        subscribers=cell.subscribers if graph is None else None,
+        deadline_ns=None if wanted.deadline_s is None else exact(wanted.deadline_s * 1e9),
+        loss=wanted.max_loss,
+        cpu=wanted.max_cpu,
+        budget_s=exact(verdict.race.budget_s) or 0,
+    )
+
+
+def _candidate(each: JudgedRow) -> CandidateOutput:
+    cell, graph, latency = each.row.result.cell, each.row.result.workload, latency_in(each.row)
+    return CandidateOutput(
+        adapter=cell.adapter,
+        transport=cell.transport,
+        loan=cell.loan,
+        standing=each.standing,
+        p50_ns=exact(latency.p50 if latency else None),
+        times_machine=exact(each.ratio),
+        rounds=rounds_of(each),
+        left=elimination(each),
+        worst_share=exact(graph.worst_share) if graph else None,
+        first_failing=graph.first_failing if graph else None,
+    )
+
+
+def _answer(each: JudgedRow) -> Answer:
+    cell, interval, latency = each.row.result.cell, each.row.result.interval, latency_in(each.row)
+    return Answer(
+        adapter=cell.adapter,
+        transport=cell.transport,
+        settings=_settings(cell),
+        p50_ns=exact(latency.p50 if latency else None),
+        p90_ns=exact(latency.p90 if latency else None),
+        p99_ns=exact(latency.p99 if latency else None),
+        p99_absent=p99_absent(each.row),
+        times_machine=exact(each.ratio),
+        interval=None if interval is None or cell.workload else (exact(interval[0]) or 0, exact(interval[1]) or 0),
+        worst_edge=_edge(each),
+    )
+
+
+def _settings(cell: Cell) -> Settings:
+    """Return what one configures; of a workload its topics say the rest."""
+    asked = [FACTORS[name] for name in Settings.__struct_fields__ if name in FACTORS]
+    told = [each for each in asked if cell.workload is None or each.name not in OF_WORKLOAD]
+    return Settings(native=dict(cell.native), **{each.name: written(cell, each) for each in told})  # type: ignore[arg-type]
+
+
+def _edge(each: JudgedRow) -> Edge | None:
+    edge, graph = worst_edge_of(each.row), each.row.result.workload
+    if edge is None or graph is None:
+        return None
+    return Edge(
+        name=edge.name,
+        source=edge.source,
+        to=edge.to,
+        deadline_ns=exact((edge.deadline_s or 0.0) * 1e9) or 0,
+        share=exact(graph.worst_share),
+        holds=graph.holds,
+    )

@@ -1,0 +1,26 @@
+"""Outputs for programs, read by the schema that is published for them."""
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+SCHEMAS = Path(__file__).resolve().parents[1] / "docs" / "schema"
+
+
+def read_output(name: str, text: str) -> Any:
+    """Return the document that a command printed; it is as docs/schema/NAME.schema.json says."""
+    document = json.loads(text)
+    wrong = [f"{each.json_path}: {each.message[:300]}" for each in validator(name).iter_errors(document)]
+    assert not wrong, f"{name}: {wrong}"
+    return document
+
+
+@functools.cache
+def validator(name: str) -> Draft202012Validator:
+    """Return what knows the schema of that name."""
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
