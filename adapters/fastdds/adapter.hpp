@@ -49,6 +49,7 @@ class FastDds {
          .carrier = "process-memory",
          .processes = {1},
          .loan = {false, true},
+         .hands_over = {true},
          .varying_sizes = true},
         {.name = "udp", .carrier = "udp", .loan = {false, true}, .varying_sizes = true},
         {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}, .varying_sizes = true},
