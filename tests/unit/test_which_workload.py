@@ -24,7 +24,7 @@ from middlemark.verdicts.rows import MeasuredRun
 from outputs import read_output
 
 BROKEN = Failure("crashed", "it crashed", "")
-FIELD = {
+FIELD: dict[tuple[str, str], list[float | Failure]] = {
     ("shm", "shm"): [0.49, 0.49],
     ("udp", "udp"): [0.6, 0.6],
     ("lyra", "shm"): spread(0.98, trials=6),

@@ -16,7 +16,7 @@ _CANNOT, _EQUIVALENT = "~", "="
 _MOST_NAME = 24
 _TITLES = ("what", "metric", "A", "B", "B over A", "interval", "pairs", "verdict")
 _CARRIERS = ("A × same carrier", "B × same carrier")
-_SHIFT = (Column("B over A"), Column("interval"), Column("pairs"))
+_SHIFT = (Column("B over A"), Column("interval", 3), Column("pairs", 2))
 
 
 def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Table]:

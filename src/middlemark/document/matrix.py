@@ -31,7 +31,7 @@ _MARKS = {
 _OF_FEW = (Standing.TOO_FEW_TRIALS, Standing.UNDECIDED)
 """Standings that say nothing where no column has the trials for a verdict."""
 _DOUBTFUL = "!"
-_MEANS = {
+MEANS = {
     "✓": "significantly the fastest of its column",
     "=": "equivalent to the best",
     "~": "undecided against the best",
@@ -212,7 +212,7 @@ def _baselines(columns: Sequence[JudgedExperiment], rate: bool, width: int) -> I
 
 def _legend(shown: Sequence[JudgedRow], few: bool, absent: bool, based: bool) -> Iterator[str]:
     marks = {mark(each, few) for each in shown}
-    yield from (f"{each} {means}" for each, means in _MEANS.items() if each in marks)
+    yield from (f"{each} {means}" for each, means in MEANS.items() if each in marks)
     if any(each.standing is Standing.SLOWER for each in shown):
         yield "unmarked: significantly slower"
     elif few and len(shown) > 1:

@@ -132,7 +132,7 @@ def table_of(verdict: RaceVerdict) -> Table:
     last = (Column("× baseline"), Column("rounds", 2), Column("", left=True))
     columns: tuple[Column, ...]
     if graph:
-        columns = (Column(""), Column("of deadline"), Column("p99 µs"), Column("processors", 1), *last)
+        columns = (Column(""), Column("of deadline"), Column("p99 µs", 3), Column("processors", 1), *last)
     else:
         further = [Column(rare, 1)] if rare else []
         columns = (Column("p50 µs"), *further, *([Column("in time")] if within else []), *last)
