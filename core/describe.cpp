@@ -21,6 +21,7 @@ Json transport_json(const Transport& transport) {
           {"receive", transport.receive},
           {"reliability", transport.reliability},
           {"loan", transport.loan},
+          {"hands_over", transport.hands_over},
           {"max_bytes", transport.max_bytes},
           {"max_bytes_advice", transport.max_bytes_advice},
           {"max_depth", transport.max_depth ? Json(*transport.max_depth) : Json()},

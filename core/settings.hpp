@@ -67,6 +67,8 @@ struct Transport {
   std::vector<std::string> receive{"poll", "block", "listen"};
   std::vector<std::string> reliability{"reliable", "best-effort"};
   std::vector<bool> loan{false};                  ///< {false}, {true} or {false, true}
+  /// At which of those levels a receiver is given a pointer or the index of a chunk, and nothing copies the bytes; empty: it always copies.
+  std::vector<bool> hands_over{};
   std::size_t max_bytes = std::size_t{64} << 20;  ///< the largest message_bytes
   std::string max_bytes_advice{};                 ///< how to lift max_bytes; empty when it cannot be lifted
   std::optional<std::uint32_t> max_depth{};       ///< nullopt: no bound

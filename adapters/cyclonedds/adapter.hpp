@@ -51,6 +51,7 @@ class CycloneDds {
                                       .segments = {cyclonedds::data_segment()},
                                       .processes = cyclonedds::shared_memory_processes,
                                       .loan = {false, true},
+                                      .hands_over = {true},
                                       .max_depth = cyclonedds::iceoryx_most_depth,
                                       .keep_all = false,  // Cyclone DDS would fall back to UDP
                                       .companions = true},

@@ -38,6 +38,7 @@ class Iceoryx {
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
                             .loan = {true},  // there is no other way to send
+                            .hands_over = {true},
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
                             .companions = true,
                             .varying_sizes = true,
@@ -47,6 +48,7 @@ class Iceoryx {
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
                             .loan = {true},
+                            .hands_over = {true},
                             .max_bytes = iceoryx::own_pools().back().chunk_bytes,
                             .max_bytes_advice = "RouDi's own pools have no larger chunks; the transport shm has",
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,

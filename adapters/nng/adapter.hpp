@@ -4,6 +4,7 @@
 #include <nng/nng.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
@@ -22,10 +23,12 @@ class Nng {
 
   [[nodiscard]] static Description describe() {
     const auto transport = [](const char* name, const char* carrier, std::vector<int> processes) {
+      const bool within = std::string_view(carrier) == "process-memory";
       return Transport{.name = name,
                        .carrier = carrier,
                        .processes = std::move(processes),
                        .loan = {false, true},
+                       .hands_over = within ? std::vector{true} : std::vector<bool>{},
                        .max_depth = nng::deepest_queue,
                        .varying_sizes = true,
                        .services = true};

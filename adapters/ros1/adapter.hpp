@@ -38,6 +38,7 @@ class Ros1 {
     shared.services = false;               // roscpp's go by TCP
     shared.types = {MessageType::octets};  // nothing is serialized there
     shared.loan = {true};
+    shared.hands_over = {true};
     Transport nodelet = shared;
     nodelet.name = ros1::nodelet;
     nodelet.receive = {"listen"};

@@ -46,6 +46,7 @@ class SharedMemory {
                             .segments = {"middlemark.*"},
                             .receive = {"poll", "block"},
                             .loan = {false, true},
+                            .hands_over = {true},
                             .varying_sizes = true}},
             .residue = {"/dev/shm/middlemark.{scope}_*"},
             .native = kit::native_table<Options>()};

@@ -37,6 +37,7 @@ class ZeroMq {
                        .processes = std::move(processes),
                        .receive = {"poll", "block"},
                        .loan = {false, true},
+                       .hands_over = crosses ? std::vector<bool>{} : std::vector{true},
                        .varying_sizes = true,
                        .services = true,
                        .security = std::move(security),

@@ -39,6 +39,7 @@ Description elaborate() {
   one.receive = {"poll"};
   one.reliability = {"best-effort"};
   one.loan = {false, true};
+  one.hands_over = {true};
   one.max_bytes = (std::size_t{1} << 40) + 1;
   one.max_bytes_advice = "a larger segment";
   one.best_effort_carrier = "udp";
@@ -101,6 +102,7 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_EQ(json.at("receive").get<std::vector<std::string>>(), transport.receive);
   EXPECT_EQ(json.at("reliability").get<std::vector<std::string>>(), transport.reliability);
   EXPECT_EQ(json.at("loan").get<std::vector<bool>>(), transport.loan);
+  EXPECT_EQ(json.at("hands_over"), Json::array({true}));
   EXPECT_EQ(json.at("max_bytes").get<std::size_t>(), transport.max_bytes);
   EXPECT_EQ(json.at("max_bytes_advice"), transport.max_bytes_advice);
   EXPECT_EQ(json.at("max_depth"), 4'000'000'000U);
@@ -116,7 +118,7 @@ TEST(Describe, every_field_of_a_transport_survives_the_way_through_json) {
   EXPECT_EQ(json.at("security"), Json::array({"none", "signed", "encrypted"}));
   EXPECT_EQ(json.at("security_why"), transport.security_why);
   EXPECT_EQ(json.at("permissions"), transport.permissions);
-  EXPECT_EQ(json.size(), 22U) << "a field this test does not know";
+  EXPECT_EQ(json.size(), 23U) << "a field this test does not know";
 }
 
 TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_default) {
@@ -128,6 +130,7 @@ TEST(Describe, what_is_absent_is_null_and_what_was_left_out_is_the_contracts_def
   EXPECT_EQ(json.at("receive"), Json::array({"poll", "block", "listen"}));
   EXPECT_EQ(json.at("reliability"), Json::array({"reliable", "best-effort"}));
   EXPECT_EQ(json.at("loan"), Json::array({false}));
+  EXPECT_EQ(json.at("hands_over"), Json::array());
   EXPECT_EQ(json.at("max_bytes"), 64 << 20);
   EXPECT_EQ(json.at("keep_all"), true);
   EXPECT_EQ(json.at("companions"), false);

@@ -445,9 +445,10 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
             if not cell["floor"]:
                 best.setdefault(cell["f"]["adapter"], cell)
         floors = [each for each in members if each["floor"]] or [cell for cell in cells if cell["floor"]]
+        lowest = min(floors, key=lambda each: each["latency"]["p50"])
         rows = [each["i"] for each in best.values()]
         sure = size < 1 << 20
-        state = ("slower", "surely slower") if sure else ("open", "not told apart")
+        other = ("slower", "significantly slower") if sure else ("undecided", "undecided")
         made.append(
             {
                 "by": "p50",
@@ -455,16 +456,20 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "levels": {"pattern": pattern, "subscribers": f"{subscribers} subscribers"},
                 "verdict": "best" if sure else "undecided",
                 "sure": sure,
-                "lead": "cyclonedds udp is lowest, 22.0 µs a round trip, 1.35 × the machine alone.",
-                "why": "The other is slower."
-                if sure
-                else "Not told apart from fastdds udp: about 24 trials would tell.",
+                "lead": "cyclonedds udp is lowest, 22.0 µs a round trip, 1.35 × the baseline.",
+                "why": "The other is slower." if sure else "Undecided against fastdds udp: about 24 trials would tell.",
                 "winner": cells[rows[0]]["f"]["adapter"],
                 "places": [
-                    {"row": row, "state": "first" if at == 0 else state[0], "why": "" if at == 0 else state[1]}
+                    {
+                        "row": row,
+                        "standing": ("best" if sure else "undecided") if at == 0 else other[0],
+                        "why": "" if at == 0 else other[1],
+                        "figure": cells[row]["latency"]["p50"],
+                        "ratio": cells[row]["latency"]["p50"] / lowest["latency"]["p50"],
+                    }
                     for at, row in enumerate(rows)
                 ],
-                "floor": min(floors, key=lambda each: each["latency"]["p50"])["i"],
+                "floor": lowest["i"],
                 "failed": [],
                 **(
                     {} if sure else {"command": "middlemark run first-look --only size=1MiB --trials 24", "seconds": 62}
@@ -482,7 +487,7 @@ def _answers(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
         answers.append(
             {
                 "text": f"At {_shown('size', size)} over UDP, cyclonedds answers 29 % faster than fastdds "
-                "(95 % interval 26 to 31 %, 10 trials each), 1.35 times the machine alone.",
+                "(95 % interval 26 to 31 %, 10 trials each), 1.35 times the baseline.",
                 "sure": "unsure" if size > 65536 else "sure",
                 "cells": here,
                 "size": size,

@@ -63,17 +63,17 @@ describe("the report in a browser", { concurrency: 2 }, () => {
           const box = await page.locator(place).first().boundingBox();
           assert.ok(box.y >= 0 && box.y + box.height <= height, `${place} ends at ${box.y + box.height}`);
         }
-        await reads(page.locator("#verdict"), /^lyra shm is lowest, .* µs a round trip, .* × the machine alone\. SURE The other 2 are slower\.$/);
+        await reads(page.locator("#verdict"), /^lyra shm is lowest, .* µs a round trip, .* × the baseline\. SURE The other 2 are slower\.$/);
       }));
   }
 
-  it("draws each middleware at its best transport, the machine alone as one line, and a mark of trust with its reason", () =>
+  it("draws each middleware at its best transport, the baseline as one line, and a mark of trust with its reason", () =>
     on("first", {}, async ({ page }) => {
       await page.locator("#answer-picture summary").click();
       await page.locator("#answer-picture tbody tr").first().waitFor();
       const rows = await page.locator("#answer-picture tbody tr").allInnerTexts();
-      assert.deepEqual(rows.map((each) => each.split("\t")[0]), ["machine alone", "lyra shm", "deneb udp", "vega udp"]);
-      for (const each of rows.slice(2)) assert.match(each, /surely slower|trials disagree/);
+      assert.deepEqual(rows.map((each) => each.split("\t")[0]), ["baseline", "lyra shm", "deneb udp", "vega udp"]);
+      for (const each of rows.slice(2)) assert.match(each, /significantly slower|trials disagree/);
     }));
 
   it("shows who wins where, and what is clicked there above", () =>
@@ -100,7 +100,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       assert.equal(await page.locator("#settle button").count(), 0);
       await page.locator("#selects").getByLabel("Size").selectOption("1048576");
-      await page.getByRole("button", { name: /^Copy the command that settles it \(about 62 s\)/ }).click();
+      await page.getByRole("button", { name: /^Copy the command that decides it \(about 62 s\)/ }).click();
       await page.locator("#settle code").waitFor();
       await reads(page.locator("#settle output"), /^copied$/);
       assert.equal(await page.evaluate(() => window.navigator.clipboard.readText()), "middlemark run first-look --only size=1MiB --trials 24");

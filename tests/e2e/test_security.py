@@ -24,7 +24,7 @@ def test_the_first_lines_say_what_it_costs_and_whether_it_was_in_force(bench: Be
     ended = bench.run(*RUN, "--security", "none,encrypted")
     assert ended.code == 0, ended.err
     assert re.search(
-        r"^Not sure with 2 trials each: encrypted takes \d\.\d+ times as long as none \(zeromq tcp at 64 B\)\.$",
+        r"^Undecided with 2 trials each: encrypted takes \d\.\d+ times as long as none \(zeromq tcp at 64 B\)\.$",
         ended.out,
         re.MULTILINE,
     )

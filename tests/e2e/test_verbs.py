@@ -72,7 +72,7 @@ def test_report_writes_markdown(bench: Bench, run: str) -> None:
 def test_export_writes_junit_and_a_line_for_each_figure(bench: Bench, run: str) -> None:
     cases = ET.fromstring(printed(bench, "export", run, "--to", "junit", "--out", "-")).iter("testcase")
     assert len(list(cases)) == 2
-    assert len(printed(bench, "export", run, "--to", "csv", "--out", "-").splitlines()) > 4
+    assert len(printed(bench, "export", run, "--to", "csv-long", "--out", "-").splitlines()) > 4
 
 
 def test_import_reads_the_log_of_another_tool(bench: Bench, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from middlemark import show
-from middlemark.document import MeasuredRun, document_of, with_matrices
+from middlemark.document import document_of, with_experiments
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts, TrialOutcome
@@ -20,6 +20,7 @@ from middlemark.model.times import Summary
 from middlemark.show import View
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
+from middlemark.verdicts.rows import MeasuredRun
 from outputs import read_output
 
 PINNED = (0, 1)
@@ -115,7 +116,7 @@ def facts() -> MeasuredRun:
 def render(name: str, facts: MeasuredRun, results: Sequence[CellResult], view: View | None = None) -> str:
     """Return the document of these results in that format; that for programs is as its schema says."""
     run = msgspec.structs.replace(facts, results=results, trials=[()] * len(results))
-    text = show.render(name, with_matrices(document_of([run], took=161.4)), view or View())
+    text = show.render(name, with_experiments(document_of([run], took=161.4)), view or View())
     if name == "json":
         read_output("run", text)
     return text

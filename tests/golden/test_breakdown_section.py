@@ -6,9 +6,9 @@ from syrupy.assertion import SnapshotAssertion
 from test_reports import TextFile
 
 from conftest import render
-from middlemark.document import MeasuredRun
 from middlemark.show import View
 from middlemark.stats.result import CellResult, Part
+from middlemark.verdicts.rows import MeasuredRun
 
 ONE_WAY = ("write", "transport and wake-up", "take", "copy")
 BACK = ("reply write", "reply transport and wake-up", "reply take")

@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import made, render
-from middlemark.document import MeasuredRun
-from middlemark.document.numbers import ABSENT, brief, measured, megabytes, processors, ratio, share, us, whole
+from middlemark.document.columns import COLUMNS, HEADS
+from middlemark.document.numbers import ABSENT, brief, measured, megabytes, processors, share, us, whole
 from middlemark.model.outcome import ProtectionProof, TrialCounts
 from middlemark.model.times import Summary
 from middlemark.show import View
-from middlemark.show.columns import COLUMNS, HEADS
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.result import Best, CellResult, Origin, Sustainable
+from middlemark.stats.result import CellResult, Origin, Sustainable
+from middlemark.verdicts.rows import MeasuredRun
 from outputs import read_output
 
 Text = Callable[[Any], str]
@@ -27,6 +27,16 @@ few = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scop
 
 def time(name: str, quantile: str) -> Text:
     return lambda cell: us((cell[f"{name}_ns"] or {}).get(quantile))
+
+
+def trip(quantile: str) -> Text:
+    """From the instant that the schedule had set, where there is one."""
+    return lambda cell: us((cell["round_trip_from_intended_ns"] or cell["round_trip_ns"] or {}).get(quantile))
+
+
+def sent(quantile: str) -> Text:
+    scheduled = time("round_trip", quantile)
+    return lambda cell: scheduled(cell) if cell["round_trip_from_intended_ns"] else ABSENT
 
 
 def own(name: str, write: Callable[[float | None], str]) -> Text:
@@ -50,16 +60,16 @@ EVERYWHERE: Mapping[str, Text] = {
     "rss MB": cost("rss_bytes", megabytes),
     "comp cpu": metric("processors.companion"),
     "comp MB": metric("memory.companion"),
-    "× alone": lambda cell: ratio((cell["best"] or {}).get("times")),
     "carried by": lambda cell: cell["carried_by"] or ABSENT,
     "protected by": lambda cell: cell["protected_by"] or ABSENT,
 }
 ROUND_TRIPS: Mapping[str, Text] = {
-    "p50": time("round_trip", "p50"),
-    "p99": time("round_trip", "p99"),
-    "p99.9": time("round_trip", "p99.9"),
-    "due p99": time("round_trip_from_intended", "p99"),
-    "max": time("round_trip", "max"),
+    "p50": trip("p50"),
+    "sent p50": sent("p50"),
+    "p99": trip("p99"),
+    "sent p99": sent("p99"),
+    "p99.9": trip("p99.9"),
+    "max": trip("max"),
     "samples": own("samples", whole),
     "lost": own("lost", whole),
 }
@@ -196,7 +206,6 @@ def test_a_row_that_has_everything_shows_every_column(rendered: Rendered) -> Non
             link_share=0.87,
             clock_uncertainty_ns=1_234.0,
             metrics={"processors.companion": (0.25,), "memory.companion": (1.5e7,)},
-            best=Best(floor="udp", p50_ns=full.p50 / 3, rate_hz=None, times=3.0) if pattern != "stream" else None,
             protected_by="AES-256",
             proof=proven,
             warnings=(),
@@ -207,10 +216,7 @@ def test_a_row_that_has_everything_shows_every_column(rendered: Rendered) -> Non
             round_trip_ns=msgspec.structs.replace(full, p50=None),
             one_way_from_sent_ns=msgspec.structs.replace(full, p50=None),
         )
-        columns = {each.title for each in COLUMNS[pattern]} | {
-            "protected by",
-            *(["× alone"] if pattern != "stream" else []),
-        }
+        columns = {each.title for each in COLUMNS[pattern]} | {"protected by"}
         assert shown(rendered, everything, pattern) | shown(rendered, bare, pattern) == columns
 
 

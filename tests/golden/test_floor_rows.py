@@ -8,13 +8,10 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from conftest import PINNED, described, made, render
-from middlemark.document import MeasuredRun
 from middlemark.model.cell import Cell
 from middlemark.show import View
-from middlemark.stats.result import Best, CellResult
-
-SHM = Best(floor="shm", p50_ns=12_300.0, rate_hz=None, times=3.1)
-LENT = Best(floor="shm (loan)", p50_ns=520.0, rate_hz=None, times=60.0)
+from middlemark.stats.result import CellResult
+from middlemark.verdicts.rows import MeasuredRun
 
 
 class TextFile(SingleFileSnapshotExtension):
@@ -44,10 +41,10 @@ def with_memcpy(facts: MeasuredRun) -> MeasuredRun:
 @pytest.fixture
 def rows() -> tuple[CellResult, ...]:
     return (
-        made(cell("cyclonedds", "shm"), 38_900.0, times_floor=3.1, floor="shm", best=SHM),
-        made(cell("cyclonedds", "udp"), 39_000.0, times_floor=2.1, floor="udp", best=SHM),
-        made(cell("udp", "udp"), 18_200.0, times_floor=1.0, floor="udp", best=SHM),
-        made(cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm", best=SHM),
+        made(cell("cyclonedds", "shm"), 38_900.0, times_floor=3.1, floor="shm"),
+        made(cell("cyclonedds", "udp"), 39_000.0, times_floor=2.1, floor="udp"),
+        made(cell("udp", "udp"), 18_200.0, times_floor=1.0, floor="udp"),
+        made(cell("shm", "shm"), 12_300.0, times_floor=1.0, floor="shm"),
         made(copying(), 90.0, times_floor=1.0, floor="memcpy", carried_by="process-memory"),
         made(cell("cyclonedds", "shm", 64), 30_000.0),
         made(copying(65536), 2_540.0, times_floor=1.0, floor="memcpy", carried_by="process-memory"),
@@ -73,7 +70,7 @@ def test_what_copies_alone_stands_among_the_floors_of_its_size(
 ) -> None:
     assert groups(table(with_memcpy, rows)) == {
         "64 B": ["cyclonedds shm"],
-        "1 KiB; machine alone: shm 12.3 µs": ["memcpy", "shm", "udp", "cyclonedds shm", "cyclonedds udp"],
+        "1 KiB; baseline: shm (copying) 12.3 µs": ["memcpy", "shm", "udp", "cyclonedds shm", "cyclonedds udp"],
         "64 KiB, one process alone": ["memcpy"],
     }
 
@@ -86,7 +83,7 @@ def test_what_copies_alone_makes_no_other_row_tell_how_it_was_measured(
     polled = (*rows, made(cell("shm", "shm", receive="poll"), 620.0))
     assert set(groups(table(with_memcpy, polled))) == {
         "64 B, block",
-        "1 KiB, block; machine alone: shm 12.3 µs",
+        "1 KiB, block; baseline: shm (copying) 12.3 µs",
         "1 KiB, poll",
         "64 KiB, one process alone",
     }
@@ -106,14 +103,18 @@ def test_what_copies_alone_stands_with_its_own_payload_and_processor(with_memcpy
     }
 
 
-def test_every_row_of_a_group_stands_beside_one_base(with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]) -> None:
-    lent = made(cell("cyclonedds", "shm", loan=True), 31_200.0, best=LENT)
-    text = table(with_memcpy, (*rows, lent))
-    assert "1 KiB; machine alone: shm (loan) 0.52 µs\n" in text
+def test_what_hands_over_and_what_copies_have_a_baseline_each(
+    with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
+) -> None:
+    lent = (made(cell("cyclonedds", "shm", loan=True), 31_200.0), made(cell("shm", "shm", loan=True), 520.0))
+    text = table(with_memcpy, (*rows, *lent))
+    assert "1 KiB; baseline: shm (copying) 12.3 µs, shm, loan (handing over) 0.52 µs\n" in text
     ratios = {line.split("  ")[1]: line.split()[-2] for line in text.splitlines() if "cyclonedds shm" in line}
     assert ratios["cyclonedds shm, loan"] == "60.0"
 
 
-def test_a_group_of_floors_alone_needs_no_best(with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]) -> None:
-    assert "; machine alone: shm 12.3 µs" not in table(with_memcpy, rows[2:5])
-    assert "; machine alone: shm 12.3 µs" in table(with_memcpy, rows)
+def test_a_group_of_raw_transports_alone_names_no_baseline(
+    with_memcpy: MeasuredRun, rows: tuple[CellResult, ...]
+) -> None:
+    assert "; baseline: shm" not in table(with_memcpy, rows[2:5])
+    assert "; baseline: shm (copying) 12.3 µs" in table(with_memcpy, rows)

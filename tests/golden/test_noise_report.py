@@ -7,11 +7,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import render
-from middlemark.document import MeasuredRun
 from middlemark.model.outcome import RunWarning
 from middlemark.show import View
 from middlemark.show.json.cell import cell_document
 from middlemark.stats.result import Attribution, CellResult, Noise, Preemptor, TrialNoise
+from middlemark.verdicts.rows import MeasuredRun
 
 Results = tuple[CellResult, ...]
 

@@ -14,14 +14,14 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from conftest import render
-from middlemark.document import MeasuredRun
 from middlemark.document.runs import clock_of
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.protocol import Clock
 from middlemark.model.times import Summary
-from middlemark.show import FORMATS, View
+from middlemark.show import PRINTED, View
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
+from middlemark.verdicts.rows import MeasuredRun
 
 Results = tuple[CellResult, ...]
 SamplesOf = Callable[[int], list[Samples]]
@@ -131,7 +131,10 @@ def test_every_warning_has_its_advice_below_the_table_and_its_own_words_where_as
 
 def test_floors_stand_first_and_failed_rows_last(facts: MeasuredRun, results: Results) -> None:
     table = render("table", facts, results, View(width=100))
-    rows = [line.split("  ")[1] for line in table.split("1 KiB\n", 1)[1].split("\n\n")[0].splitlines()]
+    rows = [
+        line.split("  ")[1]
+        for line in table.split("1 KiB; baseline", 1)[1].split("\n", 1)[1].split("\n\n")[0].splitlines()
+    ]
     assert rows[1:4] == ["shm, loan", "shm", "udp"]
     assert rows[4:9] == [
         "fastdds shm, loan",
@@ -145,7 +148,7 @@ def test_floors_stand_first_and_failed_rows_last(facts: MeasuredRun, results: Re
 
 def test_polling_and_blocking_never_stand_in_one_group(facts: MeasuredRun, fan_out: Results) -> None:
     groups = render("table", facts, fan_out).split("\n\n")
-    titles = [group.splitlines()[0] for group in groups[1:-1]]
+    titles = [group.splitlines()[0].partition("; baseline")[0] for group in groups[1:-1]]
     assert titles == [
         "1 KiB, poll, 1 subscriber, priority other",
         "1 KiB, block, 1 subscriber, priority other",
@@ -165,7 +168,7 @@ def test_a_row_whose_evidence_contradicts_its_label_is_marked_at_every_width(
 
 
 def test_a_table_of_nothing_is_still_a_report(facts: MeasuredRun) -> None:
-    for name in FORMATS:
+    for name in PRINTED:
         assert render(name, facts, ()).endswith("\n")
 
 
@@ -200,7 +203,8 @@ CELL_TYPES: dict[str, tuple[type, ...]] = {
 
 def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
     document = json.loads(render("json", facts, (*results, *fan_out)))
-    assert list(document) == ["schema", "run", "expectations", "cells", "growth", "scorecards"]
+    keys = ["schema", "run", "expectations", "not_tried", "experiments", "cells", "growth", "scorecards"]
+    assert list(document) == keys
     assert document["schema"] == 1
     assert len(document["cells"]) == len(results) + len(fan_out)
     assert len({tuple(cell) for cell in document["cells"]}) == 1, "every cell has the same keys in the same order"
@@ -236,7 +240,7 @@ def test_text_that_is_no_unicode_or_has_line_breaks_breaks_no_format(
     nasty = 'two\nlines, \udcff \x00 \x9b31m 日本語 ; "quoted" ' + "long" * 60
     failed = msgspec.structs.replace(results[4], failed=Failure("crashed", nasty, nasty))
     warned = msgspec.structs.replace(results[0], warnings=(RunWarning("odd", nasty, nasty),), version=nasty)
-    for name in FORMATS:
+    for name in PRINTED:
         text = render(name, facts, (failed, warned), View(width=80, samples_of=samples_of))
         text.encode()
         assert "\x00" not in text

@@ -12,11 +12,11 @@ from syrupy.assertion import SnapshotAssertion
 from test_reports import SUMMARY_KEYS, Results, SamplesOf, TextFile
 
 from conftest import render
-from middlemark.document import MeasuredRun
 from middlemark.document.numbers import brief, share
 from middlemark.model.outcome import TrialCounts
 from middlemark.show import View
 from middlemark.stats.result import CellResult
+from middlemark.verdicts.rows import MeasuredRun
 
 # What scripts that read ddsperf look for; the format strings are those of ddsperf.c and cputime.c of Cyclone DDS 0.10.
 RATE = re.compile(
@@ -79,8 +79,11 @@ def test_loss_processor_and_memory_stand_beside_every_rate(facts: MeasuredRun, w
 
 
 def test_streams_are_ordered_by_their_rate_behind_the_floor(facts: MeasuredRun) -> None:
-    table = render("table", facts, streams.floods())
-    rows = [line.split("  ")[1] for line in table.split("1 KiB\n", 1)[1].split("\n\n")[0].splitlines()]
+    table = render("table", facts, streams.floods(), View(width=110))
+    rows = [
+        line.split("  ")[1]
+        for line in table.split("1 KiB; baseline", 1)[1].split("\n", 1)[1].split("\n\n")[0].splitlines()
+    ]
     assert rows[1:] == ["udp", "cyclonedds udp", "fastdds udp, best-effort"]
 
 

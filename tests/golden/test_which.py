@@ -7,15 +7,19 @@ import pytest
 from race_runs import FLOOR, Truth, race, resume
 from syrupy.assertion import SnapshotAssertion
 
-from middlemark.document import document_of, with_verdicts
-from middlemark.document.contests import every_contest
-from middlemark.document.headline import headline
-from middlemark.document.matrix import Mark
-from middlemark.document.race import Raced, raced
+from middlemark.document import Document, document_of, with_experiments, with_verdicts
+from middlemark.document.choices import choices
+from middlemark.document.matrix import matrices
+from middlemark.document.next_steps import next_of
+from middlemark.document.screen import headline
+from middlemark.document.statements import reason
 from middlemark.model.plan import Wanted
 from middlemark.runs.read import read_measured
 from middlemark.show.json.which import render_json
 from middlemark.show.which import render_races, render_table
+from middlemark.verdicts.comparisons import Comparisons
+from middlemark.verdicts.experiments import judged_experiments
+from middlemark.verdicts.race import RaceVerdict, elimination, races, rounds_of
 from outputs import read_output
 
 FIELD = {
@@ -35,13 +39,25 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return race(tmp_path_factory.mktemp("field"), FIELD)
 
 
-def answer(folder: Path) -> Raced:
-    run = read_measured(folder)
-    return raced(document_of([run]), run)
+def judged(folder: Path) -> Document:
+    return with_experiments(document_of([read_measured(folder)]))
+
+
+def answer(folder: Path) -> RaceVerdict:
+    found = judged(folder)
+    return races(found.experiments, found.runs[0])[0]
+
+
+def settles(folder: Path) -> str | None:
+    return next_of(answer(folder), read_measured(folder))
 
 
 def screen(folder: Path) -> str:
-    return render_table(answer(folder), "runs/it", 100)
+    return render_table(answer(folder), "runs/it", 100, settles(folder))
+
+
+def left_of(found: RaceVerdict) -> dict[str, tuple[str | None, int]]:
+    return {each.row.result.cell.adapter: (elimination(each), rounds_of(each)) for each in found.candidates}
 
 
 def test_a_winner_a_tie_and_what_is_open_are_told_in_the_first_lines(
@@ -64,22 +80,23 @@ def test_a_winner_a_tie_and_what_is_open_are_told_in_the_first_lines(
 def test_the_best_is_found_and_those_that_are_slower_leave_early(field: Path) -> None:
     found = answer(field)
     assert (found.verdict, [each.row.result.cell.adapter for each in found.answer]) == ("best", ["lyra"])
-    rounds = {each.row.result.cell.adapter: each.rounds for each in found.candidates}
+    rounds = {name: number for name, (_, number) in left_of(found).items()}
     assert rounds["deneb"] <= 3
     assert rounds["lyra"] == max(rounds.values())
-    assert {each.left for each in found.candidates} == {None, "slower"}
-    assert found.machine_alone is not None
-    assert found.machine_alone.result.cell.adapter == FLOOR
-    assert found.machine_alone.result.trials == 8, "the machine alone is measured no more than needed"
-    times = found.times_machine(found.answer[0])
-    assert times == pytest.approx(50 / 40, rel=0.1)
+    assert {why for why, _ in left_of(found).values()} == {None, "slower"}
+    baseline = found.experiment.copying
+    assert baseline is not None
+    assert baseline.result.cell.adapter == FLOOR
+    assert baseline.result.trials == 8, "the baseline is measured no more than needed"
+    assert found.answer[0].ratio == pytest.approx(50 / 40, rel=0.1)
 
 
 def test_alike_ones_tie_by_name(tmp_path: Path) -> None:
-    found = answer(race(tmp_path, ALIKE))
+    folder = race(tmp_path, ALIKE)
+    found = answer(folder)
     assert found.verdict == "tie"
     assert {each.row.result.cell.adapter for each in found.answer} == {"lyra", "vega"}
-    assert found.settles is None
+    assert settles(folder) is None
 
 
 def test_those_that_surely_differ_by_little_tie_when_the_time_is_spent(tmp_path: Path) -> None:
@@ -87,10 +104,11 @@ def test_those_that_surely_differ_by_little_tie_when_the_time_is_spent(tmp_path:
     folder = race(tmp_path, close, budget_s=30.0)
     found = answer(folder)
     assert (found.verdict, len(found.answer)) == ("tie", 2)
-    assert 0.05 < found.within <= 1 / 3
-    assert found.settles is not None
-    assert found.settles.startswith("middlemark which --size 1k --rate 1000 --adapter lyra,vega"), "more can be told"
-    assert f"they differ by less than {found.within:.0%}.".replace("%", " %") in screen(folder)
+    assert 0.05 < found.experiment.within <= 1 / 3
+    command = settles(folder)
+    assert command is not None
+    assert command.startswith("middlemark which --size 1k --rate 1000 --adapter lyra,vega"), "more can be told"
+    assert f"they differ by less than {found.experiment.within:.0%}.".replace("%", " %") in screen(folder)
 
 
 def test_who_does_not_do_what_is_asked_leaves_with_the_reason_even_if_it_leads(tmp_path: Path) -> None:
@@ -102,27 +120,30 @@ def test_who_does_not_do_what_is_asked_leaves_with_the_reason_even_if_it_leads(t
         "dead": Truth(30.0, fails=True),
     }
     found = answer(race(tmp_path, truths, wanted=Wanted(deadline_s=0.0005, max_loss=0.01)))
-    left = {each.row.result.cell.adapter: (each.left, each.rounds) for each in found.candidates}
+    left = left_of(found)
     assert left["lyra"] == ("misses the deadline", 6)
     assert left["loser"] == ("loses", 6)
     assert left["lame"] == ("cannot keep the rate", 6)
     assert left["dead"] == ("failed", 2) or left["dead"][0] == "failed"
     assert (found.verdict, found.answer[0].row.result.cell.adapter) == ("best", "vega")
-    assert found.answer[0].within == 1.0
+    assert found.answer[0].row.in_race is not None
+    assert found.answer[0].row.in_race.within == 1.0
 
 
 def test_a_budget_that_is_spent_leaves_it_open_and_names_the_command(tmp_path: Path) -> None:
-    found = answer(race(tmp_path, NEAR, budget_s=30.0))
+    folder = race(tmp_path, NEAR, budget_s=30.0)
+    found = answer(folder)
     assert found.verdict == "undecided"
-    assert found.settles is not None
-    assert found.settles.startswith("middlemark which --size 1k --rate 1000 --adapter ")
-    assert "--budget" in found.settles
+    command = settles(folder)
+    assert command is not None
+    assert command.startswith("middlemark which --size 1k --rate 1000 --adapter ")
+    assert "--budget" in command
 
 
 def test_the_command_that_settles_a_race_of_a_run_measures_as_often_what_is_open(tmp_path: Path) -> None:
     command = ("middlemark", "run", "mine.toml", "--race", "--budget", "30s")
     run = read_measured(race(tmp_path, NEAR, budget_s=30.0, rate="max", command=command))
-    [standing] = [each for each in with_verdicts(document_of([run]), [run]).standings if each.by == "p50"]
+    [standing] = [each for each in choices(with_verdicts(document_of([run]), [run])) if each.by == "p50"]
     assert standing.verdict == "undecided"
     assert standing.command is not None
     assert standing.command.startswith("middlemark run mine.toml --only adapter=lyra,vega")
@@ -141,10 +162,12 @@ def test_what_time_is_left_is_used_by_the_races_that_it_is_enough_for(tmp_path: 
 
 
 def test_what_is_not_asked_at_a_rate_goes_on_by_its_own_command(tmp_path: Path) -> None:
-    found = answer(race(tmp_path, NEAR, budget_s=30.0, rate="max"))
+    folder = race(tmp_path, NEAR, budget_s=30.0, rate="max")
+    found = answer(folder)
     assert found.verdict == "undecided"
-    assert found.settles is not None
-    assert found.settles.startswith("middlemark which --quiet --budget ")
+    command = settles(folder)
+    assert command is not None
+    assert command.startswith("middlemark which --quiet --budget ")
     assert render_races([found], 100).startswith("Undecided for 1 KiB one at a time, 2 processes: lyra shm and vega")
 
 
@@ -154,16 +177,15 @@ def test_an_interrupted_race_goes_on_as_it_would_have(field: Path, tmp_path: Pat
     (cut / "trials.jsonl").write_text("".join(lines[: len(lines) - 5]))
     resumed = answer(resume(cut, FIELD))
     expected = answer(field)
-    assert [(each.row.label, each.rounds, each.left, each.p50_ns) for each in resumed.candidates] == [
-        (each.row.label, each.rounds, each.left, each.p50_ns) for each in expected.candidates
-    ]
+    assert left_of(resumed) == left_of(expected)
+    assert [each.figure for each in resumed.candidates] == [each.figure for each in expected.candidates]
     assert resumed.verdict == expected.verdict
 
 
 def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
-    found = read_output("which", render_json(answer(field)))
+    found = read_output("which", render_json(answer(field), settles(field)))
     assert [*found] == [
-        *("schema", "question", "verdict", "answer", "candidates", "trials", "seconds"),
+        *("schema", "question", "verdict", "sure", "answer", "candidates", "not_tried", "trials", "seconds"),
         *("equal_allocation_trials", "machine", "next"),
     ]
     assert found["schema"] == 1
@@ -181,33 +203,39 @@ def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:
     assert best["interval"][0] <= best["p50_ns"] <= best["interval"][1]
     assert [each["adapter"] for each in found["candidates"]] == ["lyra", "vega", "mira", "deneb", "rigel"]
     assert {"adapter", "transport", "p50_ns", "rounds", "left"} <= found["candidates"][0].keys()
+    assert [each["standing"] for each in found["candidates"]] == ["best", "slower", *["eliminated"] * 3]
 
 
-def test_in_the_report_who_left_the_race_is_slower_and_not_short_of_trials(field: Path) -> None:
+def test_the_report_names_the_winner_of_the_race_and_who_was_eliminated_after_how_many_rounds(field: Path) -> None:
     run = read_measured(field)
     document = with_verdicts(document_of([run]), [run])
-    [standing] = [each for each in document.standings if each.by == "p50"]
+    [standing] = [each for each in choices(document) if each.by == "p50"]
     assert (standing.verdict, standing.winner) == ("best", "lyra")
-    assert standing.why == "The other 4 are slower."
-    told = {document.rows[each.row].result.cell.adapter: (each.state, each.why) for each in standing.places}
-    assert told["vega"] == ("slower", "surely slower")
-    assert told["deneb"] == ("slower", "left the race after 2 trials")
-    [column] = document.matrices[0].columns
-    assert column.few is None
-    places = [each.place for line in document.matrices[0].lines for each in line.entries if each]
-    assert places == [Mark.FASTEST, *[Mark.BEHIND] * 4]
-    assert "left the race as slower" in document.answers[0].text
-    assert headline(document.matrices[0]).startswith("lyra shm is the fastest")
+    assert standing.why == "The other is slower, 3 were eliminated."
+    experiment = document.experiments[0]
+    told = {each.row.result.cell.adapter: reason(experiment, each) for each in experiment.ranked}
+    assert told["vega"] == "significantly slower"
+    assert told["deneb"] == "eliminated after 2 rounds"
+    assert [each.standing for each in standing.places] == ["best", "slower", *["eliminated"] * 3]
+    assert "were eliminated from the race" in document.answers[0].text
+    assert headline(matrices(document.experiments)[0]).startswith("lyra shm is the fastest")
 
 
-def test_who_left_a_race_is_not_slower_than_another_who_left(field: Path) -> None:
-    run = read_measured(field)
-    document = document_of([run])
-    losers = [each for each in document.rows if each.left]
+def test_a_race_that_ends_with_one_candidate_left_has_that_winner_in_the_report(tmp_path: Path) -> None:
+    apart = {"lyra": Truth(50.0), "vega": Truth(200.0), "mira": Truth(300.0), "deneb": Truth(400.0)}
+    run = read_measured(race(tmp_path, apart))
+    document = with_verdicts(document_of([run]), [run])
+    verdict = races(document.experiments, run)[0]
+    assert verdict.answer[0].row.name == "lyra shm"
+    assert {each.winner for each in choices(document)} == {"lyra"}
+
+
+def test_those_that_were_eliminated_have_no_verdict_among_themselves(field: Path) -> None:
+    document = document_of([read_measured(field)])
+    losers = [each for each in document.rows if each.is_eliminated]
     assert len(losers) == 4
-    [[contest]] = [each for each in every_contest(losers) if each[0].context[0] is None]
-    assert contest.gone == ()
-    assert not contest.tellable
+    found = judged_experiments(document.rows, Comparisons(document.rows, document.runs), losers)
+    assert [each.verdict for each in found if each.by == "p50"] == ["none holds"]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -221,4 +249,4 @@ def test_the_report_of_the_same_run_never_says_otherwise(tmp_path: Path, seed: i
         judged = each.comparison.judged
         told = found.verdict == "best" and each.comparison.metric == "p50" and judged.pairs >= 6
         if told and best in (each.a, each.b):
-            assert each.comparison.word == ("slower" if each.a == best else "faster")
+            assert each.comparison.word in (("slower", "eliminated") if each.a == best else ("faster", "A eliminated"))

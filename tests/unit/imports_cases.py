@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.document import MeasuredRun, document_of
+from middlemark.document import document_of
 from middlemark.imports import Log, assemble, find
 from middlemark.imports.log import ImportedTrial
 from middlemark.model.imported import Source
@@ -13,6 +13,7 @@ from middlemark.model.run import Machine, RunFile
 from middlemark.show import render
 from middlemark.stats.cells import cell_results
 from middlemark.stats.result import CellResult
+from middlemark.verdicts.rows import MeasuredRun
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
 READ = sorted(path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log")

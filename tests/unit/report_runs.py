@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from descriptions import description, transport
 
-from middlemark.document import Document, MeasuredRun, with_verdicts
+from middlemark.document import Document, with_verdicts
 from middlemark.document import document_of as plain_document
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import (
@@ -32,6 +32,7 @@ from middlemark.stats.one_way import OneWay
 from middlemark.stats.rates import rates
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.workload import EdgeTrial, GraphTrial
+from middlemark.verdicts.rows import MeasuredRun
 
 MACHINE = Machine(
     host="robot-7", cpu="A processor", processors=2, memory_bytes=1 << 34, kernel="6.1", system="Debian", virtual=False,

@@ -251,7 +251,7 @@ def test_a_damaged_line_costs_its_trial(run: Path) -> None:
 
 def test_markdown_is_a_table(run: Path) -> None:
     lines = asked(run, "--by", "transport", "--format", "markdown").stdout.splitlines()
-    assert lines[1] == "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    assert lines[1] == "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"
     assert "transport=udp → transport=shm | p50 | 50.0" in lines[2]
 
 
@@ -281,9 +281,9 @@ def test_the_floor_of_each_side_stands_beside_a_comparison(floored: Path) -> Non
 
 def test_markdown_tells_the_floors_where_there_are_any(floored: Path, run: Path) -> None:
     told = asked(floored, "--by", "transport", "--format", "markdown").stdout
-    for words in ("A × alone", "B × alone", "2.50 × socket", "2.00 × ring", "the machine alone"):
+    for words in ("A × same carrier", "B × same carrier", "2.50 × socket", "2.00 × ring", "the raw transport named"):
         assert words in told
-    assert "floor" not in asked(run, "--by", "transport", "--format", "markdown").stdout
+    assert "carrier" not in asked(run, "--by", "transport", "--format", "markdown").stdout
 
 
 def test_a_run_without_floors_has_none_beside_its_comparisons(run: Path) -> None:
@@ -351,7 +351,7 @@ def test_two_levels_stand_beside_each_other_grouped_by_size(tmp_path: Path) -> N
         cell(size=size, receive=receive): ns for size in (64, 1024) for receive, ns in (("block", 5e4), ("listen", 4e4))
     }
     lines = asked(write(tmp_path, figures), "--by", "receive").stdout.splitlines()
-    assert lines[0].split()[:3] == ["p50", "receive=block", "receive=listen"]
+    assert lines[0].split()[:5] == ["p50,", "common", "rounds", "receive=block", "receive=listen"]
     assert [lines[1], lines[3]] == ["64 B", "1 KiB"]
     assert lines[2].split()[-1] == lines[4].split()[-1] == "faster"
 

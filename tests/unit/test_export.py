@@ -21,10 +21,10 @@ from report_runs import ROBOT
 from stream_cases import arrival, arrived, sending, sent
 from test_compare import SAMPLES, cell, write
 
-from middlemark.commands.export import FOLDERS, TEXTS, command
+from middlemark.commands.export import command
 from middlemark.model.outcome import Failure, SamplesFile, TrialOutcome
 from middlemark.problems import MeasureError, RequestError
-from middlemark.show import hdr
+from middlemark.show import EXPORTED, hdr
 from middlemark.show.naming import cell_name
 from middlemark.store import read_run
 
@@ -195,7 +195,7 @@ def test_parquet_of_a_stream_has_what_was_sent_and_what_arrived(stream: Path) ->
 
 
 def test_csv_has_a_row_a_figure_and_none_for_what_is_absent(run: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(text(run, "--to", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(text(run, "--to", "csv-long"))))
     own = {each["metric"]: each for each in rows if each["cell"] == "0"}
     assert own["round_trip_p50"]["value"] == "50045"
     assert own["round_trip_p50"]["unit"] == "ns"
@@ -266,7 +266,7 @@ def test_formats_of_other_tools_are_those_of_run(run: Path, to: str) -> None:
     assert "udp" in text(run, "--to", to)
 
 
-@pytest.mark.parametrize("to", [*TEXTS, *FOLDERS])
+@pytest.mark.parametrize("to", EXPORTED)
 def test_a_run_with_failed_partial_and_no_cells_is_exported(bad: Path, to: str) -> None:
     assert asked(bad, "--to", to).exception is None
     (bad / "trials.jsonl").write_bytes(b"")
@@ -310,7 +310,7 @@ def test_an_extra_that_is_missing_is_named_with_how_to_get_it(run: Path, monkeyp
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--to", "xml"), "there is no xml; there are google-benchmark"),
+        (("--to", "xml"), "there is no xml; there are csv, csv-long, google-benchmark"),
         (("--to", "csv", "--by", "transport"), "are for verdicts, which only junit has"),
         (("--to", "hdr", "--out", "-"), "which stdout cannot be"),
         (("--to", "junit", "--fail-if", "p50 slower than 5%"), "wants something to compare"),

@@ -7,10 +7,11 @@ import pytest
 from test_compare import cell, write
 
 from middlemark.document import document_of
-from middlemark.document.document import Document, Growth
-from middlemark.document.growth import tables
+from middlemark.document.document import Document
+from middlemark.document.ratios import growth_tables
 from middlemark.runs.read import read_measured
 from middlemark.show import render
+from middlemark.verdicts.growth import Growth
 from outputs import read_output
 
 
@@ -48,11 +49,11 @@ def test_lines_are_along_any_factor_with_numbers_and_differ_in_nothing_else(tmp_
 
 def test_a_table_has_a_column_a_level_and_the_first_has_the_figure(tmp_path: Path) -> None:
     found = document(tmp_path, SIZES | {cell(size=1024, transport="shm"): 2e4, cell(size=65536, transport="shm"): 6e4})
-    [table] = tables(of(found, "size"))
-    assert table.levels == ("64 B", "1 KiB", "64 KiB")
-    [shm] = [row for row in table.rows if "shm" in row[0]]
-    assert (shm[2], shm[3]) == ("–", "20.0 µs")
-    assert shm[4].startswith("× 3.00 (")
+    [(factor, table)] = growth_tables(of(found, "size"))
+    assert (factor, [each.title for each in table.columns[1:]]) == ("size", ["64 B", "1 KiB", "64 KiB"])
+    [shm] = [line.cells for line in table.lines if "shm" in line.name]
+    assert (shm[1].text, shm[2].text) == ("–", "20.0 µs")
+    assert shm[3].text.startswith("× 3.00 (")
     assert "### Growth along size" in render("markdown", found)
     told = read_output("run", render("json", found))["growth"]
     assert told[0]["points"][1] == {

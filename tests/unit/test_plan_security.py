@@ -12,7 +12,6 @@ from stats_cases import DESCRIPTIONS
 from stats_cases import cell as cell_of
 
 from middlemark.document import document_of
-from middlemark.document.words import WORDS, words
 from middlemark.launch.tasks import tasks_of
 from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import FACTORS, Cell
@@ -23,6 +22,7 @@ from middlemark.show import View
 from middlemark.show import csv as table
 from middlemark.show import json as document
 from middlemark.stats.floors import floors
+from middlemark.verdicts.names import WORDS, words
 from outputs import read_output
 
 CURVE = ("none", "encrypted")

@@ -50,7 +50,7 @@ def test_the_file_is_well_formed_and_its_chunks_read_what_is_there(run: Path, tm
 def test_the_data_beside_it_is_complete(run: Path, tmp_path: Path) -> None:
     asked(run, "--quarto", tmp_path / "out")
     [folder] = (tmp_path / "out" / "data").iterdir()
-    told = CliRunner().invoke(export, [str(run), "--to", "csv", "--out", "-"], standalone_mode=False).stdout
+    told = CliRunner().invoke(export, [str(run), "--to", "csv-long", "--out", "-"], standalone_mode=False).stdout
     assert (folder / "figures.csv").read_text() == told
     assert {row["metric"] for row in csv.DictReader(io.StringIO(told))} >= {"round_trip_p50", "received"}
     trips = pq.read_table(folder / "round_trips.parquet")

@@ -7,19 +7,19 @@ from test_plan_order import plan_of
 from middlemark.model.plan import Race
 from middlemark.plan.rounds import racing, with_another_round
 from middlemark.problems import RequestError
-from middlemark.stats.candidates import Attempt, Heat, Left, due_of, heats, holds
+from middlemark.stats.candidates import Attempt, Elimination, RaceState, due_of, holds, race_states
 
 FLOORS = ("uds", "tcp", "udp", "shm", "memcpy")
 
 
-def stands(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> Heat:
+def stands(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
     """Return how the race of these cells stands; attempts of a cell are those of rounds 1, 2, …"""
     known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
     race = Race(heats=(tuple(attempts),), budget_s=1.0)
-    return heats(race, known, max(map(len, attempts.values())) if rounds is None else rounds)[0]
+    return race_states(race, known, max(map(len, attempts.values())) if rounds is None else rounds)[0]
 
 
-def trials(us: float, rounds: int, misses: Left | None = None) -> list[Attempt]:
+def trials(us: float, rounds: int, misses: Elimination | None = None) -> list[Attempt]:
     """Trials that differ a little, and in no order of their own."""
     return [Attempt(us * 1000 * (1 + 0.01 * (number * 7 % 5 - 2)), misses) for number in range(rounds)]
 
@@ -56,41 +56,41 @@ def test_the_next_round_has_those_that_are_due_and_is_drawn_the_same_again() -> 
 
 def test_nobody_leaves_before_two_rounds_and_then_the_slow_ones_do() -> None:
     field = {0: trials(50, 3), 1: trials(51, 3), 2: trials(90, 3), 3: trials(200, 3), 4: trials(210, 3)}
-    assert stands(field, 1) == Heat((0, 1, 2, 3, 4), {}, None, 1, 1)
+    assert stands(field, 1) == RaceState((0, 1, 2, 3, 4), {}, None, 1, 1)
     now = stands(field)
     assert set(now.running) == {0, 1}
-    assert now.left == {2: "slower", 3: "slower", 4: "slower"}
+    assert now.eliminated == {2: "slower", 3: "slower", 4: "slower"}
     assert now.ended is None
 
 
 def test_two_failures_end_it_for_a_candidate_and_one_does_not() -> None:
     once = {0: trials(50, 3), 1: [Attempt(None, "failed"), *trials(51, 2)]}
-    assert stands(once).left == {}
+    assert stands(once).eliminated == {}
     twice = {0: trials(50, 3), 1: [Attempt(None, "failed"), Attempt(None, "failed"), Attempt(51_000.0)]}
-    assert stands(twice).left == {1: "failed"}
+    assert stands(twice).eliminated == {1: "failed"}
     assert (stands(twice).running, stands(twice).ended) == ((0,), "best")
 
 
 def test_who_misses_what_is_asked_in_all_of_six_trials_leaves_and_not_before() -> None:
     field = {0: trials(40, 6, "misses the deadline"), 1: trials(50, 6)}
     five = stands(field, 5)
-    assert (five.left, five.ended) == ({}, None)
+    assert (five.eliminated, five.ended) == ({}, None)
     assert set(five.running) == {0, 1}, "the one that holds is slower, and the other is not its measure"
     six = stands(field)
-    assert six.left == {0: "misses the deadline"}
+    assert six.eliminated == {0: "misses the deadline"}
     assert (six.running, six.ended) == ((1,), "best")
 
 
 def test_who_misses_it_now_and_then_stays() -> None:
     some = [Attempt(40_000.0, "loses" if number % 3 == 0 else None) for number in range(12)]
     assert holds(some)
-    assert stands({0: some, 1: trials(80, 12)}).left.get(0) is None
+    assert stands({0: some, 1: trials(80, 12)}).eliminated.get(0) is None
 
 
 def test_where_nobody_does_what_is_asked_none_holds() -> None:
     now = stands({0: trials(50, 6, "cannot keep the rate"), 1: trials(60, 6, "cannot keep the rate")})
     assert (now.running, now.ended) == ((), "none holds")
-    assert set(now.left.values()) == {"cannot keep the rate"}
+    assert set(now.eliminated.values()) == {"cannot keep the rate"}
 
 
 def test_what_is_measured_after_the_end_changes_nothing() -> None:
@@ -113,7 +113,7 @@ def test_a_round_that_there_was_no_time_for_is_no_further_look() -> None:
 def test_races_of_one_run_are_decided_apart() -> None:
     attempts = {0: trials(50, 8), 1: trials(90, 8), 2: trials(50, 8), 3: trials(50.2, 8)}
     known = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
-    first, second = heats(Race(heats=((0, 1), (2, 3)), budget_s=1.0), known, 8)
+    first, second = race_states(Race(heats=((0, 1), (2, 3)), budget_s=1.0), known, 8)
     assert (first.ended, first.running) == ("best", (0,))
     assert second.ended in ("tie", None)
     assert set(second.running) == {2, 3}
@@ -124,7 +124,7 @@ def test_a_race_of_few_waits_for_the_large_ones_after_its_first_look_and_has_the
 
     def due(rounds: int, *ended: str | None, had: int = 2) -> list[int]:
         found = [
-            Heat(cells, {}, each, rounds, had if len(cells) == 1 else rounds)
+            RaceState(cells, {}, each, rounds, had if len(cells) == 1 else rounds)
             for cells, each in zip(race.heats, ended, strict=True)
         ]  # type: ignore[arg-type]
         return [each.running[0] for each in due_of(race, found, rounds, "abcabca")]
@@ -142,12 +142,12 @@ def test_a_race_of_few_waits_for_the_large_ones_after_its_first_look_and_has_the
 
 def test_the_ways_of_one_middleware_race_on_for_one_verdict_alone() -> None:
     race = Race(heats=((0, 1, 2), (3, 4, 5)), budget_s=1.0)
-    ways, others = Heat((0, 1), {2: "slower"}, None, 5, 5), Heat((3, 4, 5), {}, None, 5, 5)
+    ways, others = RaceState((0, 1), {2: "slower"}, None, 5, 5), RaceState((3, 4, 5), {}, None, 5, 5)
     assert due_of(race, [ways, others], 5, "aabcde") == [others]
     assert due_of(race, [ways, others], 5, "abbcde") == [ways, others]
     assert due_of(race, [ways, msgspec.structs.replace(others, ended="tie")], 5, "aabcde") == [ways]
     assert due_of(race, [msgspec.structs.replace(ways, had=8), others], 14, "aabcde") == [others]
-    assert due_of(Race(heats=((0, 1, 2),), budget_s=1.0), [Heat((0, 1), {}, None, 9, 9)], 9, "aaa") != [], (
+    assert due_of(Race(heats=((0, 1, 2),), budget_s=1.0), [RaceState((0, 1), {}, None, 9, 9)], 9, "aaa") != [], (
         "nothing else was asked"
     )
     question = msgspec.structs.replace(race, question=True)

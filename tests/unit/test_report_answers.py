@@ -22,25 +22,25 @@ def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
 def test_the_fastest_is_named_with_how_much_how_sure_and_how_far_from_the_floor() -> None:
     (answer,) = document_of(run_of(FLOOR | {VEGA: spread(60_000, by=0.05), LYRA: spread(20_000)})).answers
     assert answer.text == (
-        "At 64 B over UDP, lyra udp is the fastest with 20.0 µs a round trip, 1.25 times the machine alone (udp); "
+        "At 64 B over UDP, lyra udp is the fastest with 20.0 µs a round trip, 1.25 times the baseline udp (copying); "
         "vega udp takes 3.00 times as long (95 % interval 2.97 to 3.03 times, 10 trials each), "
-        "3.75 times the machine alone."
+        "3.75 times the baseline."
     )
     assert (answer.sure, answer.size, answer.cells) == ("sure", 64, (2, 1))
 
 
 def test_a_difference_below_twofold_is_told_in_percent() -> None:
     assert answers_of(run_of(FLOOR | {LYRA: spread(21_000), VEGA: spread(28_000, by=0.05)})) == [
-        "At 64 B over UDP, lyra udp is the fastest with 21.0 µs a round trip, 1.31 times the machine alone (udp); "
-        "vega udp takes 33 % longer (95 % interval 32 to 35 %, 10 trials each), 1.75 times the machine alone."
+        "At 64 B over UDP, lyra udp is the fastest with 21.0 µs a round trip, 1.31 times the baseline udp (copying); "
+        "vega udp takes 33 % longer (95 % interval 32 to 35 %, 10 trials each), 1.75 times the baseline."
     ]
 
 
 def test_what_lies_within_the_margin_is_equivalent_and_nobody_the_fastest() -> None:
     (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000), VEGA: spread(21_200)})).answers
     assert answer.text == (
-        "At 64 B over UDP, lyra udp has the best median, 21.0 µs a round trip, 1.31 times the machine alone (udp); "
-        "vega udp (21.2 µs, 1.32 times the machine alone) is equivalent, within ±5 % (95 % interval 0.95 to 0.95 %, "
+        "At 64 B over UDP, lyra udp has the best median, 21.0 µs a round trip, 1.31 times the baseline udp (copying); "
+        "vega udp (21.2 µs, 1.32 times the baseline) is equivalent, within ±5 % (95 % interval 0.95 to 0.95 %, "
         "10 trials each)."
     )
     assert answer.sure == "sure"
@@ -50,7 +50,7 @@ def test_what_cannot_be_told_says_how_many_trials_would() -> None:
     (answer,) = document_of(run_of(FLOOR | {LYRA: drawn(21_000, 10, 1), VEGA: drawn(22_000, 10, 2)})).answers
     assert "the fastest" not in answer.text
     assert "lyra udp has the best median" in answer.text
-    assert "differs cannot be told with 10 trials each (95 % interval -" in answer.text
+    assert "is undecided with 10 trials each (95 % interval -" in answer.text
     assert "): about " in answer.text
     assert answer.sure == "unsure"
 
@@ -69,8 +69,8 @@ def test_one_comparison_of_several_needs_the_trials_for_all_of_them() -> None:
 def test_too_few_trials_give_figures_and_no_difference() -> None:
     (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})).answers
     assert answer.text == (
-        "At 64 B over UDP, lyra udp took 21.0 µs a round trip, 1.31 times the machine alone (udp); "
-        "vega udp 28.0 µs, 1.75 times the machine alone: "
+        "At 64 B over UDP, lyra udp took 21.0 µs a round trip, 1.31 times the baseline udp (copying); "
+        "vega udp 28.0 µs, 1.75 times the baseline: "
         "2 trials each, too few to call a difference (6 are the fewest)."
     )
     assert answer.sure == "unsure"
@@ -81,7 +81,7 @@ def test_those_with_trials_for_a_verdict_are_not_kept_from_it_by_those_without()
     assert "lyra udp has the best median, 21.0 µs a round trip; vega udp takes 33 % longer" in text, (
         "but not the lowest"
     )
-    assert text.endswith("Too few trials to stand beside them: deneb udp (20.0 µs, 2 trials).")
+    assert text.endswith("Too few trials for a verdict: deneb udp (20.0 µs, 2 trials).")
 
 
 def test_over_several_sizes_one_sentence_says_who_is_faster_where() -> None:
@@ -109,7 +109,8 @@ def test_streams_as_fast_as_possible_are_held_by_what_arrives() -> None:
     (text,) = answers_of(run_of(figures))
     assert text.startswith(
         "At 64 B over UDP, lyra udp is the fastest with 412k messages/s, 1.21 times slower than "
-        "the machine alone (udp); vega udp receives 32 % fewer messages (95 % interval -33 % to -31 %, 10 trials each)"
+        "the baseline udp (copying); vega udp receives 32 % fewer messages "
+        "(95 % interval -33 % to -31 %, 10 trials each)"
     )
     assert text.endswith("Warnings: lyra udp (flooded), vega udp (flooded).")
 
@@ -157,7 +158,7 @@ def test_a_cell_without_a_result_is_named_and_one_that_was_carried_otherwise_is_
         for each in contradicted.results
     ]
     first, text = answers_of(msgspec.structs.replace(contradicted, results=results))
-    assert first == "1 of 3 configurations has no result; it is told below why."
+    assert first == "1 of 3 configurations has no result; the reasons are below."
     assert "fastest" not in text
     assert "Not carried by what their names say, so left out: vega udp (carried by shared-memory)." in text
     assert text.endswith("Without a result: deneb udp (crashed).")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from report_runs import cell, data_of, run_of, spread
 from stats_cases import samples as samples_of
 
-from middlemark.document import MeasuredRun, judged
+from middlemark.document import make
 from middlemark.document.distributions import PERCENTILES, distribution
 from middlemark.document.numbers import four_digits
 from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialOutcome
@@ -20,6 +20,7 @@ from middlemark.show.html import data
 from middlemark.stats import pairings
 from middlemark.stats.result import Attribution, Best, Noise, Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
+from middlemark.verdicts.rows import MeasuredRun
 
 LYRA, VEGA, FLOOR = cell("lyra"), cell("vega"), cell("udp")
 
@@ -138,7 +139,7 @@ def test_what_was_carried_otherwise_is_compared_with_nothing() -> None:
 
 def test_comparisons_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = {cell(name, size=size): spread(2e4) for size in (64, 1024) for name in ("lyra", "vega", "deneb")}
-    monkeypatch.setattr(judged, "MOST_SHOWN", 4)
+    monkeypatch.setattr(make, "MOST_COMPARISONS", 4)
     document = data_of(run_of(figures))
     assert len(document.comparisons) == 4
     assert document.comparisons_left_out["adapter"] >= 2

@@ -8,7 +8,6 @@ import msgspec
 from report_runs import cell, document_of, run_of, spread
 from test_report_answers import answers_of
 
-from middlemark.document import MeasuredRun
 from middlemark.model.outcome import ProtectionProof
 from middlemark.show import View, markdown, table
 from middlemark.show import csv as rows
@@ -16,6 +15,7 @@ from middlemark.show import json as document
 from middlemark.show.html.data import data_of
 from middlemark.show.html.page import page_of
 from middlemark.stats.cells import results_of
+from middlemark.verdicts.rows import MeasuredRun
 from outputs import read_output
 
 HOLDS = ProtectionProof(

@@ -9,14 +9,15 @@ import pytest
 from report_runs import cell, document_of, run_of, spread
 
 from middlemark.document import Document
-from middlemark.document.contests import every_contest
-from middlemark.document.document import Standing
-from middlemark.document.headline import headline
-from middlemark.document.judged import JudgedDocument
+from middlemark.document.choices import Choice, choices, usual
+from middlemark.document.matrix import matrices
+from middlemark.document.screen import headline
 from middlemark.model.outcome import Failure, RunWarning
-from middlemark.stats.candidates import Place
+from middlemark.stats.candidates import InRace
 from middlemark.stats.verdict import Verdict
 from middlemark.suite.overrides import read_only
+from middlemark.verdicts.comparisons import Comparisons
+from middlemark.verdicts.experiments import judged_experiments
 
 
 def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
@@ -29,11 +30,12 @@ LYRA, VEGA, DENEB = cell("lyra"), cell("vega"), cell("deneb")
 LYRA_SHM = cell("lyra", "shm")
 
 
-def first(document: Document) -> Standing:
-    return document.standings[document.usual]
+def first(document: Document) -> Choice:
+    found = choices(document)
+    return found[usual(found)]
 
 
-def names(document: Document, standing: Standing) -> list[str]:
+def names(document: Document, standing: Choice) -> list[str]:
     return [document.rows[each.row].name for each in standing.places]
 
 
@@ -43,10 +45,10 @@ def test_each_middleware_stands_at_its_best_transport_beside_the_machine_alone_a
     assert names(document, standing) == ["lyra shm", "vega udp"]
     assert standing.floor is not None
     assert document.rows[standing.floor].name == "shm", "the fastest floor, whatever carries it"
-    assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the machine alone."
+    assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the baseline."
     assert standing.why == "The other is slower."
     assert (standing.verdict, standing.sure, standing.command) == ("best", True, None)
-    assert [each.state for each in standing.places] == ["first", "slower"]
+    assert [each.standing for each in standing.places] == ["best", "slower"]
 
 
 def test_what_is_within_the_margin_is_a_tie_with_names() -> None:
@@ -59,7 +61,7 @@ def test_those_that_cannot_be_told_apart_but_surely_differ_by_little_tie() -> No
     figures = {LYRA: even(21_000, 1), VEGA: even(21_700, 2), DENEB: spread(40_000)}
     document = document_of(run_of(figures))
     standing = first(document)
-    pair = JudgedDocument(document).find(0, 1, "p50")
+    pair = Comparisons(document.rows, document.runs).find(0, 1, "p50")
     assert pair is not None
     assert pair.judged.verdict is Verdict.CANNOT_TELL
     bound = pair.judged.high
@@ -69,8 +71,8 @@ def test_those_that_cannot_be_told_apart_but_surely_differ_by_little_tie() -> No
     assert standing.command is not None
     assert f" --trials {pair.judged.trials_needed} " in f"{standing.command} ", "of a wide tie more can be told"
     assert standing.why == f"A tie with vega udp, within {math.ceil(100 * bound)} %; the other is slower."
-    assert [each.state for each in standing.places] == ["first", "equal", "slower"]
-    assert "are level, within" in headline(document.matrices[0])
+    assert [each.standing for each in standing.places] == ["equivalent", "equivalent", "slower"]
+    assert "tie, within" in headline(matrices(document.experiments)[0])
 
 
 def even(middle: float, seed: int) -> list[float | Failure]:
@@ -78,32 +80,33 @@ def even(middle: float, seed: int) -> list[float | Failure]:
     return [middle * draw.lognormvariate(0, 0.03) for _ in range(12)]
 
 
-def test_who_left_a_race_counts_among_those_that_stand_there() -> None:
+def test_who_was_eliminated_from_a_race_is_among_its_candidates() -> None:
     raced = {LYRA: spread(21_000), VEGA: spread(90_000)[:2], DENEB: spread(95_000)[:2]}
     within = {cell("lyra", processes=1): spread(5_000), cell("vega", processes=1): spread(6_000)}
     document = document_of(run_of(within | raced))
     left = (3, 4)
     rows = [
-        msgspec.structs.replace(each, place=Place(0, "slower" if each.index in left else None))
+        msgspec.structs.replace(each, in_race=InRace(int(each.index > 1), "slower" if each.index in left else None))
         for each in document.rows
     ]
-    assert [row.name for row in rows if row.left] == ["vega udp", "deneb udp"]
-    assert [row.result.cell.processes for row in every_contest(rows)[0][0].contenders] == [2]
+    found = judged_experiments(rows, Comparisons(rows, document.runs))
+    assert [row.row.name for row in found[0].ranked] == ["lyra udp", "vega udp", "deneb udp"]
+    assert [row.standing for row in found[0].ranked] == ["best", "eliminated", "eliminated"]
 
 
-def test_what_cannot_be_told_has_a_command_that_settles_it() -> None:
+def test_what_is_undecided_has_a_command_that_decides_it() -> None:
     figures = {LYRA: drawn(21_000, 10, 1), VEGA: drawn(22_000, 10, 2), DENEB: spread(90_000)}
     elsewhere = {cell("lyra", "shm"): spread(95_000), cell("lyra", size=16): spread(95_000)}
     command = ("/x/middlemark", "run", "first-look", "--trials", "3")
     standing = first(document_of(run_of(figures | elsewhere, command=command)))
     assert (standing.verdict, standing.sure) == ("undecided", False)
-    assert standing.why.startswith("Sure against 1 of 2; not told apart from vega udp: about ")
+    assert standing.why.startswith("Slower: 1 of 2; undecided against vega udp: about ")
     assert standing.command is not None
     words = shlex.split(standing.command)
     assert words[:3] == ["middlemark", "run", "first-look"]
     assert words.count("--trials") == 1
     trials = int(words[words.index("--trials") + 1])
-    assert f"about {trials:,} trials would tell" in standing.why
+    assert f"about {trials:,} trials would decide" in standing.why
     assert standing.seconds == pytest.approx(2 * trials), "two configurations of one second a trial"
     only, problems = read_only([words[at + 1] for at, word in enumerate(words) if word == "--only"])
     assert not problems
@@ -152,13 +155,13 @@ def test_a_faster_transport_of_the_same_middleware_with_too_few_trials_stands_fo
     standing = first(document)
     assert names(document, standing) == ["lyra shm", "vega udp"]
     assert (standing.verdict, standing.sure) == ("undecided", False)
-    assert "Too few trials to stand beside them: lyra shm (10.0 µs, 2 trials)." in document.answers[0].text
+    assert "Too few trials for a verdict: lyra shm (10.0 µs, 2 trials)." in document.answers[0].text
 
 
 def test_what_one_middleware_alone_was_asked_for_is_no_choice() -> None:
     listening = cell("lyra", receive="listen")
     document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), listening: spread(5_000)}))
-    assert [document.rows[at.row].name for each in document.standings for at in each.places if each.by == "p50"] == [
+    assert [document.rows[at.row].name for each in choices(document) for at in each.places if each.by == "p50"] == [
         "lyra udp",
         "vega udp",
     ]
@@ -183,7 +186,7 @@ def test_experiments_are_told_apart_by_as_few_levels_as_do_it() -> None:
         for processes in (1, 2)
     }
     document = document_of(run_of(figures))
-    assert [each.levels for each in document.standings if each.by == "p50"] == [
+    assert [each.levels for each in choices(document) if each.by == "p50"] == [
         {"processes": "1 process"},
         {"processes": "2 processes"},
     ]
@@ -192,12 +195,12 @@ def test_experiments_are_told_apart_by_as_few_levels_as_do_it() -> None:
 def test_carriers_have_standings_of_their_own_where_there_are_several() -> None:
     figures = {each: spread(21_000) for each in (LYRA, LYRA_SHM, VEGA, cell("vega", "shm"))}
     document = document_of(run_of(figures))
-    assert {each.levels["carrier"] for each in document.standings} == {"any", "over UDP", "over shared memory"}
+    assert {each.levels["carrier"] for each in choices(document)} == {"any", "over UDP", "over shared memory"}
 
 
 def test_the_order_by_p99_is_another_with_verdicts_of_its_own() -> None:
     document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000)}))
-    by_p50, by_p99 = document.standings
+    by_p50, by_p99 = choices(document)
     assert (by_p50.by, by_p99.by) == ("p50", "p99")
     assert by_p99.lead == "lyra udp is lowest, p99 of 42.0 µs."
     known = {(each.comparison.metric, each.comparison.word) for each in document.comparisons}
@@ -222,5 +225,5 @@ def test_the_sentences_and_the_standings_are_sure_of_the_same(seed: int) -> None
     }
     document = document_of(run_of(figures))
     told = {each.cells: each.sure == "sure" for each in document.answers if each.size}
-    stand = {tuple(at.row for at in each.places): each.sure for each in document.standings if each.by == "p50"}
+    stand = {tuple(at.row for at in each.places): each.sure for each in choices(document) if each.by == "p50"}
     assert told == stand

@@ -1,27 +1,30 @@
-"""What left a race as slower is slower wherever it is told, also where its own few trials could not tell."""
+"""A race's own rule is named beside a comparison that its trials cannot decide: it is no verdict."""
 
 import pytest
 from stats_cases import cell
 
-from middlemark.stats.candidates import Left, Place
+from middlemark.stats.candidates import Elimination, InRace
 from middlemark.stats.comparisons import Pairing, Side, compare
 from middlemark.stats.verdict import Verdict
 
 
-def side(adapter: str, values: list[float], place: Place | None) -> Side:
+def side(adapter: str, values: list[float], in_race: InRace | None) -> Side:
     figures: dict[str, dict[int, float]] = {name: {} for name in ("p99", "throughput", "cpu", "memory")} | {
         "p50": dict(enumerate(values))
     }
-    return Side(adapter, "run", cell(adapter), None, "here", figures, place=place)
+    return Side(adapter, "run", cell(adapter), None, "here", figures, in_race=in_race)
 
 
-def verdict_of(
-    one: list[float], other: list[float], left: tuple[Left | None, Left | None], heats: tuple[int, int] = (0, 0)
-) -> Verdict:
-    places = [Place(heat, why) for heat, why in zip(heats, left, strict=True)]
-    a, b = side("lyra", one, places[0]), side("vega", other, places[1])
+def judged(
+    one: list[float],
+    other: list[float],
+    left: tuple[Elimination | None, Elimination | None],
+    heats: tuple[int, int] = (0, 0),
+) -> tuple[Verdict, str]:
+    races = [InRace(heat, why) for heat, why in zip(heats, left, strict=True)]
+    a, b = side("lyra", one, races[0]), side("vega", other, races[1])
     (found,) = compare([Pairing(a, b, ("lyra", "vega"))], ["p50"])
-    return found.judged.verdict
+    return found.judged.verdict, found.word
 
 
 FEW, SLOWER = [10.0, 10.5], [20.0, 30.0]
@@ -29,19 +32,19 @@ MANY, WILD = [10.0, 11.0, 10.0, 12.0, 10.0, 11.0, 10.0], [30.0, 9.0, 40.0, 11.0,
 
 
 @pytest.mark.parametrize(("one", "other"), [(FEW, SLOWER), (MANY, WILD)])
-def test_what_left_as_slower_is_slower_than_what_may_be_the_best(one: list[float], other: list[float]) -> None:
-    assert verdict_of(one, other, (None, None)) is Verdict.CANNOT_TELL
-    assert verdict_of(one, other, (None, "slower")) is Verdict.WORSE
-    assert verdict_of(other, one, ("slower", None)) is Verdict.BETTER
+def test_who_was_eliminated_is_named_and_no_verdict_is_made_of_it(one: list[float], other: list[float]) -> None:
+    assert judged(one, other, (None, None)) == (Verdict.CANNOT_TELL, "cannot tell")
+    assert judged(one, other, (None, "slower")) == (Verdict.CANNOT_TELL, "eliminated")
+    assert judged(other, one, ("slower", None)) == (Verdict.CANNOT_TELL, "A eliminated")
 
 
 def test_a_race_says_nothing_of_two_that_left_nor_of_another_race_nor_against_the_figures() -> None:
-    assert verdict_of(FEW, SLOWER, ("slower", "slower")) is Verdict.CANNOT_TELL
-    assert verdict_of(FEW, SLOWER, (None, "failed")) is Verdict.CANNOT_TELL
-    assert verdict_of(FEW, SLOWER, (None, "slower"), (0, 1)) is Verdict.CANNOT_TELL
-    assert verdict_of(SLOWER, FEW, (None, "slower")) is Verdict.CANNOT_TELL
+    assert judged(FEW, SLOWER, ("slower", "slower"))[1] == "cannot tell"
+    assert judged(FEW, SLOWER, (None, "failed"))[1] == "cannot tell"
+    assert judged(FEW, SLOWER, (None, "slower"), (0, 1))[1] == "cannot tell"
+    assert judged(SLOWER, FEW, (None, "slower"))[1] == "cannot tell"
 
 
 def test_what_the_trials_tell_stands() -> None:
     alike = [10.0 + 0.01 * each for each in range(12)]
-    assert verdict_of(alike, alike[::-1], (None, "slower")) is Verdict.EQUIVALENT
+    assert judged(alike, alike[::-1], (None, "slower")) == (Verdict.EQUIVALENT, "equivalent")

@@ -122,10 +122,11 @@ def test_the_best_is_the_fastest_floor_of_any_carrier_for_the_same_experiment() 
     assert _best([cell(receive="poll"), *cells[2:]], [9.0, 2.0, 1.0, 0.5])[0] is None
 
 
-def test_a_lending_floor_is_the_best_only_for_what_is_lent() -> None:
+def test_what_hands_over_has_a_baseline_that_hands_over_and_what_copies_one_that_copies() -> None:
     cells = [cell(), cell(transport="shm", loan=True), cell("udp"), cell("shm", "shm", loan=True)]
     assert _best(cells, [9.0, 9.0, 5.0, 1.0])[:2] == ["udp", "shm (loan)"]
-    assert _best(cells, [9.0, 9.0, 5.0, 6.0])[:2] == ["udp", "udp"]
+    assert _best(cells, [9.0, 9.0, 5.0, 6.0])[:2] == ["udp", "shm (loan)"]
+    assert _best(cells[:3], [9.0, 9.0, 5.0])[:2] == ["udp", None]
 
 
 def test_the_best_for_a_listener_blocks_and_says_so() -> None:

@@ -12,9 +12,9 @@ from report_runs import cell, document_of, run_of, spread
 from test_compare import write
 
 from middlemark.commands.show import command
-from middlemark.document import Document, MeasuredRun
-from middlemark.document.judged import JudgedDocument
-from middlemark.document.matrix import Mark
+from middlemark.document import Document
+from middlemark.document.matrix import matrices, table_of
+from middlemark.document.table import Table
 from middlemark.document.warnings import warnings_of
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, RunWarning
@@ -24,6 +24,9 @@ from middlemark.show import View
 from middlemark.show.lines import command_lines
 from middlemark.show.summary import MOST_LINES, render
 from middlemark.stats.result import CellResult, Noise, TrialNoise
+from middlemark.verdicts.comparisons import Comparisons
+from middlemark.verdicts.experiments import Standing
+from middlemark.verdicts.rows import MeasuredRun
 
 SIZES = (16, 1024, 65536)
 Figures = dict[Cell, list[float | Failure]]
@@ -50,6 +53,10 @@ def screen(run: MeasuredRun, width: int = 100) -> list[str]:
     return render(document_of(run), View(width=width)).splitlines()
 
 
+def table(run: MeasuredRun) -> Table:
+    return table_of(matrices(document_of(run).experiments)[0])
+
+
 def text_of(run: MeasuredRun) -> str:
     return " ".join(" ".join(screen(run)).split())
 
@@ -60,74 +67,69 @@ def with_results(run: MeasuredRun, change: Callable[[CellResult], CellResult]) -
 
 def test_the_answer_comes_first() -> None:
     assert text_of(run_of(USUAL)).startswith(
-        "lyra shm is the fastest at 16 B and 1 KiB, 1.18 to 1.20 × machine alone; "
-        "lyra shm and vega udp are level, within 5 %, at 64 KiB. first-look on robot-7"
+        "lyra shm is the fastest at 16 B and 1 KiB, 1.18 to 1.20 × baseline; "
+        "lyra shm and vega udp tie, within 5 %, at 64 KiB. first-look on robot-7"
     )
 
 
 def test_a_middleware_has_one_line_over_its_best_transport_and_the_best_comes_first() -> None:
     lines = screen(run_of(USUAL))
-    at = next(at for at, line in enumerate(lines) if line.startswith("machine alone"))
+    at = next(at for at, line in enumerate(lines) if line.startswith("baseline shm"))
     assert [line.split("  ")[0] for line in lines[at : at + 4]] == [
-        "machine alone",
+        "baseline shm (copying)",
         "lyra shm",
         "vega udp",
         "deneb udp",
     ]
 
 
-def test_every_ratio_of_a_column_has_the_base_that_stands_above_it() -> None:
-    (matrix,) = document_of(run_of(USUAL)).matrices
-    assert [(each.base, each.base_figure) for each in matrix.columns] == [
-        ("shm", 10_000),
-        ("shm", 11_000),
-        ("shm", 30_000),
-    ]
-    for line in matrix.lines:
-        for column, entry in zip(matrix.columns, line.entries, strict=True):
-            assert entry is not None
-            assert entry.times == pytest.approx(entry.figure / column.base_figure)
+def test_every_ratio_of_a_column_is_to_the_baseline_that_its_legend_names() -> None:
+    columns = document_of(run_of(USUAL)).experiments[:3]
+    assert [(each.copying and each.copying.name, each.handing_over) for each in columns] == [("shm", None)] * 3
+    for column, base in zip(columns, (10_000, 11_000, 30_000), strict=True):
+        for each in column.rows:
+            assert each.figure is not None
+            assert each.ratio == pytest.approx(each.figure / base)
 
 
-def test_without_the_machine_alone_the_base_is_the_best_of_the_column() -> None:
+def test_without_a_baseline_the_matrix_has_times_the_best() -> None:
     figures = {each: of for each, of in USUAL.items() if each.adapter not in ("shm", "udp")}
     run = run_of(figures)
-    assert "× the best" in text_of(run)
-    assert "machine alone" not in text_of(run)
-    (matrix,) = document_of(run).matrices
-    assert [entry and entry.times for entry in matrix.lines[0].entries] == [1.0, 1.0, 1.0]
+    assert "× the best, without a baseline" in text_of(run)
+    assert [each.ratio for each in document_of(run).experiments[0].rows] == [None] * 4
 
 
-def test_no_place_says_more_than_the_verdict_on_that_pair() -> None:
+def test_no_standing_says_more_than_the_verdict_on_that_pair() -> None:
     document = document_of(run_of(USUAL))
-    judged = JudgedDocument(document)
-    said = {Mark.BEHIND: "slower", Mark.EQUIVALENT: "equivalent", Mark.OPEN: "cannot tell"}
-    (matrix,) = document.matrices
+    comparisons = Comparisons(document.rows, document.runs)
+    said = {Standing.SLOWER: "slower", Standing.EQUIVALENT: "equivalent", Standing.UNDECIDED: "cannot tell"}
     seen = set()
-    for line in matrix.lines:
-        for column, entry in zip(matrix.columns, line.entries, strict=True):
-            assert entry is not None
-            if entry.row != column.best.index:
-                found = judged.find(column.best.index, entry.row, "p50")
+    for column in document.experiments[:3]:
+        for each in column.ranked:
+            if each.row.index != column.reference:
+                found = comparisons.find(column.reference or 0, each.row.index, "p50")
                 assert found is not None
-                assert said[entry.place] == found.word
-                seen.add(entry.place)
-    assert seen == {Mark.BEHIND, Mark.EQUIVALENT}
+                assert said[each.standing] == found.word
+                seen.add(each.standing)
+    assert seen == {Standing.SLOWER, Standing.EQUIVALENT}
 
 
-def test_whoever_wins_one_column_has_a_line_of_its_own() -> None:
+def test_a_cell_has_the_best_transport_there_and_names_it() -> None:
     figures = over_sizes("lyra", "shm", 12_000, 13_000, 80_000) | over_sizes("lyra", "udp", 31_000, 32_000, 40_000)
     run = run_of(figures | over_sizes("vega", "udp", 50_000, 52_000, 90_000))
-    (matrix,) = document_of(run).matrices
-    assert {each.name for each in matrix.lines} == {"lyra shm", "lyra udp", "vega udp"}
+    lines = {each.name: [" ".join(cell.text.split()) for cell in each.cells] for each in table(run).lines}
+    assert lines == {
+        "lyra": ["shm 12.0 1.00 ✓", "shm 13.0 1.00 ✓", "udp 40.0 1.00 ✓"],
+        "vega udp": ["50.0 4.17", "52.0 4.00", "90.0 2.25"],
+    }
 
 
 def test_with_too_few_trials_nothing_is_called_sure_and_the_command_measures_more() -> None:
     few = {each: of[:2] for each, of in USUAL.items()}
     run = run_of(few, command=("/usr/bin/middlemark", "run", "first-look", "--trials", "2"))
     lines = screen(run)
-    assert lines[0].startswith("Not sure who is the fastest with 2 trials each: lyra shm leads at every size")
-    assert not [line for line in lines if line.startswith("Sure")]
+    assert lines[0].startswith("Undecided who is the fastest with 2 trials each: lyra shm leads at every size")
+    assert not [line for line in lines if line.startswith("Decided")]
     assert "2 trials each (6 are the fewest) at every size" in text_of(run)
     assert "→ middlemark run first-look --only adapter=lyra,vega,deneb,shm --trials 10" in text_of(run)
     assert "?" not in "".join(lines), "a mark on every figure tells nothing"
@@ -136,9 +138,9 @@ def test_with_too_few_trials_nothing_is_called_sure_and_the_command_measures_mor
 def test_whoever_has_the_lowest_median_leads_also_where_others_alone_have_the_trials_for_a_verdict() -> None:
     run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4), cell("deneb"): spread(1e4, 2)})
     text = text_of(run)
-    assert text.startswith("Not sure who is the fastest with 2 trials each: deneb udp leads at 64 B.")
-    assert "Sure vega udp is slower than lyra udp at 64 B" in text
-    assert [line.name for line in document_of(run).matrices[0].lines] == ["deneb udp", "lyra udp", "vega udp"]
+    assert text.startswith("Undecided who is the fastest with 2 trials each: deneb udp leads at 64 B.")
+    assert "Decided vega udp is slower than lyra udp at 64 B" in text
+    assert [line.name for line in table(run).lines] == ["deneb udp", "lyra udp", "vega udp"]
 
 
 @pytest.mark.parametrize(("number", "of_sizes"), [(1, 12), (6, 12), (60, 2)])
@@ -208,8 +210,8 @@ def test_a_remedy_is_told_once_however_rows_combine_it_and_the_worst_row_speaks(
 def test_two_speeds_are_called_so_and_leave_the_answer_unsure() -> None:
     run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4)}, warnings=[RunWarning("bimodal", "two", "look")])
     assert "bimodal" not in text_of(run)
-    assert "Not sure two speeds in lyra udp, vega udp at 64 B" in text_of(run)
-    assert screen(run)[0].startswith("Not sure who is the fastest: lyra udp leads")
+    assert "Undecided two speeds in lyra udp and vega udp at 64 B" in text_of(run)
+    assert screen(run)[0].startswith("Undecided who is the fastest: lyra udp leads")
 
 
 def test_what_has_no_result_is_told_with_its_reason_and_the_way_out() -> None:
@@ -257,8 +259,8 @@ def test_of_one_size_the_factor_that_varies_makes_the_columns() -> None:
         for name, middle in (("lyra", 900.0), ("vega", 800.0))
         for rate in (1000.0, 100.0)
     }
-    (matrix,) = document_of(run_of(figures)).matrices
-    assert (matrix.factor, [each.title for each in matrix.columns]) == ("rate", ["100 Hz", "1 kHz"])
+    (matrix,) = matrices(document_of(run_of(figures)).experiments)
+    assert (matrix.factor, matrix.titles) == ("rate", ("100 Hz", "1 kHz"))
 
 
 def test_floods_are_ranked_by_what_arrives() -> None:
@@ -266,11 +268,10 @@ def test_floods_are_ranked_by_what_arrives() -> None:
     run = run_of(
         {cell("udp", **stream): spread(5e5), cell("lyra", **stream): spread(4e5), cell("vega", **stream): spread(2e5)}
     )
-    (matrix,) = document_of(run).matrices
-    assert [each.name for each in matrix.lines] == ["lyra udp", "vega udp"]
-    entries: Sequence[object] = [line.entries[0] and line.entries[0].times for line in matrix.lines]
-    assert entries == [pytest.approx(1.25, rel=0.01), pytest.approx(2.5, rel=0.01)]
-    assert "messages/s, and × machine alone" in text_of(run)
+    assert [each.name for each in table(run).lines] == ["baseline udp (copying)", "lyra udp", "vega udp"]
+    ratios: Sequence[object] = [each.ratio for each in document_of(run).experiments[0].ranked]
+    assert ratios == [pytest.approx(1.25, rel=0.01), pytest.approx(2.5, rel=0.01)]
+    assert "messages/s, and × the baseline" in text_of(run)
 
 
 # The command.
@@ -320,7 +321,7 @@ def test_what_no_configuration_has_is_refused(stored: Path) -> None:
 
 
 def test_a_document_without_verdicts_is_a_screen_too() -> None:
-    empty: Document = msgspec.structs.replace(document_of(run_of({cell(): spread(2e4)})), matrices=())
+    empty: Document = msgspec.structs.replace(document_of(run_of({cell(): spread(2e4)})), experiments=())
     assert render(empty, View()).startswith("No configuration has a figure")
 
 

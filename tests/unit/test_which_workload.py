@@ -8,8 +8,7 @@ import pytest
 from descriptions import transport
 from report_runs import ROBOT, cell, document_of, run_of, spread
 
-from middlemark.document import MeasuredRun
-from middlemark.document.race import Raced, raced
+from middlemark.document.next_steps import next_of
 from middlemark.model.cell import Cell, carrying
 from middlemark.model.outcome import Failure
 from middlemark.model.plan import Limits, Race, Wanted
@@ -20,10 +19,12 @@ from middlemark.show.which import render_table
 from middlemark.stats.candidates import Attempt, attempt, holds
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.workload import EdgeTrial, too_short
+from middlemark.verdicts.race import RaceVerdict, elimination, races, rounds_of
+from middlemark.verdicts.rows import MeasuredRun
 from outputs import read_output
 
 BROKEN = Failure("crashed", "it crashed", "")
-FIELD = {
+FIELD: dict[tuple[str, str], list[float | Failure]] = {
     ("shm", "shm"): [0.49, 0.49],
     ("udp", "udp"): [0.6, 0.6],
     ("lyra", "shm"): spread(0.98, trials=6),
@@ -48,8 +49,8 @@ def race(
     return msgspec.structs.replace(run, file=msgspec.structs.replace(run.file, plan=plan))
 
 
-def answer(run: MeasuredRun) -> Raced:
-    return raced(document_of(run), run)
+def answer(run: MeasuredRun) -> RaceVerdict:
+    return races(document_of(run).experiments, run)[0]
 
 
 def said(trial: TrialSummary, wanted: Wanted | None = None) -> Attempt:
@@ -124,33 +125,33 @@ def test_a_race_of_graphs_without_deadlines_is_refused() -> None:
 def test_who_leaves_most_room_before_its_deadlines_is_best_and_the_others_leave_with_their_reasons() -> None:
     found = answer(race(FIELD))
     assert (found.verdict, [each.row.name for each in found.answer]) == ("best", ["lyra shm"])
-    assert {each.row.name: (each.left, each.rounds) for each in found.candidates} == {
+    assert {each.row.name: (elimination(each), rounds_of(each)) for each in found.candidates} == {
         "lyra shm": (None, 6),
         "lyra udp": ("slower", 3),
         "vega udp": ("misses the deadline", 6),
         "deneb udp": ("failed", 2),
     }
-    assert found.times_machine(found.answer[0]) == pytest.approx(2.0, rel=0.01)
-    assert found.settles is None
+    assert found.answer[0].ratio == pytest.approx(2.0, rel=0.01)
+    assert next_of(found, race(FIELD)) is None
 
 
 def test_the_screen_names_the_edges() -> None:
-    lines = render_table(answer(race(FIELD)), "runs/it", 100).splitlines()
+    lines = render_table(answer(race(FIELD)), "runs/it", 100, None).splitlines()
     text = " ".join(" ".join(lines).split())
     assert text.startswith(
         "lyra shm is best for robot, a process each: the worst edge's p99 takes 0.98 of its deadline "
-        "(image → detector), 2.00 × the machine alone. Sure"
+        "(image → detector), 2.00 × the baseline. Sure"
     )
-    assert "of deadline p99 µs processors × alone rounds" in text
-    assert "lyra shm ✓ 0.98 9,800 0.59 2.00 6" in text
+    assert "of deadline p99 µs processors × baseline rounds" in text
+    assert "lyra shm ✓ 0.98 9,800 0.59 2.00 6 best" in text
     assert "vega udp ✗ 1.02 10,200 0.61 2.08 6 misses the deadline" in text
-    assert "machine alone ✓ 0.49" in text
+    assert "baseline shm (copying) ✓ 0.49" in text
     assert "misses the deadline 1 (vega udp: image → detector)" in text
     assert max(map(len, lines)) <= 100
 
 
 def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
-    found = read_output("which", render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0))))
+    found = read_output("which", render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0)), None))
     assert found["question"] == {
         "size": None, "rate_hz": None, "workload": "robot", "scale": 2, "copies": 1, "processes": 2,
         "subscribers": None, "deadline_ns": None, "loss": None, "cpu": 2.0, "budget_s": 1200,
@@ -171,7 +172,7 @@ def test_programs_are_told_the_workload_and_the_worst_edge() -> None:
 def test_where_no_graph_holds_none_does() -> None:
     found = answer(race({each: spread(1.5, trials=6) for each in (("lyra", "udp"), ("vega", "udp"))}))
     assert (found.verdict, found.answer) == ("none holds", ())
-    text = " ".join(render_table(found, "runs/it", 100).split())
+    text = " ".join(render_table(found, "runs/it", 100, None).split())
     assert text.startswith("None holds for robot, a process each: misses the deadline 2 (lyra udp: image → detector,")
 
 
@@ -180,11 +181,12 @@ def test_what_is_open_is_asked_again_of_those_it_is_open_between() -> None:
         ("lyra", "udp"): [0.2, 0.4, 0.3, 0.5, 0.2, 0.4],
         ("vega", "udp"): [0.4, 0.2, 0.5, 0.3, 0.3, 0.3],
     }
-    found = answer(race(scattered))
-    assert found.verdict == "undecided"
-    assert found.settles is not None
-    assert found.settles.startswith("middlemark which --workload 'my robot.toml' --quiet --adapter ")
-    assert found.settles.endswith(" --transport udp --budget 40m")
+    run = race(scattered)
+    assert answer(run).verdict == "undecided"
+    command = next_of(answer(run), run)
+    assert command is not None
+    assert command.startswith("middlemark which --workload 'my robot.toml' --quiet --adapter ")
+    assert command.endswith(" --transport udp --budget 40m")
 
 
 def test_the_report_of_the_same_run_has_the_same_verdicts() -> None:
@@ -195,4 +197,4 @@ def test_the_report_of_the_same_run_has_the_same_verdicts() -> None:
         for each in document.comparisons
         if each.comparison.metric == "deadline"
     }
-    assert told["lyra shm", "lyra udp"] == "later"
+    assert told["lyra shm", "lyra udp"] == "eliminated"

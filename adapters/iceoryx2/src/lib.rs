@@ -125,6 +125,7 @@ impl Adapter for Iceoryx2 {
             segments: vec![format!("{PREFIX}*.data")],
             receive: vec!["poll", "block"],
             loan: vec![false, true],
+            hands_over: vec![true],
             max_depth: Some(1_000_000), // as deep as was tried; it has no bound of its own
             ..Transport::default()
         };

@@ -100,12 +100,14 @@ impl Adapter for Zenoh {
                 Transport {
                     segments: vec!["*.zenoh".into()],
                     loan: vec![false, true],
+                    hands_over: vec![true],
                     varying_sizes: false, // its memory is taken from the pool before the length is known
                     security_why: "zenoh encrypts links, not shared memory",
                     ..transport("shm", "shared-memory")
                 },
                 Transport {
                     processes: vec![1],
+                    hands_over: vec![false], // the buffer itself is moved to the subscriber
                     security_why: "what stays within a process is not encrypted",
                     ..transport("intraprocess", "process-memory")
                 },

@@ -108,6 +108,7 @@ Transport transport_of(const Json& json) {
   json.at("receive").get_to(transport.receive);
   json.at("reliability").get_to(transport.reliability);
   json.at("loan").get_to(transport.loan);
+  json.at("hands_over").get_to(transport.hands_over);
   json.at("max_bytes").get_to(transport.max_bytes);
   json.at("max_bytes_advice").get_to(transport.max_bytes_advice);
   transport.max_depth = optional_of<std::uint32_t>(json.at("max_depth"));

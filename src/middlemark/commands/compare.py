@@ -59,9 +59,9 @@ def command(
 
 def _gate(asked: ComparisonRequest, pairings: Asked) -> int:
     """Return 4 where a gate is missed, and tell each."""
-    from middlemark.document.judged import telling, what
     from middlemark.show import output
     from middlemark.stats.metrics import METRICS
+    from middlemark.verdicts.names import telling, what
 
     status = exits.OK
     told = telling(pairings.pairings)

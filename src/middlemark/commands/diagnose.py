@@ -11,9 +11,9 @@ from middlemark import exits
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
     from middlemark.runs.conduct import Shown
     from middlemark.runs.diagnose import Diagnosis
+    from middlemark.verdicts.rows import MeasuredRun
 
 ANY = "*"
 TRIALS = 10
@@ -88,7 +88,7 @@ def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_
         raise MeasureError(f"{', '.join(absent)} is not built here", "middlemark list adapters shows why")
     suites = (Suite(name=f"try-{found.check}", place="diagnose --try", sweeps=()),)
     plan = without_refused(plan, suites, built.workers, "lo")
-    file = run_file(plan, suites, built.workers)
+    file = run_file(plan, suites, built)
     shown = Shown("lo", output_format, quiet, failures_are_results=True)
     return measure(lambda: opened_run(out, file), (), built.workers, shown, partial(_print, found))
 

@@ -10,27 +10,16 @@ import click
 
 from middlemark import exits
 from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.show import EXPORTED, FORMATS
 
 if TYPE_CHECKING:
     from middlemark.document import Document
     from middlemark.runs.sides import ComparisonRequest
 
-TEXTS = {
-    "google-benchmark": ("google_benchmark", ".benchmark.json"),
-    "csv": ("long_csv", ".csv"),
-    "latencytest": ("latencytest", ".latencytest.txt"),
-    "roundtrip": ("roundtrip", ".roundtrip.txt"),
-    "ddsperf": ("ddsperf", ".ddsperf.txt"),
-    "junit": ("junit", ".junit.xml"),
-}
-"""Formats of one file: the module that makes it, and what its name ends in."""
-FOLDERS = ("hdr", "parquet")
-"""Formats of a folder, each written with packages that an extra of its name brings."""
-
 
 @click.command(name="export")
 @click.argument("run", metavar="RUN")
-@click.option("--to", "to", required=True, metavar="FORMAT", help=", ".join((*TEXTS, *FOLDERS)))
+@click.option("--to", "to", required=True, metavar="FORMAT", help=", ".join(EXPORTED))
 @click.option("--out", metavar="PATH", help="The file, or for hdr and parquet the folder; - is stdout.")
 @click.option("--by", metavar="FACTOR", help="junit: a test case a comparison of that factor's levels.")
 @click.option("--baseline", metavar="LEVEL|RUN", help="junit: the level (with --by) or the run that is compared with.")
@@ -49,16 +38,16 @@ def command(
 ) -> int:
     """Write RUN for other tools: into the run's own folder unless --out names another place."""
     problems = []
-    if to not in TEXTS and to not in FOLDERS:
-        problems.append(Problem("--to", f"there is no {to}; there are {', '.join((*TEXTS, *FOLDERS))}"))
+    if to not in EXPORTED:
+        problems.append(Problem("--to", f"there is no {to}; there are {', '.join(EXPORTED)}"))
     if to != "junit" and (by or baseline or fail_if):
         problems.append(Problem("--by, --baseline, --fail-if", "are for verdicts, which only junit has"))
-    if to in FOLDERS and out == "-":
+    if to in EXPORTED and FORMATS[to].folder and out == "-":
         problems.append(Problem("--out", f"{to} makes a folder of files, which stdout cannot be"))
     if problems:
         raise RequestError(problems)
 
-    from middlemark.document import document_of
+    from middlemark.document import document_of, with_experiments
     from middlemark.runs.read import damaged, read_measured, trials_of
     from middlemark.runs.sides import ComparisonRequest
     from middlemark.show import View, output, render
@@ -69,7 +58,7 @@ def command(
     for each in damaged(measured):
         output.tell(each)
     document = document_of([measured], took=sum(each.seconds for each in measured.outcomes))
-    if to in FOLDERS:
+    if FORMATS[to].folder:
         path = Path(out) if out else folder / to
         format_ = importlib.import_module(f"middlemark.show.{to}")
         modules = [_module(each, to) for each in format_.MODULES]
@@ -81,7 +70,6 @@ def command(
             format_.write(document, draft, kept, *modules)
 
         return _written(path, lambda: output.make_whole(path, fill))
-    module, ending = TEXTS[to]
     if by or baseline:
         runs = [run] if by else [str(baseline), run]
         text = _compared(
@@ -91,13 +79,14 @@ def command(
         raise RequestError([Problem("--fail-if", "wants something to compare: --by FACTOR or --baseline RUN")])
     else:
         samples = samples_by_cell(measured.file.plan, measured.outcomes, measured.samples)
-        text = render(module, document, View(samples_of=samples))
+        document = with_experiments(document) if FORMATS[to].judged else document
+        text = render(to, document, View(samples_of=samples))
     if out == "-":
         unwritten = output.write(text)
         if unwritten is not None:
             raise MeasureError(unwritten)
         return exits.OK
-    path = Path(out) if out else folder / f"{folder.resolve().name}{ending}"
+    path = Path(out) if out else folder / f"{folder.resolve().name}{FORMATS[to].ending}"
     return _written(path, lambda: output.write_whole(path, text, named=out is not None))
 
 

@@ -39,9 +39,9 @@ def command(files: tuple[Path, ...], out: str, output_format: str) -> int:
 
     The format is found from the content. Each row carries its warnings.
     """  # noqa: D205  click shows the paragraph whole
-    from middlemark.document.words import plain
     from middlemark.imports import assemble, how_many_unread, samples_of
     from middlemark.store.run import utc_now
+    from middlemark.verdicts.names import plain
 
     logs = _logs(files)
     started = utc_now()
@@ -97,9 +97,9 @@ def _begin(path: Path) -> bytes:
 
 def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
     """Read what the processes of one recording stamped. Raises OSError."""
-    from middlemark.document.words import plain
     from middlemark.imports import FORMAT_OF_PROBE, NotRead, is_stamps, read_probes
     from middlemark.model.imported import Source
+    from middlemark.verdicts.names import plain
 
     if path.is_dir():
         parts = sorted(each for each in path.iterdir() if each.is_file())
@@ -135,9 +135,9 @@ def _name(path: Path, *, folder: bool = False) -> str:
 
 
 def _log(path: Path) -> "tuple[Source, Log]":
-    from middlemark.document.words import plain
     from middlemark.imports import HEAD_BYTES, NotRead, find, how_many_unread, is_ours, refusal
     from middlemark.model.imported import Source
+    from middlemark.verdicts.names import plain
 
     def refused(text: str) -> RequestError:
         return RequestError([Problem(plain(str(path)), plain(text))])
@@ -229,11 +229,11 @@ def _kept(
 
 
 def _print(run: "Run", output_format: str) -> int:
-    from middlemark.document import document_of, with_matrices
+    from middlemark.document import document_of, with_experiments
     from middlemark.runs.read import measured
     from middlemark.show import output, render
 
-    document = with_matrices(document_of([measured(run)]))
+    document = with_experiments(document_of([measured(run)]))
     unwritten = output.write(render(output_format, document, output.view()))
     if unwritten is not None:
         output.tell(f"{unwritten}; the run is kept in {run.folder}")

@@ -9,7 +9,7 @@ import click
 from middlemark.model.factors import Key
 from middlemark.model.levels import FLAG
 from middlemark.runs.hosts import HostsAsked
-from middlemark.show import FORMATS
+from middlemark.show import PRINTED
 from middlemark.suite.overrides import flag_name
 from middlemark.suite.sweep import KEYS, raw_options
 
@@ -89,7 +89,7 @@ _OTHER_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--format",
         "output_format",
-        type=click.Choice(FORMATS),
+        type=click.Choice(PRINTED),
         default="summary",
         show_default=True,
         help="Output.",
@@ -141,7 +141,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     It is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str | None``,
     ``interface: str``, ``until_precise: str | None``, ``until_decided: bool``,
     ``fail_if: tuple[str, ...]``, ``budget: str | None``, ``focus: tuple[str, ...]``,
-    ``resume: str | None``, ``output_format: str`` (one of FORMATS), ``verbose: bool``,
+    ``resume: str | None``, ``output_format: str`` (one of PRINTED), ``verbose: bool``,
     ``breakdown: bool`` and ``quiet: bool``, all by name.
     """
 

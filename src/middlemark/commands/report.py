@@ -14,7 +14,8 @@ from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.report import HTML, judged_document, written
 
 if TYPE_CHECKING:
-    from middlemark.document import Document, MeasuredRun
+    from middlemark.document import Document
+    from middlemark.verdicts.rows import MeasuredRun
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 

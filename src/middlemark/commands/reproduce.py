@@ -28,7 +28,7 @@ from middlemark.suite.overrides import read_budget
 from middlemark.suite.study import Study, read_study, study_names
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
+    from middlemark.verdicts.rows import MeasuredRun
 
 BUDGET = "30m"
 FORMATS = ("text", "json", "markdown")
@@ -75,7 +75,7 @@ def command(
     plan = without_refused(plan_here(suites, built), suites, built.workers, "lo")
     # One round is measured whatever the budget: every claim has its figure then.
     plan = msgspec.structs.replace(first_rounds(plan, 1), deciding=Deciding(budget_s))
-    file = run_file(plan, suites, built.workers)
+    file = run_file(plan, suites, built)
     shown = Shown("lo", output_format, quiet, fail_if=fail_if, failures_are_results=True)
 
     return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, partial(_print, study))

@@ -39,8 +39,8 @@ from middlemark.suite import RawOptions, Suite, load
 from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, race_budget_s, read_budget, read_precision
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
     from middlemark.store import RunWriter
+    from middlemark.verdicts.rows import MeasuredRun
 
 
 @click.command(name="run")
@@ -129,7 +129,7 @@ def command(
         cluster = reached.connect() if reached else None
         if cluster is not None:
             refuse_lacking(cluster, plan.cells)
-        file = msgspec.structs.replace(run_file(plan, checked, built.workers, cluster), certs=own)
+        file = msgspec.structs.replace(run_file(plan, checked, built, cluster), certs=own)
         return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, _print, cluster)
 
 
@@ -274,10 +274,9 @@ def _resumed(
 
 def _print(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
     """Print the results and write the report beside them; return why the results could not be printed."""
-    from middlemark.document import document_of, with_verdicts
-    from middlemark.document.judged import JudgedDocument
+    from middlemark.document import with_experiments
     from middlemark.runs.answer import is_question, print_answer, races_told
-    from middlemark.runs.report import document_now, tell_beside
+    from middlemark.runs.report import document_now, judged_document, tell_beside
     from middlemark.show import output, render
     from middlemark.stats.cells import samples_by_cell
 
@@ -292,12 +291,10 @@ def _print(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
         names = ["summary", "table"]
     races = run.file.plan.race is not None and on_screen
     judges = races or "summary" in names
-    document = document_now(run, took=seconds) if judges else document_of([run], took=seconds)
-    told = ""
-    if judges:
-        judged = JudgedDocument(document)
-        told = races_told(document, run, judged, output.width()) if races else ""
-        document = with_verdicts(document, [run], judged)
+    document = judged_document(run, took=seconds) if judges else document_now(run, took=seconds)
+    if "json" in names:
+        document = with_experiments(document)
+    told = races_told(document, run, output.width()) if races else ""
     beside = "" if "summary" in names else "".join(f"{each}\n" for each in limits)
     unwritten = output.write(told + "\n".join(render(name, document, view) for name in names) + beside)
     tell_beside(run, quiet=shown.quiet, document=document if judges else None)

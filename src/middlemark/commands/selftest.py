@@ -31,8 +31,8 @@ from middlemark.runs.conduct import (
 from middlemark.suite import Suite, load, raw_options
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
     from middlemark.stats.selftest import SelfTest, Subject
+    from middlemark.verdicts.rows import MeasuredRun
 
 FORMATS = ("table", "json")
 FEWEST_TRIALS = 6
@@ -85,7 +85,7 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
         return exits.INTERRUPTED
     settings = [_setting(plan.cells[index], each, parts) for index, each in enumerate(typical)]
     plan = _planned(plan, settings)
-    file = run_file(plan, suites, built.workers)
+    file = run_file(plan, suites, built)
     shown = _Shown(settings)
     status = measure(
         lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, Shown("lo", output_format, quiet), shown

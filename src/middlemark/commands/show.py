@@ -10,7 +10,7 @@ from middlemark import exits
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
-    from middlemark.document import Row
+    from middlemark.verdicts.rows import Row
 
 
 @click.command(name="show")
@@ -25,7 +25,7 @@ def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, wa
 
     RUN is the folder of a run, or a folder of such folders (default: runs); of those the newest counts.
     """
-    from middlemark.document import document_of, with_matrices
+    from middlemark.document import document_of, with_experiments
     from middlemark.document.runs import seconds_of
     from middlemark.runs.answer import is_question, show_answer
     from middlemark.runs.read import damaged, newest, read_measured
@@ -39,7 +39,7 @@ def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, wa
     whole = rows or breakdown or bool(metrics)
     if is_question(measured) and not (whole or warnings or only):
         return _ended(show_answer(measured, "table"))
-    document = with_matrices(document_of([measured], took=took), chosen)
+    document = with_experiments(document_of([measured], took=took), chosen)
     if only and not document.rows:
         raise MeasureError(f"{measured.folder}: no configuration has {', '.join(only)}", "show it without --only")
     name = "table" if whole else "warnings" if warnings else "summary"

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import msgspec
 
+from middlemark import exits
 from middlemark.model.cell import FACTORS
 from middlemark.model.levels import SHARE, Wrong
 from middlemark.model.plan import Plan, Wanted
@@ -63,6 +64,8 @@ GRAPH_BUDGET = "30m"
 @click.option("--adapter", default="all", metavar="NAME,…", show_default=True, help="Who races.")
 @click.option("--transport", default="all", metavar="NAME,…", show_default=True, help="Over what.")
 @click.option("--budget", metavar="TIME", help=f"The time for it (default: {BUDGET}; of a workload {GRAPH_BUDGET}).")
+@click.option("--seed", metavar="N", help="Order of the trials (default: another each time).")
+@click.option("--dry-run", is_flag=True, help="Show who would race and how long it would take.")
 @click.option("--out", metavar="DIR", help="Where the run's folder <time>-which is made (default: runs).")
 @click.option("--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
@@ -80,6 +83,8 @@ def command(
     adapter: str,
     transport: str,
     budget: str | None,
+    seed: str | None,
+    dry_run: bool,
     out: str | None,
     output_format: str,
     quiet: bool,
@@ -98,18 +103,25 @@ def command(
         given = {"scale": scale, "copies": copies}
         text = "goes with --workload FILE, which it multiplies"
         problems += [Problem(f"--{each}", text) for each, typed in given.items() if typed is not None]
-        suites, plan = _planned(keys, adapter, transport, built, problems)
+        suites, plan = _planned(keys, adapter, transport, built, problems, seed)
     else:
         problems += _topic_only()
         keys = {"adapter": _candidates(built) if adapter == "all" else adapter, "transport": transport}
         keys |= {"processes": processes} if _typed("processes") else {}
-        suites, plan = _planned_graph(workload, keys, {"scale": scale or "1", "copies": copies or "1"}, built, problems)
+        times = {"scale": scale or "1", "copies": copies or "1"}
+        suites, plan = _planned_graph(workload, keys, times, built, problems, seed)
         wanted = msgspec.structs.replace(wanted, max_loss=None)
     plan = racing(plan, floors_of(built), budget_s, wanted, question=True)
     plan = without_refused(plan, suites, built.workers, "lo")
+    if dry_run:
+        from middlemark.show.dry_run import render
+        from middlemark.show.output import width
+
+        click.echo(render(plan, width()), nl=False)
+        return exits.OK
     if workload is not None and not quiet:
         click.echo(_told_before(plan, budget_s), err=True)
-    file = run_file(plan, suites, built.workers)
+    file = run_file(plan, suites, built, named=adapter.split(","))
     return measure(
         lambda: opened_run(Path(out or DEFAULT_OUT), file),
         (),
@@ -144,13 +156,13 @@ def _bounds(deadline: str | None, loss: str, cpu: str | None, budget: str) -> tu
 
 
 def _planned(
-    keys: dict[str, str], adapter: str, transport: str, built: Built, problems: list[Problem]
+    keys: dict[str, str], adapter: str, transport: str, built: Built, problems: list[Problem], seed: str | None
 ) -> tuple[tuple[Suite, ...], Plan]:
     """Plan the first rounds. RequestError with those ``problems`` and all that are found here."""
     asked: dict[str, Any] = {"adapter": adapter, "transport": transport, **keys}
     loaded: tuple[Suite, ...] = ()
     try:
-        loaded = load((), raw_options(**asked))
+        loaded = load((), raw_options(**asked, seed=seed))
     except RequestError as error:
         problems += error.problems
     for suite in loaded:
@@ -168,6 +180,7 @@ def _planned(
     several = sweep.levels("subscribers").values != (1,)
     options = raw_options(
         **asked,
+        seed=seed,
         pattern="stream" if several else "ping-pong",
         loan="false,true",
         trials=str(FIRST_LOOK),
@@ -197,16 +210,16 @@ def _candidates(built: Built) -> str:
 
 
 def _planned_graph(
-    file: str, keys: dict[str, Any], times: dict[str, str], built: Built, problems: list[Problem]
+    file: str, keys: dict[str, Any], times: dict[str, str], built: Built, problems: list[Problem], seed: str | None
 ) -> tuple[tuple[Suite, ...], Plan]:
     """Plan the first rounds of a workload. RequestError with those ``problems`` and all that are found here."""
     suites: tuple[Suite, ...] = ()
     try:
-        (suite,) = load((file,), raw_options(**keys))
+        (suite,) = load((file,), raw_options(**keys, seed=seed))
         if all(each.workload for each in suite.sweeps):
             keys |= times
             keys |= {} if suite.sweeps[0].levels("processes").named else {"processes": "2"}
-        suites = load((file,), raw_options(**keys, trials=str(FIRST_LOOK), skip_unsupported=True))
+        suites = load((file,), raw_options(**keys, seed=seed, trials=str(FIRST_LOOK), skip_unsupported=True))
     except RequestError as error:
         problems += error.problems
     for sweep in (each for suite in suites for each in suite.sweeps[:1]):

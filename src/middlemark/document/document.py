@@ -1,64 +1,19 @@
 """Everything a report says, as one value: the terminal, Markdown, HTML, JSON, CSV and the exports are made of it."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import msgspec
 
-from middlemark.model.run import Run
-from middlemark.stats.candidates import Left, Place
+from middlemark.model.run import NotTried, Run
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.expectations import Verdict
-from middlemark.stats.result import CellResult
-from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.stats.verdict import MARGIN
-
-if TYPE_CHECKING:
-    from middlemark.document.levels import CostTable
-    from middlemark.document.matrix import Matrix
+from middlemark.verdicts.experiments import JudgedExperiment
+from middlemark.verdicts.growth import Growth
+from middlemark.verdicts.rows import Row
+from middlemark.verdicts.scorecards import Scorecard
+from middlemark.verdicts.security import CostTable
+from middlemark.verdicts.workloads import Cheapest, GraphTable
 
 Number = int | float
-
-
-class MeasuredRun(Run, frozen=True, kw_only=True):
-    """A run with its results, by the cells of its plan in their order, and how its samples are read."""
-
-    trials: Sequence[Sequence[TrialSummary]]
-    results: Sequence[CellResult]
-    samples: SamplesOf
-    kept: KeptOf
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell of a run. ``index`` is its place in the document, ``run`` that of its run."""
-
-    index: int
-    run: int
-    result: CellResult
-    trials: Sequence[TrialSummary]
-    carrier: str | None
-    """What its transport must be carried by."""
-    floor: bool
-    bench_only: bool
-    title: str
-    """Its name in the table of its run, where the heading says what is usual."""
-    name: str
-    """What is measured, and what was asked of it that is not the usual: ``fastdds shm, loan``."""
-    label: str
-    """Unique within the document."""
-    series: str
-    """The label without the size: what makes one line over sizes."""
-    floor_row: int | None
-    """The place of what ``times_floor`` is held against."""
-    alone_row: int | None
-    """The place of the machine alone: the fastest floor of its experiment, whatever carries it."""
-    place: Place | None = None
-    """Where it stands in its race; None: there was none."""
-
-    @property
-    def left(self) -> Left | None:
-        """Why it left its race; None: it did not, or there was none."""
-        return self.place.left if self.place else None
 
 
 class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,97 +53,6 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """sure or unsure."""
     cells: tuple[int, ...]
     size: int | None = None
-
-
-class Ranked(msgspec.Struct, frozen=True):
-    """A row in the order of a standing, and what is known of it beside the first that can be judged."""
-
-    row: int
-    state: str
-    """first, slower, equal, open (it cannot be told, or was not compared), or few (too few trials for a verdict)."""
-    why: str
-
-
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """Who wins at one size in one experiment, over any carrier or one of them."""
-
-    by: str
-    """p50, which stands for the rate too where that is what trials are judged by; or p99."""
-    size: int
-    levels: dict[str, str]
-    """What tells this experiment from the others of the document, in words: by factor, ``carrier`` and ``run``."""
-    verdict: str
-    """best, tie, undecided or alone, as ``outcome.py`` has them."""
-    sure: bool
-    lead: str
-    why: str
-    """Two sentences: who is first, and how sure that is."""
-    winner: str
-    places: tuple[Ranked, ...]
-    """Each middleware at its best transport, the best first."""
-    floor: int | None
-    """The row of the machine alone: of any carrier the fastest."""
-    failed: tuple[int, ...]
-    """Without a result, or carried by something else than their names say: in no order."""
-    command: str | None
-    """What would settle what is undecided, and the seconds it would take."""
-    seconds: float | None
-
-
-class Grown(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric at one level, and how many times that at the line's lowest it is: paired by round."""
-
-    row: int
-    at: float
-    level: str
-    """The same as it is shown: ``64 KiB``."""
-    median: float
-    times: float
-    low: float | None
-    """Of the 95 % interval; None: fewer than six rounds that both have, or it is the lowest level."""
-    high: float | None
-
-
-class Growth(msgspec.Struct, frozen=True, kw_only=True):
-    """How one metric grows along a factor, with all else the same."""
-
-    factor: str
-    line: str
-    """What is the same: the label without the factor."""
-    floor: bool
-    metric: str
-    unit: str
-    points: tuple[Grown, ...]
-    """By rising level, two at least."""
-
-
-class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """A candidate of a scorecard, as ``stats/scorecard.py`` has it."""
-
-    name: str
-    cells: tuple[int, ...]
-    """Its rows, by rising size."""
-    score: float
-    low: float | None
-    high: float | None
-    first: float | None
-    """In which share of the draws it is first; None: fewer than six rounds."""
-    parts: tuple[float, ...]
-    """By metric: times the best candidate's, the geometric mean over sizes."""
-
-
-class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is best by the weights of the suite, in one experiment."""
-
-    experiment: str
-    """In words, where it must be told from others."""
-    weights: tuple[tuple[str, float], ...]
-    """Of the metrics that all candidates have."""
-    rounds: int
-    rows: tuple[Scored, ...]
-    """The best first."""
-    left_out: tuple[str, ...]
-    """Metrics and candidates, each with the reason."""
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,7 +96,7 @@ class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a report says. What follows ``warnings`` is there once verdicts were asked for."""
+    """Everything a report says. What follows ``margin`` is there once verdicts were asked for."""
 
     title: str
     generated: str
@@ -241,26 +105,37 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The version that made it."""
     runs: tuple[Run, ...]
     rows: tuple[Row, ...]
+    everything: tuple[Row, ...]
+    """All rows of the runs, by their index: ``rows`` are those of them that were asked for."""
     warnings: tuple[WarningSummary, ...]
     expectations: tuple[Expected, ...] = ()
     """Of all runs, those that do not hold first."""
+    not_tried: tuple[NotTried, ...] = ()
+    """The adapters that did not take part."""
     took: float = 0.0
     """The seconds that the command took which tells of it."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
+    workloads: tuple[GraphTable, ...] = ()
     margin: float = MARGIN
+    experiments: tuple[JudgedExperiment, ...] = ()
+    """The one first in which most is decided."""
+    costs: tuple[CostTable, ...] = ()
+    """Of security, where something was measured with and without it."""
+    cheapest: tuple[tuple[Cheapest, ...], ...] = ()
+    """By workload."""
     comparisons: tuple[Compared, ...] = ()
     comparisons_left_out: dict[str, int] = {}
     """By factor: judged with the others, but there was no room for them here."""
     answers: tuple[Conclusion, ...] = ()
-    standings: tuple[Standing, ...] = ()
-    usual: int = 0
-    """Which of them is shown first."""
-    matrices: "tuple[Matrix, ...]" = ()
-    """By experiment, the one first of which most can be told."""
-    costs: "tuple[CostTable, ...]" = ()
-    """Of security, where something was measured with and without it."""
     commands: tuple[str, ...] = ()
     """How it is done again."""
     distributions: tuple[Distribution, ...] = ()
     """By row."""
+
+    @property
+    def choices(self) -> tuple[JudgedExperiment, ...]:
+        """The experiments of messages, where there is a choice; all of them where there is none. No workloads."""
+        messages = [each for each in self.experiments if each.metric != "deadline" and each.ranked]
+        several = {(each.by, each.key) for each in messages if len(each.ranked) > 1}
+        return tuple(each for each in messages if (each.by, each.key) in several or not several)

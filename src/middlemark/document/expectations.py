@@ -3,16 +3,15 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from middlemark.document.document import Expected, MeasuredRun, Row
-from middlemark.document.judged import common, told_factors
+from middlemark.document.document import Expected
 from middlemark.document.numbers import measured, part, ratio
-from middlemark.document.rows import rows_of
-from middlemark.document.words import plain
 from middlemark.model.expectation import Bound, Expectation, Shape
 from middlemark.model.parts import Subject
 from middlemark.model.units import format_confidence, format_percent, format_seconds
 from middlemark.stats.expectations import LATER_THAN_ANY, JudgedExpectation, JudgedPart, Verdict, judge_expectations
 from middlemark.stats.metrics import METRICS
+from middlemark.verdicts.names import common, plain, told_factors
+from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 
 _FIRST = (Verdict.DOES_NOT_HOLD, Verdict.CANNOT_TELL, Verdict.UNTESTABLE, Verdict.HOLDS)
 _MOST_SPOILED = 3

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import msgspec
 
 from middlemark.document.numbers import brief, measured, megabytes, processors, ratio, share, us, whole
-from middlemark.document.rows import is_counted, loss_of
 from middlemark.stats.floors import by_rate
 from middlemark.stats.metrics import METRICS, PER_ROLE
 from middlemark.stats.result import CellResult
+from middlemark.verdicts.rows import is_counted, loss_of
 
 Of = Callable[[CellResult], float | None]
 

@@ -5,16 +5,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from middlemark.document.document import Document, MeasuredRun, Row
+from middlemark.document.document import Compared, Document
 from middlemark.document.expectations import expectations_of
-from middlemark.document.growth import growths
-from middlemark.document.rows import rows_of
-from middlemark.document.runs import commands_of, title_of
-from middlemark.document.scorecards import scorecards
+from middlemark.document.runs import title_of
 from middlemark.document.warnings import warnings_of
+from middlemark.stats.verdict import Verdict
+from middlemark.verdicts.growth import growths
+from middlemark.verdicts.names import told_factors, what
+from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
+from middlemark.verdicts.scorecards import scorecards
+from middlemark.verdicts.workloads import graph_tables
 
 if TYPE_CHECKING:
-    from middlemark.document.judged import JudgedDocument
+    from middlemark.verdicts.comparisons import Comparisons
+
+MOST_COMPARISONS = 3_000
 
 
 def document_of(
@@ -25,61 +30,90 @@ def document_of(
     ``generated``: when, ISO 8601 in UTC; ``middlemark``: by which version; ``took``: the seconds it took.
     """
     rows = rows_of(runs)
+    tried = {each.name for run in runs for each in run.file.adapters}
     return Document(
         title=title_of(runs),
         generated=generated,
         middlemark=middlemark,
         runs=tuple(runs),
         rows=rows,
+        everything=rows,
         warnings=warnings_of(rows),
         expectations=expectations_of(runs, rows),
+        not_tried=tuple(
+            {each.adapter: each for run in runs for each in run.file.not_tried if each.adapter not in tried}.values()
+        ),
         took=took,
         growths=growths(rows),
         scorecards=scorecards(rows, runs),
+        workloads=graph_tables(rows),
     )
 
 
-def with_matrices(document: Document, chosen: Callable[[Row], bool] = lambda _: True) -> Document:
-    """Return the document with its matrices; of the ``chosen`` rows alone, judged together with all others."""
-    from middlemark.document.judged import JudgedDocument
-    from middlemark.document.levels import cost_tables
-    from middlemark.document.matrix import matrices
+def with_experiments(document: Document, chosen: Callable[[Row], bool] = lambda _: True) -> Document:
+    """Return the document with its experiments; of the ``chosen`` rows alone, judged together with all others."""
+    from middlemark.verdicts.comparisons import Comparisons
 
-    rows, judged = tuple(filter(chosen, document.rows)), JudgedDocument(document)
-    return msgspec.structs.replace(
-        document,
-        rows=rows,
-        warnings=warnings_of(rows),
-        matrices=matrices(rows, judged),
-        costs=cost_tables(rows, judged),
-    )
+    return _judged(document, Comparisons(document.rows, document.runs), tuple(filter(chosen, document.rows)))
 
 
-def with_verdicts(document: Document, runs: Sequence[MeasuredRun], judged: "JudgedDocument | None" = None) -> Document:
-    """Return the document of these runs with all that is judged and drawn; ``judged``: where it was already."""
-    from middlemark.document.answers import answers
+def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
+    """Return the document of these runs with all that is judged and drawn."""
     from middlemark.document.distributions import distribution
-    from middlemark.document.judged import JudgedDocument
-    from middlemark.document.levels import cost_tables
-    from middlemark.document.matrix import matrices
-    from middlemark.document.standings import standings, usual
+    from middlemark.document.next_steps import commands_of
+    from middlemark.document.statements import answers
+    from middlemark.verdicts.comparisons import Comparisons
 
-    judged = judged or JudgedDocument(document)
-    shown, left_out = judged.told()
-    stand = standings(document, judged)
-    return msgspec.structs.replace(
-        document,
+    comparisons = Comparisons(document.rows, document.runs)
+    shown, left_out = _compared(document, comparisons)
+    document = msgspec.structs.replace(
+        _judged(document, comparisons, document.rows),
         comparisons=shown,
         comparisons_left_out=left_out,
-        answers=answers(document, judged),
-        standings=stand,
-        usual=usual(stand),
-        matrices=matrices(document.rows, judged),
-        costs=cost_tables(document.rows, judged),
         commands=commands_of(
-            document.runs, list(dict.fromkeys(factor for factor, _ in judged.families if factor != "run"))
+            document.runs, list(dict.fromkeys(factor for factor, _ in comparisons.families if factor != "run"))
         ),
         distributions=tuple(
             distribution(row.result, row.trials, runs[row.run].samples, runs[row.run].kept) for row in document.rows
         ),
     )
+    return msgspec.structs.replace(document, answers=answers(document, comparisons))
+
+
+def _judged(document: Document, comparisons: "Comparisons", rows: tuple[Row, ...]) -> Document:
+    from middlemark.verdicts.experiments import judged_experiments
+    from middlemark.verdicts.security import cost_tables
+    from middlemark.verdicts.workloads import cheapest
+
+    whole = len(rows) == len(document.rows)
+    workloads = document.workloads if whole else graph_tables(rows)
+    return msgspec.structs.replace(
+        document,
+        rows=rows,
+        warnings=document.warnings if whole else warnings_of(rows),
+        workloads=workloads,
+        experiments=judged_experiments(document.rows, comparisons, rows),
+        costs=cost_tables(rows, comparisons),
+        cheapest=tuple(tuple(cheapest(each, comparisons)) for each in workloads),
+    )
+
+
+def _compared(document: Document, comparisons: "Comparisons") -> tuple[tuple[Compared, ...], dict[str, int]]:
+    """Return the comparisons there is room for, verdicts first where there is not for all, and how many others."""
+    from middlemark.verdicts.comparisons import SHOWN_METRICS
+
+    factors = told_factors([row.result.cell for row in document.rows])
+    left_out = dict(comparisons.unjudged)
+    shown: list[Compared] = []
+    for factor, metric in sorted(comparisons.families, key=lambda each: SHOWN_METRICS.index(each[1])):
+        family = comparisons.families[factor, metric]
+        room = MOST_COMPARISONS - len(shown)
+        kept = family
+        if len(family) > room:
+            order = sorted(range(len(family)), key=lambda at: (family[at].judged.verdict is Verdict.CANNOT_TELL, at))
+            kept = [family[at] for at in sorted(order[:room])]
+            left_out[factor] = left_out.get(factor, 0) + len(family) - len(kept)
+        for each in kept:
+            a, b = comparisons.rows_of(each)
+            shown.append(Compared(a=a, b=b, factor=factor, what=what(each.pairing, factors), comparison=each))
+    return tuple(shown), left_out

@@ -1,112 +1,80 @@
-"""An experiment as a matrix: a line for each middleware, a column for each size, the figure and how sure its place is.
+"""Experiments as a table: a line for each middleware, a column for each size, the figure, its ratio and its standing.
 
-Every ratio of a column has one base: the fastest that the machine alone did there, or without one the best of the
-column. Places come from the verdicts that every other part of a document has.
+A cell has the best row of that middleware in that experiment. It names the row where not all cells of the line have
+the same one.
 """
 
-import math
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 
 import msgspec
 
-from middlemark.document.contests import Contest, every_contest
-from middlemark.document.document import Row
-from middlemark.document.judged import JudgedDocument
-from middlemark.document.outcome import Outcome, doubt_of, metric_of, outcome_of
-from middlemark.document.rows import base_of, per_message_ns
-from middlemark.document.words import ASKED, UNTOLD, plain
+from middlemark.document.numbers import ABSENT, brief, ratio, us
+from middlemark.document.table import Cell, Column, Line, Table
 from middlemark.model.cell import EXPERIMENT, FACTORS
 from middlemark.model.units import format_size
-from middlemark.stats.floors import by_rate
-from middlemark.stats.result import Best
-from middlemark.stats.verdict import Verdict
+from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
+from middlemark.verdicts.names import ASKED, UNTOLD, plain
+from middlemark.verdicts.rows import Row, headline_figure
 
 _ALWAYS = frozenset(("pattern", "rate", "receive", "processes", "link"))
 """Told of an experiment even where it is the same everywhere."""
 _NAMES = {each.field: name for name, each in FACTORS.items()}
-
-
-class Mark(StrEnum):
-    """Where a figure stands in its column. What is not marked is surely slower than the best."""
-
-    FASTEST = "fastest"
-    BEHIND = "behind"
-    EQUIVALENT = "equivalent"
-    OPEN = "open"
-    """It cannot be told from the best of the column; of that one itself, from some other."""
-    FEW = "few"
-    """Too few trials for a verdict."""
-    ALONE = "alone"
-    """Nothing stands beside it."""
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One configuration. ``figure``: p50 in ns, or messages a second."""
-
-    row: int
-    figure: float
-    times: float
-    """How many times slower than the base of its column."""
-    place: Mark
-    doubtful: bool
-
-
-class Column(msgspec.Struct, frozen=True, kw_only=True):
-    """One contest."""
-
-    title: str
-    base: str | None
-    """Which of the machine alone its ratios are of; None: they are of the best of the column."""
-    base_figure: float
-    contest: Contest
-    outcome: Outcome
-    """Of those that have the trials for a verdict, where several have them."""
-    few: int | None
-    """How many trials there are, where those of the best or of all are too few for verdicts."""
-
-    @property
-    def best(self) -> Row:
-        """Of the lowest median, judged or not."""
-        return self.contest.ranked[0]
-
-
-class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One middleware over one transport. ``entries`` are by column; None where it was not measured."""
-
-    name: str
-    entries: tuple[Entry | None, ...]
+_WHAT = {"ping-pong": "round trip", "stream": "one way", "request-reply": "call"}
+_MARKS = {
+    Standing.BEST: "✓",
+    Standing.EQUIVALENT: "=",
+    Standing.UNDECIDED: "~",
+    Standing.NO_COMMON_ROUNDS: "#",
+    Standing.TOO_FEW_TRIALS: "?",
+    Standing.ELIMINATED: "×",
+}
+_OF_FEW = (Standing.TOO_FEW_TRIALS, Standing.UNDECIDED)
+"""Standings that say nothing where no column has the trials for a verdict."""
+_DOUBTFUL = "!"
+MEANS = {
+    "✓": "significantly the fastest of its column",
+    "=": "equivalent to the best",
+    "~": "undecided against the best",
+    "#": "fewer than six rounds in common with the best",
+    "?": "too few trials to tell",
+    "×": "eliminated from the race",
+    _DOUBTFUL: "doubtful: see the warnings",
+}
+_ENDS = 99.0
+"""The priority of the first and the last column, which stay the longest."""
 
 
 class Matrix(msgspec.Struct, frozen=True, kw_only=True):
-    """One experiment, the best line first."""
+    """One experiment over sizes, or over the levels of another factor."""
 
     title: str
     """How it was measured."""
     differs: str
     """What of that, and of what was asked of the middleware, is not the same in all of them."""
-    by_rate: bool
-    pattern: str
     factor: str
     """Whose levels the columns are: ``size``."""
-    columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
+    columns: tuple[JudgedExperiment, ...]
+    titles: tuple[str, ...]
 
 
-def matrices(rows: Sequence[Row], judged: JudgedDocument) -> tuple[Matrix, ...]:
-    """Return a matrix for each experiment, those first in which most can be told."""
-    groups = [each for each in every_contest(rows) if each[0].context[0] is None]
-    levels = [each[0].levels for each in groups]
+def matrices(experiments: Sequence[JudgedExperiment]) -> tuple[Matrix, ...]:
+    """Return a matrix for each experiment by its headline figure, in their order."""
+    groups: dict[tuple[object, ...], list[JudgedExperiment]] = {}
+    for each in experiments:
+        if not each.restricted and each.by == "p50" and each.metric != "deadline" and each.ranked:
+            groups.setdefault(each.key, []).append(each)
+    levels = [each[0].levels for each in groups.values()]
     varied = {factor for each in levels for factor, level in each.items() if level != levels[0].get(factor)}
-    return tuple(_matrix(factor, contests, varied, judged) for factor, contests in _columns(groups))
+    varied |= {factor for factor in levels[0] if any(factor not in each for each in levels)} if levels else set()
+    return tuple(_matrix(field, members, varied) for field, members in _columns([*groups.values()]))
 
 
-def _columns(groups: Sequence[Sequence[Contest]]) -> Iterator[tuple[str, Sequence[Contest]]]:
-    """Yield what each matrix has as columns: the sizes, or of one size the factor in which most experiments differ."""
+def _columns(groups: Sequence[Sequence[JudgedExperiment]]) -> Iterator[tuple[str, Sequence[JudgedExperiment]]]:
+    """Yield the columns of each matrix: the sizes, or of one size the factor in which most experiments differ."""
     left = [*groups]
     while left:
         first = left.pop(0)
-        alike: dict[str, list[Sequence[Contest]]] = {}
+        alike: dict[str, list[Sequence[JudgedExperiment]]] = {}
         for other in left:
             if field := _only_difference(first, other):
                 alike.setdefault(field, []).append(other)
@@ -115,134 +83,143 @@ def _columns(groups: Sequence[Sequence[Contest]]) -> Iterator[tuple[str, Sequenc
             continue
         field, members = max(alike.items(), key=lambda item: len(item[1]))
         left = [each for each in left if each not in members]
-        contests = [each[0] for each in (first, *members)]
-        level_of = {id(each): getattr(each.ranked[0].result.cell, field) for each in contests}
-        if all(isinstance(each, int | float) for each in level_of.values()):
-            contests.sort(key=lambda each: level_of[id(each)])
-        yield field, contests
+        found = [each[0] for each in (first, *members)]
+        if all(isinstance(getattr(each.cell, field), int | float) for each in found):
+            found.sort(key=lambda each: getattr(each.cell, field))
+        yield field, found
 
 
-def _only_difference(first: Sequence[Contest], other: Sequence[Contest]) -> str | None:
-    """Return the field of the experiment in which two contests alone differ; None where they cannot be columns."""
-    if len(first) > 1 or len(other) > 1 or first[0].size != other[0].size or first[0].context[1] != other[0].context[1]:
+def _only_difference(first: Sequence[JudgedExperiment], other: Sequence[JudgedExperiment]) -> str | None:
+    """Return the field of the experiment in which two alone differ; None where they cannot be columns."""
+    a, b = first[0], other[0]
+    if len(first) > 1 or len(other) > 1 or a.size != b.size or a.run != b.run or a.metric != b.metric:
         return None
-    apart = sum(a != b for a, b in zip(first[0].context, other[0].context, strict=True))
-    cells = [each[0].ranked[0].result.cell for each in (first, other)]
-    fields = [each for each in EXPERIMENT if getattr(cells[0], each) != getattr(cells[1], each)]
-    if apart != 1 or len(fields) != 1 or "pattern" in fields or by_rate(cells[0]) != by_rate(cells[1]):
-        return None
-    return fields[0]
+    apart = sum(one != another for one, another in zip(a.key, b.key, strict=True))
+    fields = [each for each in EXPERIMENT if getattr(a.cell, each) != getattr(b.cell, each)]
+    return fields[0] if apart == 1 and len(fields) == 1 and "pattern" not in fields else None
 
 
-def _matrix(field: str, contests: Sequence[Contest], varied: set[str], judged: JudgedDocument) -> Matrix:
-    columns = tuple(_column(field, each, judged) for each in contests)
-    levels = {each: level for each, level in contests[0].levels.items() if each != field and level not in UNTOLD}
+def _matrix(field: str, columns: Sequence[JudgedExperiment], varied: set[str]) -> Matrix:
+    levels = {each: level for each, level in columns[0].levels.items() if each != field and level not in UNTOLD}
     asked = frozenset(ASKED)
-    cell = contests[0].contenders[0].result.cell
+    show = FACTORS[_NAMES[field]].kind.show
     return Matrix(
         title=plain(", ".join(levels[each] for each in levels if each in (_ALWAYS | varied) - asked)),
         differs=plain(", ".join(levels[each] for each in levels if each in varied)),
-        by_rate=by_rate(cell),
-        pattern=cell.pattern,
-        factor=_NAMES.get(field, field),
-        columns=columns,
-        lines=_lines(contests, columns, judged),
+        factor=_NAMES[field],
+        columns=tuple(columns),
+        titles=tuple(format_size(e.size) if field == "size" else show(getattr(e.cell, field)) for e in columns),
     )
 
 
-def _column(field: str, contest: Contest, judged: JudgedDocument) -> Column:
-    best = contest.ranked[0]
-    base = base_of([row for row in contest.measured if not row.floor])
-    few = (
-        None
-        if contest.tellable or len(contest.ranked) + len(contest.gone) == 1
-        else min(each.result.trials for each in contest.ranked)
-    )
-    level = None if field == "size" else getattr(best.result.cell, field)
-    return Column(
-        title=format_size(contest.size) if field == "size" else FACTORS[_NAMES[field]].kind.show(level),
-        base=base.floor if base else None,
-        base_figure=_figure_of(base) if base else _figure(best),
-        contest=contest,
-        outcome=outcome_of(contest, judged),
-        few=best.result.trials if contest.has_lower_unjudged else few,
-    )
+def at(matrix: Matrix, members: Sequence[JudgedExperiment]) -> str:
+    """Return where in the matrix these columns are, to be read after a name; empty where there is one column."""
+    if len(members) == len(matrix.columns) > 1:
+        return f" at every {matrix.factor}"
+    named = "" if matrix.factor == "size" else f"{matrix.factor} "
+    titles = [title for title, each in zip(matrix.titles, matrix.columns, strict=True) if each in members]
+    return f" at {named}{', '.join(titles[:-1])}{' and ' if len(titles) > 1 else ''}{titles[-1]}"
 
 
-def _figure_of(best: Best) -> float:
-    return best.rate_hz or best.p50_ns or math.inf
-
-
-def _figure(row: Row) -> float:
-    ns = per_message_ns(row.result) or math.inf
-    return 1e9 / ns if by_rate(row.result.cell) else ns
-
-
-def _lines(contests: Sequence[Contest], columns: Sequence[Column], judged: JudgedDocument) -> tuple[Line, ...]:
-    """Return each middleware over the transport that is its best over all columns, and whoever is the best of one."""
-    found: dict[tuple[object, ...], list[Row | None]] = {}
-    for at, contest in enumerate(contests):
-        for row in sorted(contest.measured, key=lambda each: -each.result.trials):
-            of = found.setdefault(_series(row), [None] * len(contests))
-            of[at] = of[at] or row
-
-    def worse(series: tuple[object, ...]) -> tuple[int, float]:
-        """Missing columns, then the mean ratio to the best of each column."""
-        logs = [
-            math.log(_ratio(row, _figure(column.best)))
-            for row, column in zip(found[series], columns, strict=True)
-            if row is not None
-        ]
-        return len(columns) - len(logs), sum(logs) / len(logs)
-
-    wanted = {_series(column.best) for column in columns}
-    together = len({row.result.cell.adapter for of in found.values() for row in of if row}) == 1
-    taken = set()
-    for series in sorted(found, key=worse):
-        adapter = series[0]
-        if together or adapter not in taken:
-            wanted.add(series)
-            taken.add(adapter)
-    lines = []
-    for series in sorted(wanted, key=lambda each: worse(each)[1]):
-        entries = [
-            None if row is None else _entry(row, column, contest, judged)
-            for row, column, contest in zip(found[series], columns, contests, strict=True)
-        ]
-        lines.append(Line(name=next(row.name for row in found[series] if row), entries=tuple(entries)))
-    return tuple(lines)
-
-
-def _series(row: Row) -> tuple[object, ...]:
-    """Return what makes a line, the adapter first: who is measured, and what is asked of it."""
-    cell = row.result.cell
-    return (cell.adapter, cell.transport, cell.native, cell.label, *(getattr(cell, each) for each in ASKED))
-
-
-def _ratio(row: Row, base: float) -> float:
-    return base / _figure(row) if by_rate(row.result.cell) else _figure(row) / base
-
-
-def _entry(row: Row, column: Column, contest: Contest, judged: JudgedDocument) -> Entry:
-    return Entry(
-        row=row.index,
-        figure=_figure(row),
-        times=_ratio(row, column.base_figure),
-        place=_place(row, column, contest, judged),
-        doubtful=bool(doubt_of(row)),
+def table_of(matrix: Matrix) -> Table:
+    """Return the matrix as a table."""
+    columns = matrix.columns
+    names: dict[str, list[JudgedRow | None]] = {}
+    for number, column in enumerate(columns):
+        for each in column.ranked:
+            line = each.row.name if column.one_middleware else each.row.result.cell.adapter
+            names.setdefault(line, [None] * len(columns))[number] = each
+    lines = sorted(names.items(), key=lambda item: _mean_distance(item[1], columns))
+    few = all(not each.is_judgeable and each.verdict != "only" for each in columns)
+    shown = [row for _, rows in lines for row in rows if row]
+    rate = columns[0].by_rate
+    figures = max((len(_figure(each.figure, rate)) for each in shown), default=1)
+    based = any(each.copying or each.handing_over for each in columns)
+    made = [_line(name, rows, rate, few, figures, based) for name, rows in lines]
+    last = len(columns) - 1
+    what = "messages/s" if rate else f"p50 in µs, {_WHAT.get(columns[0].cell.pattern, 'round trip')}"
+    return Table(
+        title=f"{what}, and {'× the baseline' if based else '× the best, without a baseline'}: {matrix.title}",
+        head="" if matrix.factor == "size" else matrix.factor,
+        columns=tuple(
+            Column(f"{title}  ", _ENDS if number in (0, last) else _between(number, last))
+            for number, title in enumerate(matrix.titles)
+        ),
+        lines=(*_baselines(columns, rate, figures), *made),
+        legend=tuple(_legend(shown, few, any(None in rows for _, rows in lines), based)),
     )
 
 
-def _place(row: Row, column: Column, contest: Contest, judged: JudgedDocument) -> Mark:
-    if len(contest.measured) == 1:
-        return Mark.ALONE
-    if row.index == column.best.index:
-        told = {"best": Mark.FASTEST, "tie": Mark.EQUIVALENT, "alone": Mark.ALONE}
-        return Mark.FEW if column.few is not None else told.get(column.outcome.verdict, Mark.OPEN)
-    if row.index in {each.index for each in column.outcome.level}:
-        return Mark.EQUIVALENT
-    found = judged.find(column.best.index, row.index, metric_of(row))
-    if found is None or found.judged.low is None:
-        return Mark.BEHIND if row.left == "slower" and column.best.left is None else Mark.FEW
-    told = {Verdict.WORSE: Mark.BEHIND, Verdict.EQUIVALENT: Mark.EQUIVALENT}
-    return told.get(found.judged.verdict, Mark.OPEN)
+def _between(number: int, last: int) -> float:
+    """Return a priority: halves before quarters, quarters before eighths."""
+    step, priority = 1, 90.0
+    while number % step == 0 and step <= last:
+        step *= 2
+        priority += 1
+    return priority - number / (last + 1)
+
+
+def _mean_distance(rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExperiment]) -> tuple[float, int]:
+    """Return the mean place of a line: its rank among the candidates of each column, and how many columns it lacks."""
+    places = [column.ranked.index(row) for row, column in zip(rows, columns, strict=True) if row]
+    return sum(places) / len(places), len(columns) - len(places)
+
+
+def _line(name: str, rows: Sequence[JudgedRow | None], rate: bool, few: bool, width: int, based: bool) -> Line:
+    known = [each for each in rows if each]
+    same = len({each.row.name for each in known}) == 1
+    found = []
+    for each in rows:
+        if each is None:
+            found.append(Cell(f"{ABSENT}{'':8}", "dim"))
+            continue
+        style = {Standing.BEST: "bold green", Standing.SLOWER: "", Standing.ELIMINATED: ""}.get(each.standing, "bold")
+        own = "" if same else each.row.name.removeprefix(name).strip(" ,")
+        times = each.ratio if based else each.times_first
+        text = f"{_figure(each.figure, rate):>{width}} {ratio(times):>5} {mark(each, few)}"
+        found.append(Cell(f"{own} {text}" if own else text, style))
+    return Line(known[0].row.name if same else name, tuple(found))
+
+
+def mark(row: JudgedRow, few: bool = False) -> str:
+    """Return the mark of a standing, one column wide; ``few``: no column has the trials for a verdict."""
+    told = "" if few and row.standing in _OF_FEW else _MARKS.get(row.standing, "")
+    return (_DOUBTFUL if row.doubt else told) or " "
+
+
+def _figure(figure: float | None, rate: bool) -> str:
+    if rate:
+        return brief(1e9 / figure) if figure else ABSENT
+    return us(figure)
+
+
+def _baselines(columns: Sequence[JudgedExperiment], rate: bool, width: int) -> Iterator[Line]:
+    """Yield a line for each baseline of any column, dimmed."""
+    for how in ("copying", "handing over"):
+        rows: list[Row | None] = [each.copying if how == "copying" else each.handing_over for each in columns]
+        known = [each for each in rows if each]
+        if not known:
+            continue
+        names = dict.fromkeys(each.name for each in known)
+        name = f"baseline {next(iter(names))} ({how})" if len(names) == 1 else f"baseline ({how})"
+        texts = []
+        for each in rows:
+            own = f"{each.name} " if each and len(names) > 1 else ""
+            figure = _figure(headline_figure(each.result), rate) if each else ""
+            texts.append(Cell(f"{own}{figure:>{width}}  1.00  " if each else f"{ABSENT}{'':8}", "dim"))
+        yield Line(name, tuple(texts), "dim")
+
+
+def _legend(shown: Sequence[JudgedRow], few: bool, absent: bool, based: bool) -> Iterator[str]:
+    marks = {mark(each, few) for each in shown}
+    yield from (f"{each} {means}" for each, means in MEANS.items() if each in marks)
+    if any(each.standing is Standing.SLOWER for each in shown):
+        yield "unmarked: significantly slower"
+    elif few and len(shown) > 1:
+        yield "no order here is significant"
+    if any(each.row.hands_over for each in shown) and any(not each.row.hands_over for each in shown):
+        yield "× the baseline that works as the row does: copying, or handing over"
+    if based and any(each.ratio is None for each in shown):
+        yield f"{ABSENT} as a ratio: no baseline that works so was measured"
+    elif absent:
+        yield f"{ABSENT} not measured"

@@ -1,17 +1,16 @@
 """What a document says of each run as a whole, in words that every format uses, and how it is done again."""
 
 import datetime
-import shlex
 import statistics
 from collections.abc import Sequence
 
 from middlemark.document.numbers import four_digits
-from middlemark.document.words import plain, subject, varying, words
 from middlemark.model.imported import Source
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, Run
 from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.stats.result import CellResult
+from middlemark.verdicts.names import plain, subject, varying, words
 
 MOST_ORDER = 2_000
 """Trials whose order is told; the seed and the suite draw it again."""
@@ -187,34 +186,6 @@ def title_of(runs: Sequence[Run]) -> str:
     host = "" if first.imported else first.machine.host
     more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
     return _joined(", ", ", ".join(first.suites) or runs[0].name, host, first.started[:10]) + more
-
-
-def commands_of(runs: Sequence[Run], factors: Sequence[str]) -> tuple[str, ...]:
-    """Return the commands that do it again; ``factors`` are those that were compared."""
-    lines = []
-    for run in runs:
-        command = [*command_of(run)]
-        if command and not run.file.imported and not _has(command, "--seed") and not _has(command, "--resume"):
-            command += ["--seed", str(run.file.seed)]
-        lines.append(shlex.join(command))
-        if command and not run.running and len(run.outcomes) < run.planned_trials:
-            lines.append(shlex.join(["middlemark", "run", "--resume", str(run.folder)]))
-    folders = [str(run.folder) for run in runs]
-    lines.append(shlex.join(["middlemark", "report", *folders]))
-    if len(folders) == 1:
-        lines += [shlex.join(["middlemark", "compare", folders[0], "--by", factor]) for factor in factors[:4]]
-    elif len(folders) == 2:
-        lines.append(shlex.join(["middlemark", "compare", *folders]))
-    return tuple(dict.fromkeys(plain(each) for each in lines if each))
-
-
-def command_of(run: Run) -> tuple[str, ...]:
-    """Return the command as typed; how the program was reached (a path, ``python -m``) is left out."""
-    return ("middlemark", *run.file.command[1:]) if run.file.command else ()
-
-
-def _has(command: Sequence[str], option: str) -> bool:
-    return any(each == option or each.startswith(f"{option}=") for each in command)
 
 
 def _joined(between: str, *parts: str) -> str:

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from middlemark.document.document import Row, WarningSummary
-from middlemark.document.rows import loss_of
+from middlemark.document.document import WarningSummary
 from middlemark.stats.noise import DISTURBED
 from middlemark.stats.result import TrialNoise
 from middlemark.stats.warnings.cells import SERIOUS
+from middlemark.verdicts.rows import Row, loss_of
 
 
 def disturbance(trial: TrialNoise) -> float:

@@ -33,6 +33,9 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     receive: Annotated[tuple[Reception, ...], SOME]
     reliability: Annotated[tuple[Reliability, ...], SOME]
     loan: Annotated[tuple[bool, ...], SOME]
+    hands_over: tuple[bool, ...] | None = None
+    """At which of those levels a receiver is given a pointer or the index of a chunk, and nothing copies the bytes;
+    empty: it always copies. None: the worker is older than this field."""
     max_bytes: Annotated[int, Meta(ge=16)]
     max_bytes_advice: str = ""
     max_depth: Annotated[int, Meta(ge=1)] | None = None
@@ -58,6 +61,11 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """Why it has no others; empty: nothing is to be said of it."""
     permissions: bool = False
     """At those levels its peers give nothing to who is of the authority and has no permission: ``intruder``."""
+
+    def loan_at(self, *, hands_over: bool) -> bool | None:
+        """Return the level of loan at which it hands over, or at which it copies; None: it never does."""
+        handing = tuple(each for each in self.loan if each) if self.hands_over is None else self.hands_over
+        return next((each for each in self.loan if (each in handing) == hands_over), None)
 
 
 class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):

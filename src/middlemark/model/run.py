@@ -46,6 +46,14 @@ class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
     """What keeps its time of day, and how well by its own account; empty: nobody looked."""
 
 
+class NotTried(msgspec.Struct, frozen=True):
+    """An adapter that did not take part in a run, and the command with which it would; empty: there is none."""
+
+    adapter: str
+    why: str
+    command: str = ""
+
+
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """``run.json``."""
 
@@ -69,6 +77,8 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     certs: str = ""
     """Absolute path of the user's own certificates, of trials with security; empty: each trial made its own."""
+    not_tried: tuple[NotTried, ...] = ()
+    """The adapters that were meant and did not take part."""
     reached: Reached | None = None
     """How precise it became; None unless that was asked for and it came to an end."""
     imported: tuple[Source, ...] = ()

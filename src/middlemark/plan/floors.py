@@ -31,6 +31,7 @@ from middlemark.model.link import HERE, is_apart
 from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
 from middlemark.plan.targets import Context, own_depth
+from middlemark.stats.floors import hands_over
 
 same_floor = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
 """What tells one floor from another."""
@@ -70,7 +71,7 @@ def floors_beside(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
         if description.floor or description.bench_only:
             continue
         searched = floor_carrier(carrier_due(cell, description)) if cell.rate in SEARCHES else None
-        key = (searched, cell.loan, *experiment(cell))
+        key = (searched, hands_over(cell, here), *experiment(cell))
         if key in seen:
             continue
         seen.add(key)
@@ -79,7 +80,10 @@ def floors_beside(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
                 continue
             if cell.workload is not None and transport.carrier not in _TWO:
                 continue
-            floor = _copying(cell, adapter, transport) if transport.alone else _following(cell, adapter, transport)
+            if transport.alone:
+                floor = _copying(cell, adapter, transport)
+            else:
+                floor = _following(cell, adapter, transport, hands_over(cell, here))
             if floor is not None and (which := same_floor(floor)) not in yielded:
                 yielded.add(which)
                 yield floor
@@ -120,21 +124,24 @@ def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | N
     return None if far or other or cell.size > transport.max_bytes else copying_alone(adapter, transport, cell)
 
 
-def _following(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
-    """Return the cell as that floor measures it; None where it would be another experiment."""
+def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:
+    """Return the cell as that floor measures it; None where it would be another experiment.
+
+    ``hands``: the cell hands over, and so does the floor where it can.
+    """
     if any(cannot(transport, name, level_of(cell, name)) for name in ("size", "processes", "across")):
         return None
     if cell.workload is not None and cell.workload.varies and not transport.varying_sizes:
         return None
-    receive, loan = cell.receive, cell.loan
+    receive = cell.receive
+    handing = transport.loan_at(hands_over=True)
+    loan = handing if hands and handing is not None else transport.loan_at(hands_over=False)
+    if loan is None:
+        return None
     if receive not in transport.receive:
         if receive != "listen" or "block" not in transport.receive:
             return None
         receive = "block"
-    if loan not in transport.loan:
-        if not loan:
-            return None
-        loan = False
     security = cell.security if cell.security in transport.security else transport.security[0]
     reliability = cell.reliability
     if reliability not in transport.reliability:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from middlemark.runs.conduct import Shown
 
 if TYPE_CHECKING:
-    from middlemark.document import Document, MeasuredRun
-    from middlemark.document.judged import JudgedDocument
+    from middlemark.document import Document
+    from middlemark.verdicts.rows import MeasuredRun
 
 MOST_RACES = 3
 """That are told in sentences."""
@@ -19,44 +19,40 @@ def is_question(run: "MeasuredRun") -> bool:
 
 def print_answer(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
     """Print the answer and write the report beside the run; return why the answer could not be printed."""
-    from middlemark.document import with_verdicts
-    from middlemark.document.judged import JudgedDocument
-    from middlemark.runs.report import document_now, tell_beside
+    from middlemark.runs.report import judged_document, tell_beside
 
-    document = document_now(run, took=seconds)
-    judged = JudgedDocument(document)
-    unwritten = _show(document, run, judged, shown.output_format)
-    tell_beside(run, quiet=True, document=with_verdicts(document, [run], judged))
+    document = judged_document(run, took=seconds)
+    unwritten = _show(document, run, shown.output_format)
+    tell_beside(run, quiet=True, document=document)
     return unwritten
 
 
 def show_answer(run: "MeasuredRun", output_format: str) -> str | None:
     """Print the answer, as JSON or on a screen; return why it could not be printed."""
-    from middlemark.document import document_of
-    from middlemark.document.judged import JudgedDocument
+    from middlemark.document import document_of, with_experiments
 
-    document = document_of([run])
-    return _show(document, run, JudgedDocument(document), output_format)
+    return _show(with_experiments(document_of([run])), run, output_format)
 
 
-def _show(document: "Document", run: "MeasuredRun", judged: "JudgedDocument", output_format: str) -> str | None:
-    from middlemark.document.race import races
+def _show(document: "Document", run: "MeasuredRun", output_format: str) -> str | None:
+    from middlemark.document.next_steps import next_of
     from middlemark.show import output
     from middlemark.show.json.which import render_json
     from middlemark.show.which import render_table
     from middlemark.suite.request import shown_path
+    from middlemark.verdicts.race import races
 
-    answer, *_ = races(document, run, judged)
-    folder = shown_path(run.folder)
-    return output.write(
-        render_json(answer) if output_format == "json" else render_table(answer, folder, output.width())
-    )
+    verdict, *_ = races(document.experiments, run)
+    command, left_out = next_of(verdict, run), document.not_tried
+    if output_format == "json":
+        return output.write(render_json(verdict, command, left_out))
+    return output.write(render_table(verdict, shown_path(run.folder), output.width(), command, left_out))
 
 
-def races_told(document: "Document", run: "MeasuredRun", judged: "JudgedDocument", width: int) -> str:
+def races_told(document: "Document", run: "MeasuredRun", width: int) -> str:
     """Return a sentence for each race of a run; nothing of more races than a screen has room for: a matrix tells."""
-    from middlemark.document.race import races
     from middlemark.show.which import render_races
+    from middlemark.verdicts.race import races
 
-    found = races(document, run, judged)
+    found = races(document.experiments, run)
     return render_races(found, width) if len(found) <= MOST_RACES else ""

@@ -14,18 +14,19 @@ from middlemark import __version__, exits, interrupts
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Note, Plan
+from middlemark.model.version import adapter_of
 from middlemark.plan import make_plan
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.suite import Suite
 from middlemark.workers.find import find_workers, left_out
-from middlemark.workers.later import build_asked, left_for_later
+from middlemark.workers.later import LATER, build_asked, left_for_later
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
-    from middlemark.model.run import RunFile
+    from middlemark.model.run import NotTried, RunFile
     from middlemark.sites.cluster import Cluster
     from middlemark.stats.result import CellResult
     from middlemark.store import RunWriter
+    from middlemark.verdicts.rows import MeasuredRun
 
 DEFAULT_OUT = "runs"
 
@@ -75,6 +76,29 @@ def named_adapters(suites: Sequence[Suite]) -> list[str]:
     """Return the adapters that these suites name; where they name none they mean those that are built."""
     levels = [sweep.levels("adapter") for suite in suites for sweep in suite.sweeps]
     return [str(name) for each in levels if each.named for name in each.values]
+
+
+def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried, ...]":
+    """Return who was meant and did not take part, and the command with which it would.
+
+    ``named``: the adapters that were asked for; none, or ``all``: every one was meant.
+    """
+    from middlemark.model.run import NotTried
+
+    meant = None if not named or "all" in named else {adapter_of(each) for each in named}
+    tried = {cell.adapter for cell in plan.cells}
+    found = [
+        NotTried(name, "not built", f"./middlemark build {name}")
+        if why.startswith(LATER)
+        else NotTried(name, why.partition(" (")[0])
+        for name, why in sorted(built.absent.items())
+    ]
+    notes = {note.text.partition(" ")[0]: note.text for note in plan.notes}
+    for name, worker in built.workers.items():
+        described = worker.description
+        if name not in tried and "@" not in name and not described.floor and not described.bench_only:
+            found.append(NotTried(name, notes.get(name, "it has nothing that does what is asked")))
+    return tuple(each for each in found if meant is None or each.adapter in meant)
 
 
 def floors_of(built: Built) -> tuple[str, ...]:
@@ -144,9 +168,16 @@ class Show(Protocol):
 
 
 def run_file(
-    plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker], cluster: "Cluster | None" = None
+    plan: Plan,
+    suites: Sequence[Suite],
+    built: Built,
+    cluster: "Cluster | None" = None,
+    named: Sequence[str] | None = None,
 ) -> "RunFile":
-    """Return what is kept of a run that begins now; ``cluster``: the hosts that take part."""
+    """Return what is kept of a run that begins now.
+
+    ``cluster``: the hosts that take part; ``named``: the adapters that were asked for, None: those of the suites.
+    """
     from middlemark.model.run import RunFile
     from middlemark.sites.machine import read_machine
     from middlemark.store.run import utc_now
@@ -161,7 +192,8 @@ def run_file(
         seed=plan.seed,
         machine=read_machine(),
         machines=() if cluster is None else cluster.machines,
-        adapters=tuple(workers[name].description for name in used),
+        adapters=tuple(built.workers[name].description for name in used),
+        not_tried=not_tried(plan, named_adapters(suites) if named is None else named, built),
         plan=plan,
     )
 

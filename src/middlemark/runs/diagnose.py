@@ -19,8 +19,8 @@ from middlemark.stats.rates import counts as counts_of
 from middlemark.stats.verdict import CONFIDENCE
 
 if TYPE_CHECKING:
-    from middlemark.document import MeasuredRun
     from middlemark.stats.result import CellResult
+    from middlemark.verdicts.rows import MeasuredRun
 
 MOST_SENTENCES = 3
 ALL = 0.999

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from middlemark.document import MeasuredRun
 from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.run import Run
 from middlemark.problems import MeasureError
@@ -11,6 +10,7 @@ from middlemark.stats.cells import results_of, trials_by_cell
 from middlemark.stats.samples import Kept, Samples, SamplesError, load, load_kept
 from middlemark.stats.trials import KeptOf, SamplesOf
 from middlemark.store import StoreError, list_runs, read_run
+from middlemark.verdicts.rows import MeasuredRun
 
 
 def read_measured(folder: Path) -> MeasuredRun:

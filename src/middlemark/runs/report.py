@@ -10,7 +10,8 @@ from middlemark import __version__
 from middlemark.problems import MeasureError
 
 if TYPE_CHECKING:
-    from middlemark.document import Document, MeasuredRun
+    from middlemark.document import Document
+    from middlemark.verdicts.rows import MeasuredRun
 
 HTML = "report.html"
 """Within a run's folder."""

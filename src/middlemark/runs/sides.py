@@ -159,11 +159,10 @@ class Asked(msgspec.Struct, frozen=True):
     def missed(self, asked: ComparisonRequest) -> "Iterator[tuple[str, float, Comparison]]":
         """Yield the metric, the margin and the comparison of each gate that is missed, by the gate's own margin."""
         from middlemark.stats.comparisons import compare
-        from middlemark.stats.verdict import Verdict
 
         for metric, margin in asked.gates:
             for each in compare(self.pairings, [metric], margin, self.beside):
-                if each.judged.verdict is Verdict.WORSE:
+                if each.is_worse:
                     yield metric, margin, each
 
 
@@ -212,12 +211,12 @@ def sides_of(
 
     ``edge``: the figures are those of that edge of their workload. RequestError where a cell has none or several.
     """
-    from middlemark.document.heats import places_of
     from middlemark.runs.read import damaged, newest, readers, stored_run
     from middlemark.stats.comparisons import beside_floors, side
     from middlemark.stats.floors import carried_otherwise, carrier_of, seen_to_carry
     from middlemark.stats.metrics import times_of
     from middlemark.stats.trials import at_edge, trial_summary
+    from middlemark.verdicts.racing import in_races
 
     folder = newest(path)
     run = stored_run(folder)
@@ -233,7 +232,7 @@ def sides_of(
         by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=times))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = text or run.name
-    places = {} if edge else places_of(run, by_cell, samples, kept)  # whole graphs raced, not one edge of them
+    races = {} if edge else in_races(run, by_cell, samples, kept)  # whole graphs raced, not one edge of them
     sides = []
     carried: list[str | None] = []
     for index, trials in sorted(by_cell.items()):
@@ -260,7 +259,7 @@ def sides_of(
                 is_floor=floor,
                 contradicted=otherwise,
                 added=added,
-                place=places.get(index),
+                in_race=races.get(index),
                 metrics=metrics,
             )
         )

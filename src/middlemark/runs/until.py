@@ -17,7 +17,7 @@ from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Precision, Race, Reached
 from middlemark.plan.rounds import with_another_round
 from middlemark.runs.read import readers
-from middlemark.stats.candidates import Attempt, attempt, due_of, heats
+from middlemark.stats.candidates import Attempt, attempt, due_of, race_states
 from middlemark.stats.expectations import Verdict, judge_expectations, look_trials
 from middlemark.stats.interval import known
 from middlemark.stats.metrics import METRICS, times_of
@@ -80,7 +80,7 @@ class _Racing:
         )
 
     def open(self, rounds: int) -> Open:
-        found = heats(self._race, self._attempts, rounds)
+        found = race_states(self._race, self._attempts, rounds)
         running = tuple(sorted(cell for each in found if each.ended is None for cell in each.running))
         due = due_of(self._race, found, rounds, [each.adapter for each in self._cells])
         return Open(running, due=[(*each.running, *self._alone(each.running[0])) for each in due])

@@ -17,8 +17,40 @@ if TYPE_CHECKING:
 TrialsOf = Callable[[int], "Iterable[tuple[TrialOutcome, Sequence[Kept]]]"]
 """Given a row's place: its measured trials, and what their roles kept."""
 
-FORMATS = ("summary", "table", "json", "csv", "latencytest", "roundtrip", "ddsperf")
-"""What ``--format`` takes: each is a module of that name."""
+
+class Format(msgspec.Struct, frozen=True):
+    """One way to write a document."""
+
+    module: str
+    """Of this package."""
+    ending: str = ""
+    """Of an exported file's name; empty: it is not exported."""
+    printed: bool = False
+    """Whether ``run --format`` takes it."""
+    judged: bool = False
+    """Whether it has the experiments of the document."""
+    folder: bool = False
+    """Whether it is a folder of files, written with packages that an extra of its name brings."""
+
+
+FORMATS = {
+    "summary": Format("summary", printed=True, judged=True),
+    "table": Format("table", printed=True),
+    "json": Format("json", printed=True, judged=True),
+    "csv": Format("csv", ".csv", printed=True),
+    "csv-long": Format("long_csv", ".long.csv"),
+    "markdown": Format("markdown", judged=True),
+    "google-benchmark": Format("google_benchmark", ".benchmark.json"),
+    "latencytest": Format("latencytest", ".latencytest.txt", printed=True),
+    "roundtrip": Format("roundtrip", ".roundtrip.txt", printed=True),
+    "ddsperf": Format("ddsperf", ".ddsperf.txt", printed=True),
+    "junit": Format("junit", ".junit.xml", judged=True),
+    "hdr": Format("hdr", folder=True),
+    "parquet": Format("parquet", folder=True),
+}
+"""Every format of a document, by its name in options. ``csv``: a row a configuration; ``csv-long``: a row a figure."""
+PRINTED = tuple(name for name, each in FORMATS.items() if each.printed)
+EXPORTED = tuple(name for name, each in FORMATS.items() if each.ending or each.folder)
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +78,7 @@ _NO_VIEW = View()
 
 
 def render(name: str, document: "Document", view: View = _NO_VIEW) -> str:
-    """Return the document in the format of that module, ending in a newline."""
-    text: str = importlib.import_module(f"middlemark.show.{name}").render(document, view)
+    """Return the document in that format, ending in a newline."""
+    module = FORMATS[name].module if name in FORMATS else name
+    text: str = importlib.import_module(f"middlemark.show.{module}").render(document, view)
     return text

@@ -5,11 +5,11 @@ import io
 from collections.abc import Iterable, Mapping
 
 from middlemark.document.document import Document
-from middlemark.document.words import plain
 from middlemark.model.cell import FACTORS
 from middlemark.model.outcome import NetworkCost
 from middlemark.show import View
 from middlemark.show.json.cell import FURTHER, LATER, cell_document
+from middlemark.verdicts.names import plain
 
 _QUANTILES = ("min", "mean", "stdev", "p50", "p90", "p99", "p99.9", "p99.99", "max")
 _RENAMED = {each.field: each.column for each in FACTORS.values() if each.column}

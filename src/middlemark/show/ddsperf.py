@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 
 from middlemark.document.document import Document
-from middlemark.document.words import plain
 from middlemark.model.outcome import Second
 from middlemark.show import View
 from middlemark.show.lines import log_head, log_title
 from middlemark.stats.quantiles import QUANTILES, SAMPLES_BEYOND, Numbers, rank_of, samples_needed
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
+from middlemark.verdicts.names import plain
 
 _NS = 1_000_000_000
 _WINDOW = 10

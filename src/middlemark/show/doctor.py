@@ -4,11 +4,11 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from middlemark.document.words import plain
 from middlemark.model.units import format_us
 from middlemark.show import View
 from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
+from middlemark.verdicts.names import plain
 
 INDENT = " " * 4
 

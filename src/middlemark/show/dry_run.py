@@ -3,7 +3,6 @@
 from collections import Counter
 
 from middlemark.document.numbers import ABSENT
-from middlemark.document.words import WORDS, size, subject, words
 from middlemark.model.cell import Cell
 from middlemark.model.expectation import Expectation
 from middlemark.model.parts import NothingToJudge, parts_of
@@ -11,6 +10,7 @@ from middlemark.model.plan import Plan
 from middlemark.model.units import format_percent, format_seconds, format_size
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
 from middlemark.show.lines import aligned, hanging
+from middlemark.verdicts.names import WORDS, size, subject, words
 
 _MOST_SIZES = 6
 _MOST_NOTES = 5

@@ -7,21 +7,21 @@ There is no schema by JUnit itself; this keeps to what the Ant task writes and t
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Sequence
 
-from middlemark.document.document import Document, Row
-from middlemark.document.judged import telling, what
+from middlemark.document.document import Document
 from middlemark.document.numbers import part
-from middlemark.document.words import plain
+from middlemark.document.statements import standing_line
 from middlemark.show import View
 from middlemark.show.naming import cell_name
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.expectations import Verdict as Expected
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.verdict import Verdict
 from middlemark.stats.warnings.cells import NOT_MEASURED
+from middlemark.verdicts.names import plain, telling, what
+from middlemark.verdicts.rows import Row
 
 
 def render(document: Document, _view: View) -> str:
-    """Return a case an expectation and a case a cell: an error where it failed, its warnings in the output."""
+    """Return a case an expectation and a case a cell: an error where it failed, standing and warnings in the output."""
     suite = _suite(document)
     for each in document.expectations:
         case = ET.SubElement(suite, "testcase", classname="middlemark.expect", name=_text(f"{each.id}: {each.say}"))
@@ -30,13 +30,18 @@ def render(document: Document, _view: View) -> str:
         elif each.verdict is not Expected.HOLDS:
             ET.SubElement(case, "skipped", message=_text(each.why))
         ET.SubElement(case, "system-out").text = _text(each.sentence)
+    standings: dict[int, list[str]] = {}
+    for experiment in document.experiments:
+        for judged in experiment.rows if not experiment.restricted else ():
+            standings.setdefault(judged.row.index, []).append(standing_line(experiment, judged))
     for row in document.rows:
         case, failed = _case(suite, row), row.result.failed
         if failed is not None and failed.code == NOT_MEASURED:
             ET.SubElement(case, "skipped", message=_text(failed.text))
         elif failed is not None:
             ET.SubElement(case, "error", type=failed.code, message=_text(failed.text)).text = _text(failed.advice)
-        told = [f"{each.code}: {each.text} → {each.advice}" for each in row.result.warnings]
+        told = standings.get(row.index, [])
+        told += [f"{each.code}: {each.text} → {each.advice}" for each in row.result.warnings]
         if told:
             ET.SubElement(case, "system-out").text = "\n".join(map(_text, told))
     return _written(suite)
@@ -52,15 +57,14 @@ def of_comparisons(
     suite = _suite(document)
     apart = telling(each.pairing for each in comparisons)
     for place, each in enumerate(comparisons):
-        judged = each.judged
         a, b = each.pairing.names
         name = f"{what(each.pairing, apart)}: {b} beside {a}"
         case = ET.SubElement(suite, "testcase", classname=f"middlemark.{each.metric}", name=_text(name))
         told = _told(each, margin)
-        worse = judged.verdict is Verdict.WORSE if missed is None else place in missed
+        worse = each.is_worse if missed is None else place in missed
         if worse:
             ET.SubElement(case, "failure", type=METRICS[each.metric].worse, message=_text(told))
-        elif judged.verdict is Verdict.CANNOT_TELL:
+        elif each.is_undecided:
             ET.SubElement(case, "skipped", message=_text(told))
         ET.SubElement(case, "system-out").text = "\n".join(map(_text, (told, *each.pairing.marks)))
     for row in document.rows:

@@ -8,10 +8,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from middlemark.document.words import WORDS, plain, subject, words
 from middlemark.model.run import Run
 from middlemark.show import View
 from middlemark.stats.result import CellResult
+from middlemark.verdicts.names import WORDS, plain, subject, words
 
 _UNIT = re.compile(r"([0-9]) (%|µs|ms|s|B|KiB|MiB)(?![a-zA-Z])")
 """A number and its unit stay on one line."""
@@ -24,7 +24,7 @@ _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|\S)+""")
 def wrapped(text: str, width: int) -> list[str]:
     """Return the text in lines of at most ``width`` columns, at least one, broken at blanks where there are any."""
     lines: list[str] = []
-    line = ""
+    line, width = "", max(width, 1)
     for word in _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text).split(" "):
         candidate = f"{line} {word}" if line else word
         if cell_len(candidate) <= width:
@@ -48,31 +48,6 @@ def _fitting(word: str, width: int) -> str:
         if taken > width:
             return word[: max(at, 1)]
     return word
-
-
-def row_line(name: str, first: int, cells: Sequence[tuple[str, str]], widths: Sequence[int], style: str = "") -> Text:
-    """Return a name and its cells (text and style), each cell right-aligned in its width."""
-    line = Text(name + " " * (first - cell_len(name)), style=style)
-    for (text, of), width in zip(cells, widths, strict=True):
-        line.append(" " * (width - cell_len(text)) + text, style=of or style)
-    return line
-
-
-def first_columns(widths: Sequence[int], room: int) -> list[int]:
-    """Return which columns fit, the first ones before others and one in any case."""
-    shown: list[int] = []
-    for at, width in enumerate(widths):
-        room -= width
-        if room >= 0 or not shown:
-            shown.append(at)
-    return shown
-
-
-def measured_too(titles: Sequence[str], width: int) -> list[Text]:
-    """Return two lines at most that name the experiments that there was no room for; none: there was."""
-    more = f"; {len(titles) - 2} more" if len(titles) > 2 else ""
-    told = wrapped(f"Measured too: {'; '.join(titles[:2])}{more}.", width)[:2] if titles else []
-    return [Text(line, style="dim") for line in told]
 
 
 def printed(lines: Iterable[Text], view: View) -> str:

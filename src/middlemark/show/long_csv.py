@@ -5,9 +5,9 @@ import io
 
 from middlemark.document.document import Document
 from middlemark.document.figures import FIGURES, stands_for
-from middlemark.document.words import plain
 from middlemark.model.cell import FACTORS, FIELDS
 from middlemark.show import View
+from middlemark.verdicts.names import plain
 
 _NONE = {each.field: each.none or "" for each in FACTORS.values()}
 _BEFORE = ("run", "started", "cell", "name", "version")

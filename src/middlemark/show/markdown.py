@@ -4,24 +4,18 @@ GitHub's and GitLab's dialect (GFM). Every name, note and warning is text: whate
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from middlemark.document.document import Compared, Document, Row
+from middlemark.document import report_tables
+from middlemark.document.document import Document
 from middlemark.document.expectations import counted
-from middlemark.document.figures import FIGURES
-from middlemark.document.growth import tables
-from middlemark.document.judged import interval_of, verdict_of
-from middlemark.document.numbers import ABSENT, brief, four_digits, part, us
-from middlemark.document.protection import proof_in_full, proof_in_short
-from middlemark.document.rows import latency_of, orders_by
+from middlemark.document.ratios import growth_tables, scorecard_table
 from middlemark.document.runs import clock_line, machine_line, notes_of, read_as
-from middlemark.document.scorecards import header_of, method_of, rows_of_card
-from middlemark.document.words import plain, size
+from middlemark.document.screen import not_tried_text
+from middlemark.document.table import Table
 from middlemark.model.run import Run
 from middlemark.show import View
-from middlemark.stats.floors import by_rate
-from middlemark.stats.metrics import METRICS
-from middlemark.stats.result import CellResult
+from middlemark.verdicts.names import plain
 
 _CHARACTERS = {
     # As entities: a backslash does not keep < from being a tag in every renderer, nor @ and # from being links.
@@ -34,7 +28,6 @@ _LINKS = {"://": "&#58;//", "www.": "www&#46;"}
 _EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """Within a word an underscore is one; elsewhere it may begin or end emphasis."""
 
-MOST_COMPARISONS = 60
 MOST_WARNINGS = 40
 MOST_GROWTHS = 60
 
@@ -43,10 +36,11 @@ def render(document: Document, _view: View) -> str:
     """Return the report, ending in a newline."""
     lines = [f"## {escaped(document.title)}", ""]
     lines += [escaped(machine_line(run)) for run in document.runs[:1]]
-    figures = (_expectations, _answers, _scorecards, _latency, _throughput, _growth)
-    for part_of in (*figures, _protection, _comparisons, _warnings, _failed, _experiment):
-        if section := list(part_of(document)):
-            lines += ["", *section]
+    if left_out := not_tried_text(document.not_tried):
+        lines += ["", escaped(left_out)]
+    for section in (_figures, _warnings, _failed, _experiment):
+        if found := list(section(document)):
+            lines += ["", *found]
     return "\n".join(lines) + "\n"
 
 
@@ -59,174 +53,40 @@ def escaped(text: str) -> str:
     return shown
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table, figures to the right. Everything is escaped already."""
-    words = {"", "warnings", "B beside A", "metric", "verdict", "configuration", "why", "what happened", "next"}
-    words |= {"expected", "claim", "claimed", "its figure", "here", "protected by", "proof"}
-    return [
-        f"| {' | '.join(header)} |",
-        f"| {' | '.join('---' if each in words else '---:' for each in header)} |",
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
+def table(found: Table) -> Iterator[str]:
+    """Yield a table, figures to the right, and its notes."""
+    aligned = ["---" if each.left else "---:" for each in found.columns]
+    yield f"| {' | '.join((escaped(found.head), *(escaped(each.title.strip()) for each in found.columns)))} |"
+    yield f"| {' | '.join(('---', *aligned))} |"
+    for line in found.lines:
+        yield f"| {' | '.join((escaped(line.name), *(escaped(each.text.strip()) for each in line.cells)))} |"
+    for note in found.notes:
+        yield from ("", note if "`" in note else escaped(note))
 
 
-def _expectations(document: Document) -> Iterator[str]:
-    if not document.expectations:
-        return
-    yield f"### Expected: {counted(document.expectations)}"
-    yield ""
-    yield from table(
-        ("expected", "claimed", "verdict", "why"),
-        [tuple(map(escaped, (each.say, each.claimed, each.verdict, each.why))) for each in document.expectations],
-    )
+def _figures(document: Document) -> Iterator[str]:
+    def section(title: str, *tables: Table | None) -> Iterator[str]:
+        if any(tables):
+            yield from (f"### {escaped(title)}", "")
+            for each in filter(None, tables):
+                yield from (f"**{escaped(each.title)}**", "") if len(tables) > 1 or each.title else ()
+                yield from (*table(each), "")
 
-
-def _answers(document: Document) -> Iterator[str]:
+    if document.expectations:
+        yield from section(f"Expected: {counted(document.expectations)}", report_tables.expected(document))
     if document.answers:
-        yield "### The answer"
-        yield ""
-        yield from (f"- {escaped(each.text)}" for each in document.answers)
-
-
-def _scorecards(document: Document) -> Iterator[str]:
-    for each in document.scorecards:
-        yield f"### Scorecard{escaped(f': {each.experiment}') if each.experiment else ''}"
-        yield ""
-        yield from table([*map(escaped, header_of(each))], [[*map(escaped, row)] for row in rows_of_card(each)])
-        yield ""
-        yield escaped(method_of(each))
-        yield ""
-
-
-def _latency(document: Document) -> Iterator[str]:
-    for kind, title in (("round_trip", "Latency: round trip, µs"), ("one_way", "Latency: one way, µs")):
-        of_kind = [
-            row
-            for row in document.rows
-            if latency_of(row.result) and (row.result.cell.pattern == "stream") == (kind == "one_way")
-        ]
-        if not of_kind:
-            continue
-        yield f"### {title}"
-        yield ""
-        header = ("", "p50", "interval", "p99", "p99.9", "max", "× machine alone", "lost", "trials", "warnings")
-        for at, members in _by_size(of_kind).items():
-            yield from (f"**{at}**", "")
-            yield from table(header, [_latency_row(row, kind) for row in members])
-            yield ""
-
-
-def _latency_row(row: Row, kind: str) -> tuple[str, ...]:
-    result = row.result
-    p50, *others = (_text(f"{kind}_{each}", result) for each in ("p50", "p99", "p99.9", "max"))
-    held = result.interval if result.interval and not by_rate(result.cell) else ()
-    trials, codes = result.trials, dict.fromkeys(each.code for each in result.warnings)
-    return (
-        _name(row),
-        p50,
-        " – ".join(us(each) for each in held) or ABSENT,
-        *others,
-        _floor(row),
-        _text("loss", result),
-        str(trials) if not result.failed_trials else f"{trials} of {trials + result.failed_trials}",
-        escaped(", ".join(codes)),
-    )
-
-
-def _throughput(document: Document) -> Iterator[str]:
-    rated = [row for row in document.rows if row.result.rate_hz is not None]
-    if not rated:
-        return
-    yield "### Throughput and cost"
-    yield ""
-    header = ("", "messages/s", "interval", "MB/s", "lost", "ns of processor a message", "processors", "RSS, MB")
-    for at, members in _by_size(rated).items():
-        yield from (f"**{at}**", "")
-        yield from table(header, [_throughput_row(row) for row in members])
-        yield ""
-
-
-def _throughput_row(row: Row) -> tuple[str, ...]:
-    result = row.result
-    held = result.interval if result.interval and by_rate(result.cell) else ()
-    cpu = FIGURES["cpu"].of(result)
-    return (
-        _name(row),
-        _text("rate_hz", result),
-        " – ".join(brief(each) for each in held) or ABSENT,
-        _text("bytes_per_s", result),
-        _text("loss", result),
-        _text("ns_per_message", result),
-        ABSENT if cpu is None else f"{four_digits(cpu):.3g}",
-        _text("rss_bytes", result),
-    )
-
-
-def _protection(document: Document) -> Iterator[str]:
-    protected = [row for row in document.rows if proof_in_short(row.result)]
-    if protected:
-        yield "### What protects them, and what was seen of it"
-        yield ""
-        yield from table(("configuration", "protected by", "proof"), [_protected(row) for row in protected])
-
-
-def _protected(row: Row) -> tuple[str, ...]:
-    return escaped(row.label), escaped(row.result.protected_by or ABSENT), escaped(proof_in_full(row.result))
-
-
-def _growth(document: Document) -> Iterator[str]:
+        yield from ("### The answer", "", *(f"- {escaped(each.text)}" for each in document.answers), "")
+    for card in document.scorecards:
+        found = scorecard_table(card)
+        yield from (f"### {escaped(found.title)}", "", *table(found), "")
+    for title, tables in report_tables.latency(document):
+        yield from section(title, *tables)
+    yield from section("Throughput and cost", *report_tables.throughput(document))
     shown = [each for each in document.growths if each.metric in ("p50", "throughput")][:MOST_GROWTHS]
-    for each in tables(shown):
-        yield f"### Growth along {each.factor}"
-        yield ""
-        header = ("", "metric", *map(escaped, each.levels))
-        yield from table(header, [tuple(map(escaped, row)) for row in each.rows])
-        yield ""
-
-
-def _text(name: str, result: CellResult) -> str:
-    return FIGURES[name].text(result)
-
-
-def _comparisons(document: Document) -> Iterator[str]:
-    chosen = [
-        each
-        for each in document.comparisons
-        if each.comparison.metric in ("p50", "throughput") and each.comparison.judged.low is not None
-    ]
-    if not chosen:
-        return
-    yield "### Comparisons"
-    yield ""
-    header = ("B beside A", "metric", "A", "B", "shift", "95 % interval", "pairs", "verdict")
-    yield from table(header, [_comparison_row(each) for each in chosen[:MOST_COMPARISONS]])
-    if len(chosen) > MOST_COMPARISONS:
-        yield from ("", f"and {len(chosen) - MOST_COMPARISONS:,} more: `middlemark compare` tells them.")
-    yield ""
-    yield (
-        "Paired by round, one figure a trial; different where the p-value over all that the run compares by that "
-        f"metric is at most 5 % and the shift beyond {100 * document.margin:g} %; equivalent where the interval is "
-        "within it."
-    )
-
-
-def _comparison_row(each: Compared) -> tuple[str, ...]:
-    comparison, judged = each.comparison, each.comparison.judged
-    names, marks = comparison.pairing.names, comparison.pairing.marks
-    first = f"{each.what}: {names[0]} → {names[1]}" + (f" ({'; '.join(marks)})" if marks else "")
-    return (
-        escaped(first),
-        comparison.metric,
-        *(_figure(comparison.metric, median) for median in comparison.medians),
-        part(judged.shift),
-        interval_of(judged),
-        str(judged.pairs),
-        verdict_of(comparison),
-    )
-
-
-def _figure(metric: str, value: float) -> str:
-    return f"{us(value)} µs" if METRICS[metric].unit == "ns" else f"{brief(value)}/s"
+    for _, growth in growth_tables(shown):
+        yield from (f"### {escaped(growth.title)}", "", *table(growth), "")
+    yield from section("What protects them, and what was seen of it", report_tables.protection(document))
+    yield from section("Comparisons", report_tables.comparisons(document))
 
 
 def _warnings(document: Document) -> Iterator[str]:
@@ -242,13 +102,9 @@ def _warnings(document: Document) -> Iterator[str]:
 
 
 def _failed(document: Document) -> Iterator[str]:
-    failed = [(row.label, row.result.failed) for row in document.rows if row.result.failed is not None]
-    if not failed:
-        return
-    yield "### Without a result"
-    yield ""
-    rows = [tuple(map(escaped, (label, why.code, why.text, why.advice))) for label, why in failed]
-    yield from table(("configuration", "why", "what happened", "next"), rows)
+    found = report_tables.failed(document)
+    if found is not None:
+        yield from ("### Without a result", "", *table(found))
 
 
 def _experiment(document: Document) -> Iterator[str]:
@@ -280,26 +136,3 @@ def _run(run: Run) -> Iterator[str]:
     }
     yield from (f"- {name}: {escaped(text)}" for name, text in facts.items() if text)
     yield from (f"- note: {escaped(each)}" for each in (*map(read_as, file.imported), *notes_of(run)))
-
-
-def _by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Floors first, then by what is held against them, as in the table for terminals."""
-    found: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: 0 if "size" in row.result.cell.unknown else row.result.cell.size):
-        found.setdefault(size(row.result.cell), []).append(row)
-
-    def place(row: Row) -> tuple[bool, bool, float]:
-        figure = orders_by(row.result)
-        return (not row.floor, figure is None, figure or 0.0)
-
-    return {size: sorted(members, key=place) for size, members in found.items()}
-
-
-def _name(row: Row) -> str:
-    return escaped(row.series) + (" (machine alone)" if row.floor else "")
-
-
-def _floor(row: Row) -> str:
-    if row.result.times_floor is None or row.floor:
-        return ABSENT
-    return f"{_text('times_floor', row.result)} {escaped(row.result.floor or '')}".strip()

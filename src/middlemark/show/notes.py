@@ -6,10 +6,13 @@ from itertools import groupby
 from rich.cells import cell_len
 from rich.text import Text
 
-from middlemark.document.document import Row
 from middlemark.document.numbers import ABSENT, us
+from middlemark.document.table import Column
 from middlemark.document.warnings import warnings_of
-from middlemark.document.words import (
+from middlemark.show.lines import hanging, wrapped
+from middlemark.stats.noise import percent
+from middlemark.stats.result import Noise, TrialNoise
+from middlemark.verdicts.names import (
     CONTRADICTED,
     EXPERIMENT,
     is_contradicted,
@@ -19,10 +22,7 @@ from middlemark.document.words import (
     warning_name,
     words,
 )
-from middlemark.show.columns import Column
-from middlemark.show.lines import hanging, wrapped
-from middlemark.stats.noise import percent
-from middlemark.stats.result import Noise, TrialNoise
+from middlemark.verdicts.rows import Row
 
 _MOST_NAMED = 4
 """Rows named beside the words of the worst."""

@@ -13,13 +13,13 @@ from pathlib import Path
 import msgspec
 
 from middlemark.document.numbers import ratio
-from middlemark.document.words import plain
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.units import format_percent, format_rate, format_seconds, format_size, format_us
 from middlemark.plan import estimate_trial
+from middlemark.verdicts.names import plain
 
 LINE_EVERY_S = 10.0
 PRESSURE = Path("/proc/pressure/cpu")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from middlemark.document.document import Document
-from middlemark.document.words import plain
 from middlemark.show import TrialsOf, long_csv, markdown, parquet
 from middlemark.show import View as _View
+from middlemark.verdicts.names import plain
 
 MODULES = parquet.MODULES
 NAME = "report.qmd"

@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 
 from middlemark.document.document import Document
-from middlemark.document.words import plain
 from middlemark.model.samples import NOT_MEASURED
 from middlemark.model.times import Summary
 from middlemark.show import View
@@ -18,6 +17,7 @@ from middlemark.show.lines import log_head, log_title
 from middlemark.stats.quantiles import Numbers, summarise
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
+from middlemark.verdicts.names import plain
 
 _SECOND = 1_000_000_000
 

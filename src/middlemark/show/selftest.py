@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, part, share, us, whole
-from middlemark.document.words import plain, subject
 from middlemark.model.cell import Cell
 from middlemark.model.units import format_percent, format_size
 from middlemark.show.lines import aligned, hanging
@@ -12,6 +11,7 @@ from middlemark.show.table import heading
 from middlemark.stats.quantiles import QUANTILES, samples_needed
 from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject, VerdictCounts
 from middlemark.stats.verdict import MARGIN
+from middlemark.verdicts.names import plain, subject
 
 FEWEST = 6
 """Trials of which a verdict can come."""

@@ -7,8 +7,8 @@ from typing import Literal
 from rich.text import Text
 
 from middlemark.document.document import Expected
+from middlemark.document.report_tables import table_of
 from middlemark.document.runs import machine_line
-from middlemark.document.words import plain
 from middlemark.model.run import Run
 from middlemark.show import View
 from middlemark.show.expectations import MARKS
@@ -16,6 +16,7 @@ from middlemark.show.lines import hanging, printed
 from middlemark.show.markdown import escaped, table
 from middlemark.stats.expectations import Verdict
 from middlemark.suite.study import Study
+from middlemark.verdicts.names import plain
 
 Word = Literal["reproduced", "contradicted", "cannot tell", "untestable"]
 WORDS: Mapping[Verdict, Word] = {
@@ -59,7 +60,7 @@ def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str
         f"- Here: {escaped(f'{study.here}.')}",
         f"- {escaped(machine_line(run))}",
         "",
-        *table(("", "claim", "its figure", "verdict", "here"), [tuple(map(escaped, row)) for row in rows]),
+        *table(table_of(("", "claim", "its figure", "verdict", "here"), rows)),
     ]
     if itself:
         lines += ["", "## Where the document contradicts itself", ""]

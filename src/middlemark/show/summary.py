@@ -1,41 +1,32 @@
-"""What a command prints at its end: the answer first, a matrix, what is sure and what is not; one screen."""
+"""What a command prints at its end: the answer first, a matrix, what is decided and what is not; one screen."""
 
 import shlex
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len
 from rich.text import Text
 
+from middlemark.document import matrix, security, workloads
 from middlemark.document.document import Document
 from middlemark.document.figures import FIGURES, TIMES
-from middlemark.document.headline import Told, broken, disturbed, headline, sure, unsure
-from middlemark.document.matrix import Column, Entry, Line, Mark, Matrix
-from middlemark.document.numbers import ABSENT, brief, ratio, us
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
-from middlemark.document.words import plain, warning_name
+from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
+from middlemark.document.table import Table
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
-from middlemark.show import View, expectations, graphs, levels
-from middlemark.show.lines import command_lines, hanging, measured_too, printed, row_line, wrapped
+from middlemark.show import View, expectations
+from middlemark.show.layout import cut, terminal
+from middlemark.show.lines import command_lines, hanging, printed, wrapped
+from middlemark.verdicts.names import plain, warning_name
 
 MOST_LINES = 40
-_MARKS = {Mark.FASTEST: "✓", Mark.EQUIVALENT: "=", Mark.OPEN: "~", Mark.FEW: "?"}
-_DOUBTFUL = "!"
-_MEANS = {
-    "✓": "surely the fastest of its column",
-    "=": "level with the best",
-    "~": "not told apart from the best",
-    "?": "too few trials to tell",
-    _DOUBTFUL: "doubtful: see the warnings",
-}
-_WHAT = {"ping-pong": "round trip", "stream": "one way", "request-reply": "call"}
-_ALONE = "machine alone"
 _MOST_NOTES = 2
-_MOST_NAME = 30
 _LEAST_LINES = 4
-"""A matrix of fewer is not worth its heading."""
+"""A table of fewer is not worth its heading."""
+_FRAME = 4
+"""Lines of a table beside its rows: a blank one, its title, the columns' titles, the legend."""
 _MOST_KINDS = 3
 _MOST_EXPECTED = 9
+_MOST_STATED = 4
 _HEAD = 11
 _MOST_REMEDY = 56
 _ANY = ("rate_hz", *(f"{time}_{each}" for each in ("p50", "mean") for time in TIMES), "sent_hz")
@@ -48,52 +39,73 @@ def render(document: Document, view: View) -> str:
 
 
 def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
-    before = [*_answer(document, width)]
-    after = [*_conclusions(document, width), *expectations.lines(document, width, _MOST_EXPECTED)]
+    found = matrix.matrices(document.experiments)
+    before = [*_answer(document, found, width)]
+    after = [*_conclusions(document, found, width), *expectations.lines(document, width, _MOST_EXPECTED)]
     after += [Text(line) for each in limits for line in wrapped(each, width)]
     room = MOST_LINES - len(before) - len(after) - 1
     if document.costs:
-        return [*before, *levels.lines(document.costs, width, room), Text(), *after]
-    shown: list[Text] = []
-    named: list[str] = []
-    for at, matrix in enumerate(document.matrices):
-        left = room - len(shown) - (0 if at == len(document.matrices) - 1 else 2)
-        lines = [*_matrix(matrix, width, left - 1)]
-        if at == 0 or (not named and len(lines) < left and len(matrix.lines) <= left - _LEAST_LINES):
-            shown += [Text(), *lines]
-        else:
-            named.append(matrix.differs or matrix.title)
-    shown += measured_too(named, width)
-    if graphs.carries(document):
-        shown += graphs.lines(document, width)
-    elif not document.matrices:
+        tables = [(each.title, security.table_of(each)) for each in document.costs]
+    else:
+        tables = [(each.differs or each.title, matrix.table_of(each)) for each in found]
+    shown = [*_tables(tables, width, room)]
+    if document.workloads and not document.costs:
+        for each in document.workloads:
+            shown += [Text(), *terminal(workloads.table_of(each), width, max(room - len(shown) - _FRAME, _LEAST_LINES))]
+    elif not tables:
         shown = [*map(Text, ("", *_figures(document, width, room - 1)))]
     return [*before, *shown, Text(), *after]
 
 
+def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Iterator[Text]:
+    """Yield the tables that there is room for, the first one in any case, and the names of the others."""
+    named: list[str] = []
+    used = 0
+    for at, (name, table) in enumerate(tables):
+        left = room - used - (0 if at == len(tables) - 1 else 2)
+        if at and (named or len(table.lines) + _FRAME >= left):
+            named.append(name)
+            continue
+        lines = [Text(), *terminal(table, width, max(left - _FRAME - 2, _LEAST_LINES))]
+        used += len(lines)
+        yield from lines
+    if named:
+        more = f"; {len(named) - 2} more" if len(named) > 2 else ""
+        told = wrapped(f"Measured too: {'; '.join(named[:2])}{more}.", width)[:2]
+        yield from (Text(line, style="dim") for line in told)
+
+
 def _figures(document: Document, width: int, most: int) -> list[str]:
-    """Return what rows have that stand in no matrix: a mean without a median, or of no known size."""
+    """Return the figures of rows in no experiment: a mean without a median, or of no known size."""
     lines = []
     for row in document.rows:
         known = [(name, each) for name in _ANY if (each := FIGURES[name]).of(row.result) is not None]
         if known:
             name, figure = known[0]
             unit = "µs" if figure.unit == "ns" else "messages/s"
-            lines.append(_cut(f"{row.label}: {figure.text(row.result)} {unit} ({name.replace('_', ' ')})", width))
+            lines.append(cut(f"{row.label}: {figure.text(row.result)} {unit} ({name.replace('_', ' ')})", width))
     more = [f"{len(lines) - most + 1} more rows"] if len(lines) > most else []
     return [*lines[: most - len(more)], *more]
 
 
-def _answer(document: Document, width: int) -> Iterator[Text]:
+def _answer(document: Document, found: Sequence[matrix.Matrix], width: int) -> Iterator[Text]:
+    def bold(text: str, most: int) -> Iterator[Text]:
+        return (Text(line, style="bold") for line in wrapped(text, width)[:most] if text)
+
     run = document.runs[0]
     if busy := disturbed(document.rows):
         yield from (Text(line, style="bold yellow") for line in wrapped(plain(busy), width)[:2])
-    first = document.matrices[0] if document.matrices else None
-    yield from graphs.headlines(document, width)
-    yield from levels.sentences(document, width)
-    if not document.costs and (first is not None or not graphs.carries(document)):
-        told = headline(first) if first else "No configuration has a figure that can stand beside another."
-        yield from (Text(line, style="bold") for line in wrapped(told, width)[:4])
+    for each in document.workloads:
+        several = f" ({each.title})" if len(document.workloads) > 1 else ""
+        yield from bold(workloads.conclusion(each) + several, 3)
+    if document.costs:
+        yield from bold(security.headline(document.costs), 4)
+        yield from map(Text, wrapped(security.proven(document.rows), width)[:2])
+    elif found or not document.workloads:
+        none = "No configuration has a figure that can stand beside another."
+        yield from bold(headline(found[0]) if found else none, 4)
+    if left_out := not_tried_text(document.not_tried):
+        yield from map(Text, wrapped(left_out, width)[:3])
     sources = "; ".join(map(read_as, run.file.imported))
     yield from (Text(line, style="dim") for line in wrapped(plain(sources or _measured(run)), width)[:3])
     typed = [note for note in notes_of(run) if note.startswith("--")]  # what somebody typed is not what was measured
@@ -110,93 +122,7 @@ def _measured(run: Run) -> str:
     return f"{', '.join(run.file.suites)} on {where}: {done:,} trials{took}{failed}"
 
 
-def _matrix(matrix: Matrix, width: int, most: int) -> Iterator[Text]:
-    """Return one experiment in at most so many lines, but for its first one: columns and lines give way."""
-    names = [_cut(each.name, _MOST_NAME if len(matrix.columns) > 2 else width // 2) for each in matrix.lines]
-    based = any(each.base for each in matrix.columns)
-    first = max(map(cell_len, (*names, _ALONE)))
-    texts = [[_entry(matrix, each) for each in line.entries] for line in matrix.lines]
-    bases = [_base(matrix, each) for each in matrix.columns]
-    widths = [
-        max(cell_len(column.title), *(cell_len(each) for each in (base, *(row[at][0] for row in texts)))) + 2
-        for at, (column, base) in enumerate(zip(matrix.columns, bases, strict=True))
-    ]
-    shown = _fitting(widths, width - first)
-    what = "messages/s" if matrix.by_rate else f"p50 in µs, {_WHAT.get(matrix.pattern, 'round trip')}"
-    ratio_of = f"× {_ALONE}" if based else "× the best"
-    yield from (Text(line, style="bold") for line in wrapped(f"{what}, and {ratio_of}: {matrix.title}", width)[:2])
-    factor = "" if matrix.factor == "size" else matrix.factor
-    heads = [f"{column.title}  " for column in matrix.columns]
-    yield row_line(factor, first, [(heads[at], "") for at in shown], [widths[at] for at in shown], "dim")
-    if based:
-        yield row_line(_ALONE, first, [(bases[at], "dim") for at in shown], [widths[at] for at in shown], "dim")
-    room = max(most - 5, _LEAST_LINES)
-    for name, row in zip(names[:room], texts, strict=False):
-        yield row_line(name, first, [row[at] for at in shown], [widths[at] for at in shown])
-    left_out = [
-        f"lines left out: {len(names) - room}" if len(names) > room else "",
-        f"columns left out: {len(widths) - len(shown)}" if len(shown) < len(widths) else "",
-    ]
-    yield from _legend(matrix, [each for each in left_out if each], width)
-
-
-def _fitting(widths: Sequence[int], room: int) -> list[int]:
-    """Return which columns fit: the first and the last, and others evenly between."""
-    number = len(widths)
-    while number > 1:
-        shown = [round(at * (len(widths) - 1) / (number - 1)) for at in range(number)]
-        if sum(widths[at] for at in shown) <= room:
-            return shown
-        number -= 1
-    return [0]
-
-
-def _base(matrix: Matrix, column: Column) -> str:
-    return f"{_figure(matrix, column.base_figure)}  1.00  " if column.base else ABSENT
-
-
-def _entry(matrix: Matrix, entry: Entry | None) -> tuple[str, str]:
-    """Return figure, ratio and mark, aligned; and their style."""
-    if entry is None:
-        return f"{ABSENT}{'':8}", "dim"
-    style = {Mark.FASTEST: "bold green", Mark.BEHIND: ""}.get(entry.place, "bold")
-    return f"{_figure(matrix, entry.figure)} {ratio(entry.times):>5} {_mark(matrix, entry)}", style
-
-
-def _mark(matrix: Matrix, entry: Entry) -> str:
-    few = all(column.few is not None for column in matrix.columns)
-    told = "" if few else _MARKS.get(entry.place, "")
-    return (_DOUBTFUL if entry.doubtful else told) or " "
-
-
-def _figure(matrix: Matrix, figure: float) -> str:
-    return brief(figure) if matrix.by_rate else us(figure)
-
-
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else f"{text[: width - 1]}…"
-
-
-def _legend(matrix: Matrix, left_out: Sequence[str], width: int) -> Iterator[Text]:
-    entries = [each for line in matrix.lines for each in line.entries if each]
-    marks = {_mark(matrix, each) for each in entries}
-    told = [f"{mark} {means}" for mark, means in _MEANS.items() if mark in marks]
-    if any(each.place is Mark.BEHIND for each in entries):
-        told.append("unmarked: surely slower")
-    elif any(each.place is Mark.FEW for each in entries) and _MARKS[Mark.FEW] not in marks:
-        told.append("no order here is sure")
-    if any(_is_whole(line) for line in matrix.lines):
-        told.append(f"{ABSENT} not measured")
-    text = " · ".join((*told, *left_out))
-    if text:
-        yield from (Text(line, style="dim") for line in wrapped(text, width)[:2])
-
-
-def _is_whole(line: Line) -> bool:
-    return None in line.entries
-
-
-def _conclusions(document: Document, width: int) -> Iterator[Text]:
+def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int) -> Iterator[Text]:
     run = document.runs[0]
     show = shlex.join(["middlemark", "show", plain(str(run.folder))])
     kinds = [
@@ -204,33 +130,47 @@ def _conclusions(document: Document, width: int) -> Iterator[Text]:
     ]
     kinds = kinds if len(kinds) <= _MOST_KINDS else [*kinds[:_MOST_KINDS], f"{len(kinds) - _MOST_KINDS} more kinds"]
     remedy = document.warnings[0].advice.split("; ")[0] if document.warnings else ""
-    warnings = Told(texts=(", ".join(kinds),) if kinds else (), remedy=remedy)
+    warnings = Statement(texts=(", ".join(kinds),) if kinds else (), remedy=remedy)
     precise = precision_of(run, [row.result for row in document.rows])
-    for name, told, style in (
-        ("Precision", Told(texts=(precise,) if precise else ()), "yellow"),
-        ("Sure", sure(document), "green"),
-        ("Not sure", unsure(document), "yellow"),
+    for name, statement, style in (
+        ("Precision", Statement(texts=(precise,) if precise else ()), "yellow"),
+        ("Decided", decided(found), "green"),
+        ("Undecided", undecided(document, found), "yellow"),
         ("Broken", broken(document), "red"),
         ("Warnings", warnings, "yellow"),
-        *graphs.conclusions(document),
+        *_of_workloads(document),
     ):
-        if told.texts:
-            yield from _told(name, told, style, width)
+        if statement.texts:
+            yield from _stated(name, statement, style, width)
     more = hanging(f"{'More':<{_HEAD}}", f"{show} --rows, or --warnings", width)
     yield from (Text(line, style="dim") for line in more)
 
 
-def _told(name: str, told: Told, style: str, width: int) -> Iterator[Text]:
-    lines = hanging(f"{name:<{_HEAD}}", plain("; ".join(told.texts)), width)
+def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
+    """Yield what is decided of workloads, what is not, and which edges fail, each with its name and its style."""
+    both = list(zip(document.workloads, document.cheapest, strict=False))
+    for name, is_sure, style in (("Decided", True, "green"), ("Undecided", False, "yellow")):
+        texts = [workloads.cheapest_text(of, each) for of, some in both for each in some if each.sure is is_sure]
+        yield name, Statement(texts=tuple(texts)), style
+    for name, sentences, style in (("Late", workloads.histories, ""), ("Fails", workloads.failing, "red")):
+        texts = [each for of in document.workloads for each in sentences(of)]
+        if len(texts) > _MOST_STATED:
+            texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every edge"]
+        for at, each in enumerate(texts):
+            yield "" if at else name, Statement(texts=(each,)), style
+
+
+def _stated(name: str, statement: Statement, style: str, width: int) -> Iterator[Text]:
+    lines = hanging(f"{name:<{_HEAD}}", plain("; ".join(statement.texts)), width)
     if len(lines) > 2:
-        lines = [lines[0], _cut(lines[1], width - 1).rstrip("…") + "…"]
+        lines = [lines[0], cut(lines[1], width - 1).rstrip("…") + "…"]
     first = Text(lines[0])
     first.stylize(style, 0, len(name))
     yield first
     yield from map(Text, lines[1:])
-    if told.remedy:
-        remedy, arrow = plain(told.remedy), f"{'':<{_HEAD}}→ "
-        if remedy.startswith("middlemark "):  # a command is told whole, however long
+    if statement.remedy:
+        remedy, arrow = plain(statement.remedy), f"{'':<{_HEAD}}→ "
+        if remedy.startswith("middlemark "):  # a command is printed whole, however long
             yield from map(Text, command_lines(arrow, remedy, width))
             return
         begin = wrapped(remedy, min(width - _HEAD - 3, _MOST_REMEDY))[0]

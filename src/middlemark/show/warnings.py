@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from middlemark.document.document import Document
-from middlemark.document.headline import disturbed
-from middlemark.document.words import varying
+from middlemark.document.screen import disturbed
 from middlemark.show import View
 from middlemark.show.lines import printed, wrapped
 from middlemark.show.notes import footnotes, machine_lines, numbers_of
+from middlemark.verdicts.names import varying
 
 
 def render(document: Document, view: View) -> str:

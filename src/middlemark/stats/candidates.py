@@ -1,4 +1,4 @@
-"""The candidates of a race: what each trial says of one, who leaves after which round and why, and how it ends.
+"""The candidates of a race: what each trial says of one, who is eliminated after which round and why, and how it ends.
 
 All of it follows from the stored trials: a race that goes on after an interruption goes on as it would have.
 """
@@ -23,10 +23,10 @@ from middlemark.stats.result import EdgeResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.stats.workload import GraphTrial, edges_over, fails_most, graph_holds
 
-Left = Literal[
+Elimination = Literal[
     "slower", "misses the deadline", "cannot keep the rate", "loses", "takes too much processor time", "failed"
 ]
-"""Why a candidate left."""
+"""Why a candidate was eliminated from its race."""
 
 LATE = 0.01
 """A deadline is missed where more than this share of the messages does not arrive within it."""
@@ -43,7 +43,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
     figure: float | None
     """What is to be small: its p50 in ns; of a workload, the part of its deadline that the worst edge takes."""
-    misses: Left | None = None
+    misses: Elimination | None = None
     """What is wanted and was not done, the worst first."""
     within: float | None = None
     """The share of messages that arrived within the deadline; None: there is none."""
@@ -60,11 +60,11 @@ Attempts = Mapping[int, Mapping[int, Attempt]]
 """By cell, by round."""
 
 
-class Heat(msgspec.Struct, frozen=True):
-    """How the race of some cells stands. ``running``: who may be the best, by their medians, the leader first."""
+class RaceState(msgspec.Struct, frozen=True):
+    """A race after a round. ``running``: the cells that may be the best, by their medians, the leader first."""
 
     running: tuple[int, ...]
-    left: Mapping[int, Left]
+    eliminated: Mapping[int, Elimination]
     ended: Ended | Literal["none holds"] | None
     rounds: int
     """The number of the last one that it had."""
@@ -72,11 +72,20 @@ class Heat(msgspec.Struct, frozen=True):
     """How many it had."""
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a candidate stands: in which race of the run, and why it left; None: it may be the best."""
+class InRace(msgspec.Struct, frozen=True):
+    """A candidate in its race. ``race`` is the number of that race in its run."""
 
-    heat: int
-    left: Left | None = None
+    race: int
+    eliminated: Elimination | None = None
+    """None: it may be the best."""
+    rounds: int = 0
+    """In how many rounds it was measured."""
+    holds: bool = True
+    """Whether it did what is wanted in at least half of its trials."""
+    within: float | None = None
+    """The share of messages that arrived within the deadline, the median over its trials; None: there is none."""
+    state: RaceState | None = None
+    """That of its race."""
 
 
 def attempt(
@@ -97,7 +106,7 @@ def attempt(
     counts = rates.counts(outcome)
     expected = counts.received + counts.lost if counts else 0
     within = None
-    misses: list[Left] = []
+    misses: list[Elimination] = []
     if rates.behind(cell, outcome) > BEHIND:
         misses.append("cannot keep the rate")
     if counts and wanted.max_loss is not None and counts.lost > wanted.max_loss * expected:
@@ -118,15 +127,15 @@ def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) 
     """Return what one trial of a workload says: it holds as its edges allow, or fails as the worst of them does."""
     edges = edges_over(cell, [graph])
     held, failing = graph_holds(edges), fails_most(edges)
-    misses: Left | None = None if failing is None else _fails_by(failing)
+    misses: Elimination | None = None if failing is None else _fails_by(failing)
     if misses is None and wanted.max_cpu is not None and cpu is not None and cpu > wanted.max_cpu:
         misses = "takes too much processor time"
     return Attempt(graph.worst, misses or (None if graph.worst else "failed"), told=held is not None)
 
 
-def _fails_by(edge: EdgeResult) -> Left:
+def _fails_by(edge: EdgeResult) -> Elimination:
     """Return what most of the messages came to that an edge failed by."""
-    ways: tuple[tuple[int, Left], ...] = (
+    ways: tuple[tuple[int, Elimination], ...] = (
         (edge.unsent, "cannot keep the rate"),
         (edge.lost, "loses"),
         (edge.missed or 0, "misses the deadline"),
@@ -145,7 +154,7 @@ def _latencies(
     return [each["round_trip_ns"] + each["late_ns"] for each in (trips if alone is None else [alone])]
 
 
-def heats(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -> tuple[Heat, ...]:
+def race_states(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -> tuple[RaceState, ...]:
     """Return how each race stands after so many rounds, all trials of which have ended. ``spent``: no more come."""
     return tuple(
         # Where there is nothing to choose one round shows that it works; a question is asked as it was planned.
@@ -154,7 +163,7 @@ def heats(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -
     )
 
 
-def due_of(race: Race, found: Sequence[Heat], rounds: int, adapters: Sequence[str]) -> list[Heat]:
+def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequence[str]) -> list[RaceState]:
     """Return the races that go on after so many rounds, of those that are not decided. ``adapters``: by cell.
 
     One of less than half as many candidates as the largest (what works within one process only) has the rounds of a
@@ -162,8 +171,8 @@ def due_of(race: Race, found: Sequence[Heat], rounds: int, adapters: Sequence[st
     one. So does a race in which nothing is left but the ways of one middleware: which one is best is known.
     """
     most = max(map(len, race.heats))
-    large: list[Heat] = []
-    small: list[Heat] = []
+    large: list[RaceState] = []
+    small: list[RaceState] = []
     for cells, heat in zip(race.heats, found, strict=True):
         ways = {adapters[each] for each in heat.running}
         minor = 2 * len(cells) < most or len(ways) < min(2, len({adapters[each] for each in cells}))
@@ -174,8 +183,8 @@ def due_of(race: Race, found: Sequence[Heat], rounds: int, adapters: Sequence[st
     return [*large, *due] or small
 
 
-def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, spent: bool) -> Heat:
-    before = heat = Heat(tuple(cells), {}, None, 0)
+def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, spent: bool) -> RaceState:
+    before = heat = RaceState(tuple(cells), {}, None, 0)
     for number in range(1, rounds + 1):
         ran = any(number in attempts.get(each, {}) for each in heat.running)  # else there was no time for this one
         if heat.ended is None and ran:
@@ -185,10 +194,12 @@ def _run(cells: Sequence[int], attempts: Attempts, rounds: int, fewest: int, *, 
     return heat
 
 
-def _after(heat: Heat, attempts: Attempts, number: int, fewest: int, *, last: bool = False) -> Heat:
+def _after(heat: RaceState, attempts: Attempts, number: int, fewest: int, *, last: bool = False) -> RaceState:
     """Return the heat after that round, after which there may be no other; it ends after ``fewest`` at the earliest."""
     known = {each: {at: one for at, one in attempts.get(each, {}).items() if at <= number} for each in heat.running}
-    left: dict[int, Left] = {each: why for each, of in known.items() if (why := _leaves([*of.values()])) is not None}
+    left: dict[int, Elimination] = {
+        each: why for each, of in known.items() if (why := _leaves([*of.values()])) is not None
+    }
     running = [each for each in heat.running if each not in left]
     holding = {each for each in running if holds(known[each].values())}
     timed: dict[Hashable, Figures] = {
@@ -214,7 +225,7 @@ def _after(heat: Heat, attempts: Attempts, number: int, fewest: int, *, last: bo
         ended = "none holds"
     elif number < fewest or not holding.issuperset(running):
         ended = None
-    return Heat(tuple(running), {**heat.left, **left}, ended, number, heat.had + 1)
+    return RaceState(tuple(running), {**heat.eliminated, **left}, ended, number, heat.had + 1)
 
 
 def holds(attempts: Collection[Attempt]) -> bool:
@@ -222,7 +233,7 @@ def holds(attempts: Collection[Attempt]) -> bool:
     return bool(attempts) and 2 * sum(each.misses is None and each.told for each in attempts) >= len(attempts)
 
 
-def _leaves(attempts: Sequence[Attempt]) -> Left | None:
+def _leaves(attempts: Sequence[Attempt]) -> Elimination | None:
     """Return why a candidate leaves whatever the others do; None: it stays.
 
     It failed twice; or more of its trials miss what is wanted than chance explains if no more than half of them do:
@@ -230,7 +241,7 @@ def _leaves(attempts: Sequence[Attempt]) -> Left | None:
     """
     if sum(each.misses == "failed" for each in attempts) >= FAILURES:
         return "failed"
-    missing: list[Left] = [each.misses for each in attempts if each.misses is not None]
+    missing: list[Elimination] = [each.misses for each in attempts if each.misses is not None]
     trials = len(attempts)
     if trials not in _LOOKS or not missing:
         return None

@@ -1,5 +1,6 @@
 """Trials → cells. A cell's figure is the median of its trials' figures; samples of several trials are never pooled."""
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,17 +15,26 @@ from middlemark.model.times import Summary, Times
 from middlemark.stats import breakdown, costs, rates, workload
 from middlemark.stats.coding import with_coding
 from middlemark.stats.curve import curve, search, sustainable
-from middlemark.stats.floors import Floor, by_rate, fastest_floors, floors, memcpy_bytes_per_s, seen_to_carry
+from middlemark.stats.floors import (
+    Floor,
+    by_rate,
+    fastest_floors,
+    floors,
+    hands_over,
+    memcpy_bytes_per_s,
+    seen_to_carry,
+)
 from middlemark.stats.interval import median_interval
 from middlemark.stats.metrics import by_trial
 from middlemark.stats.noise import with_noise
 from middlemark.stats.rates import representative
 from middlemark.stats.result import Best, CellResult, Delivery, Origin, Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
+from middlemark.stats.signed_rank import signed_rank
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary, figures, trial_summary
 from middlemark.stats.warnings.between_cells import with_warnings_between
 from middlemark.stats.warnings.cells import NOT_MEASURED as UNREACHED
-from middlemark.stats.warnings.cells import cell_warnings, faster_than_floor, joined, merged
+from middlemark.stats.warnings.cells import SERIOUS, below_baseline, cell_warnings, faster_than_floor, joined, merged
 from middlemark.stats.warnings.samples import of_most, tail_warnings
 from middlemark.stats.warnings.streams import stream_cell_warnings, stream_trial_warnings
 from middlemark.stats.warnings.trials import trial_warnings
@@ -64,7 +74,7 @@ def results_of(
         _result(cell, name, trials, limits, descriptions)
         for cell, name, trials in zip(plan.cells, plan.names, of_cell, strict=True)
     ]
-    held = _held_against_floors(with_noise(results, of_cell, descriptions), descriptions)
+    held = _held_against_floors(with_noise(results, of_cell, descriptions), of_cell, descriptions)
     return with_warnings_between(held, descriptions, memcpy_bytes_per_s)
 
 
@@ -316,22 +326,27 @@ _BOUND = 3
 
 
 def _held_against_floors(
-    results: Sequence[CellResult], descriptions: Mapping[str, Description]
+    results: Sequence[CellResult], of_cell: Sequence[Sequence[TrialSummary]], descriptions: Mapping[str, Description]
 ) -> tuple[CellResult, ...]:
     medians = [_against_floor(each) for each in results]
     cells = [each.cell for each in results]
     nearest = floors(cells, medians, descriptions, [each.carried_by for each in results])
     fastest = fastest_floors(cells, medians, descriptions)
     held = []
-    for result, median, floor, best in zip(results, medians, nearest, fastest, strict=True):
+    for at, (result, median, floor, best) in enumerate(zip(results, medians, nearest, fastest, strict=True)):
         base = medians[floor.cell] if floor else None
         times = median / base if median is not None and base else None
         label = floor.label if floor and times is not None else None
         # Of a race the floors have a trial or two: less than what stands beside them. A workload's processes are many,
         # and who waits for whom is chance.
         known = floor is not None and results[floor.cell].trials >= min(_BOUND, result.trials)
-        told_faster = known and result.workload is None
+        alike = floor is not None and hands_over(cells[floor.cell], descriptions) == hands_over(
+            result.cell, descriptions
+        )
+        told_faster = known and alike and result.workload is None
         warning = faster_than_floor(times, label, rate=by_rate(result.cell)) if told_faster else None
+        if best is not None and best.cell != at and result.workload is None and warning is None:
+            warning = _below_baseline(result, results[best.cell], of_cell[at], of_cell[best.cell], best.label)
         warnings = (*result.warnings, warning) if warning else result.warnings
         told = {
             "times_floor": times,
@@ -341,6 +356,35 @@ def _held_against_floors(
         }
         held.append(msgspec.structs.replace(result, **told))
     return tuple(held)
+
+
+def _below_baseline(
+    result: CellResult,
+    baseline: CellResult,
+    own: Sequence[TrialSummary],
+    others: Sequence[TrialSummary],
+    label: str,
+) -> RunWarning | None:
+    """Return the warning about a cell that significantly beats its baseline, by the rounds that both have."""
+    ours, theirs = _by_round(result.cell, own), _by_round(baseline.cell, others)
+    rounds = sorted(ours.keys() & theirs.keys())
+    if not rounds:
+        return None
+    shift = signed_rank([math.log(ours[number] / theirs[number]) for number in rounds])
+    if not shift.high < 0:
+        return None
+    doubted = next((each.code for each in baseline.warnings if each.code in SERIOUS), None)
+    return below_baseline(math.exp(shift.shift), label, doubted, untouched=result.cell.payload == "untouched")
+
+
+def _by_round(cell: Cell, trials: Sequence[TrialSummary]) -> dict[int, float]:
+    """Return by its round what each measured trial takes for a message, in ns."""
+    rated = by_rate(cell)
+    return {
+        each.outcome.number: 1e9 / figure if rated else figure
+        for each, figure in zip(trials, figures(cell, trials), strict=True)
+        if each.outcome.failed is None and figure
+    }
 
 
 def _best(

@@ -3,12 +3,13 @@
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
-from middlemark.stats.candidates import Place, raced_by
+from middlemark.stats.candidates import InRace, raced_by
 from middlemark.stats.floors import by_rate, floors
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.metrics import METRICS
@@ -42,8 +43,8 @@ class Side(msgspec.Struct, frozen=True):
     """Whether something else than its transport's carrier carried it: it is compared with nothing unasked."""
     added: bool = False
     """Whether it is a floor that the plan added."""
-    place: Place | None = None
-    """Where it stands in its race; None: there was none."""
+    in_race: InRace | None = None
+    """None: it was in no race."""
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -56,7 +57,7 @@ class Pairing(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """B beside A by one metric; ``word`` is the verdict in the metric's own words."""
+    """B beside A by one metric; ``word`` is the verdict in the metric's own words, or who was eliminated."""
 
     pairing: Pairing
     metric: str
@@ -65,6 +66,19 @@ class Comparison(msgspec.Struct, frozen=True):
     word: str
     family: int
     """How many were judged together, of those that could have a verdict."""
+    eliminated: Literal["a", "b"] | None = None
+    """Which of the two was eliminated as slower from the race that the other stayed in, where the trials that both have
+    give no verdict. A race has its own error of 5 % altogether: its rule knows how all of its candidates scatter."""
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether neither a verdict nor the rule of a race tells the two apart, nor shows that they are equivalent."""
+        return self.judged.verdict is Verdict.CANNOT_TELL and self.eliminated is None
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether B is significantly worse, by the verdict or by the rule of their race."""
+        return self.judged.verdict is Verdict.WORSE or self.eliminated == "b"
 
 
 def side(
@@ -78,7 +92,7 @@ def side(
     is_floor: bool = False,
     contradicted: bool = False,
     added: bool = False,
-    place: Place | None = None,
+    in_race: InRace | None = None,
     metrics: Iterable[str] = METRICS,
 ) -> Side:
     """Return a cell with the figures of its measured trials by these metrics, and by those that floors are held by."""
@@ -103,7 +117,7 @@ def side(
         is_floor=is_floor,
         contradicted=contradicted,
         added=added,
-        place=place,
+        in_race=in_race,
     )
 
 
@@ -126,9 +140,8 @@ def compare(
             family = [each for each in known if _runs(each) == runs and _both(each) not in told]
             family += [each for each in asked if _both(each) in usual]
             further = [each for each in asked if _both(each) not in usual]
-            for each in _judged(family, metric, margin) + (
-                _judged(family + further, metric, margin) if further else []
-            ):
+            of_family = _judged(family, metric, margin) if len(further) < len(asked) else []
+            for each in of_family + (_judged(family + further, metric, margin) if further else []):
                 found.setdefault((id(each.pairing), metric), each)
     return [found[id(each), metric] for each in pairings for metric in metrics if (id(each), metric) in found]
 
@@ -141,32 +154,27 @@ def _judged(members: Sequence[Pairing], metric: str, margin: float) -> list[Comp
         questions=[_question(each) for each in members],
         margin=margin,
     )
-    verdicts = tuple(
-        _as_raced(each, judged) if metric == raced_by(each.a.cell) else judged
-        for each, judged in zip(members, verdicts, strict=True)
-    )
     family = sum(each.pairs >= FEWEST for each in verdicts)
-    return [
-        Comparison(pairing, metric, _medians([*of.values()]), judged, word(metric, judged.verdict), family)
-        for pairing, of, judged in zip(members, pairs, verdicts, strict=True)
-    ]
+    found = []
+    for pairing, of, known in zip(members, pairs, verdicts, strict=True):
+        eliminated = _eliminated(pairing, known) if metric == raced_by(pairing.a.cell) else None
+        judged = known if eliminated is None else msgspec.structs.replace(known, trials_needed=None)
+        told = word(metric, judged.verdict, eliminated)
+        found.append(Comparison(pairing, metric, _medians([*of.values()]), judged, told, family, eliminated))
+    return found
 
 
-def _as_raced(pairing: Pairing, judged: Judgement) -> Judgement:
-    """Return the verdict of the race where that of the trials cannot tell: who left it as slower is not the best.
-
-    A race has its own error, of 5 % altogether (``race.py``): its screening knows how all of its candidates scatter.
-    """
-    a, b = pairing.a.place, pairing.b.place
-    if judged.verdict is not Verdict.CANNOT_TELL or a is None or b is None:
-        return judged
-    found = {(None, "slower"): Verdict.WORSE, ("slower", None): Verdict.BETTER}.get((a.left, b.left))
-    if found is None or a.heat != b.heat or (judged.shift > 0) != (found is Verdict.WORSE):
-        return judged
-    return msgspec.structs.replace(judged, verdict=found, trials_needed=None)
+def _eliminated(pairing: Pairing, judged: Judgement) -> Literal["a", "b"] | None:
+    a, b = pairing.a.in_race, pairing.b.in_race
+    if judged.verdict is not Verdict.CANNOT_TELL or a is None or b is None or a.race != b.race:
+        return None
+    if (a.eliminated, b.eliminated) == (None, "slower") and judged.shift > 0:
+        return "b"
+    return "a" if (a.eliminated, b.eliminated) == ("slower", None) and judged.shift < 0 else None
 
 
 _OTHER_WAY = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+_OTHER_SIDE: dict[Literal["a", "b"] | None, Literal["a", "b"] | None] = {"a": "b", "b": "a", None: None}
 
 
 def mirrored(comparison: Comparison) -> Comparison:
@@ -183,7 +191,8 @@ def mirrored(comparison: Comparison) -> Comparison:
             comparison.pairing.b, comparison.pairing.a, comparison.pairing.names[::-1], comparison.pairing.marks
         ),
         medians=comparison.medians[::-1],
-        word=word(comparison.metric, verdict),
+        word=word(comparison.metric, verdict, _OTHER_SIDE[comparison.eliminated]),
+        eliminated=_OTHER_SIDE[comparison.eliminated],
         judged=msgspec.structs.replace(
             judged,
             shift=1 / (1 + judged.shift) - 1,
@@ -226,8 +235,13 @@ def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
 
 
-def word(metric: str, verdict: Verdict) -> str:
-    """Return the verdict in the metric's own words: faster or slower, less or more, equivalent, cannot tell."""
+def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = None) -> str:
+    """Return the verdict in the metric's own words: faster or slower, less or more, equivalent, cannot tell.
+
+    Where the race's own rule tells them apart, and no verdict, B was ``eliminated``, or ``A eliminated``.
+    """
+    if eliminated is not None:
+        return "eliminated" if eliminated == "b" else "A eliminated"
     if verdict is Verdict.BETTER:
         return METRICS[metric].better
     return METRICS[metric].worse if verdict is Verdict.WORSE else verdict.value

@@ -33,6 +33,16 @@ def by_rate(cell: Cell) -> bool:
     return cell.pattern == "stream" and isinstance(cell.rate, str) and cell.burst is None
 
 
+def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
+    """Say whether only a pointer, or the index of a chunk, is passed, and no byte of a message is copied.
+
+    The description of the transport says so. One that was written before descriptions did hands over what it loans.
+    """
+    description = descriptions.get(cell.adapter)
+    transport = description.transport(cell.transport) if description else None
+    return cell.loan if transport is None or transport.hands_over is None else cell.loan in transport.hands_over
+
+
 def carrier_of(cell: Cell, descriptions: Mapping[str, Description], carried_by: str | None = None) -> str | None:
     """Return what the cell's transport must be carried by; None when nobody describes it.
 
@@ -95,17 +105,19 @@ def floors(
 def fastest_floors(
     cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
 ) -> tuple[Floor | None, ...]:
-    """Return what of any carrier did each cell's experiment the fastest: the best that this machine could do.
+    """Return each cell's baseline: the raw transport that did its experiment the fastest, whatever carries it.
 
-    A floor that lends is taken only for a cell that does. What copies alone carries nothing: it is nobody's best and
-    has none.
+    A cell that hands over (``hands_over``) has a baseline that does so too, any other one that copies. The copying by
+    one process alone carries nothing: it is no baseline and has none.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
     def fastest(cell: Cell) -> Floor | None:
         for way in _ways(cell):
             candidates = [
-                each for each in measured.get(_experiment(cell, way), []) if cell.loan or not cells[each].loan
+                each
+                for each in measured.get(_experiment(cell, way), [])
+                if hands_over(cells[each], descriptions) == hands_over(cell, descriptions)
             ]
             if candidates:
                 best = min(candidates, key=lambda each: medians[each] or 0.0)

@@ -86,6 +86,8 @@ described! {
         reliability: Vec<&'static str> = vec!["reliable", "best-effort"],
         /// `[false]`, `[true]` or both.
         loan: Vec<bool> = vec![false],
+        /// At which of those levels a receiver is given a pointer or the index of a chunk, and nothing copies the bytes; none: it copies.
+        hands_over: Vec<bool> = Vec::new(),
         /// The largest message.
         max_bytes: usize = 64 << 20,
         /// How to lift it; empty when it cannot be lifted.
@@ -223,7 +225,7 @@ mod tests {
             json_of(&transport),
             concat!(
                 r#"{"name":"shm","carrier":"","segments":[],"processes":[1,2],"receive":["poll","block","listen"],"#,
-                r#""reliability":["reliable","best-effort"],"loan":[false,true],"max_bytes":67108864,"#,
+                r#""reliability":["reliable","best-effort"],"loan":[false,true],"hands_over":[],"max_bytes":67108864,"#,
                 r#""max_bytes_advice":"","max_depth":7,"keep_all":true,"companions":false,"alone":false,"varying_sizes":false,"#,
                 r#""security":[0],"security_why":"","permissions":false}"#
             )

@@ -8,17 +8,17 @@ from typing import Any
 
 import msgspec
 
-from middlemark.document.document import Compared, Distribution, Document, Row
+from middlemark.document import security
+from middlemark.document.choices import choices, usual
+from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
-from middlemark.document.growth import tables
+from middlemark.document.next_steps import command_of
 from middlemark.document.numbers import rounded
-from middlemark.document.outcome import doubt_of
 from middlemark.document.protection import proof_in_full
-from middlemark.document.rows import latency_of, loss_of
+from middlemark.document.ratios import growth_tables, scorecard_table
 from middlemark.document.runs import (
     MOST_ORDER,
     clock_line,
-    command_of,
     machine_line,
     notes_of,
     read_as,
@@ -26,18 +26,20 @@ from middlemark.document.runs import (
     state,
     told_of,
 )
-from middlemark.document.scorecards import header_of, method_of, rows_of_card
-from middlemark.document.words import native_settings, plain, warning_name
+from middlemark.document.screen import not_tried_text
+from middlemark.document.table import Table
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
-from middlemark.show.html.graphs import graphs
-from middlemark.show.html.levels import levels
+from middlemark.show.html.workloads import graphs
 from middlemark.show.json import expectations_document
 from middlemark.show.json.output import readable
 from middlemark.stats.floors import by_rate
 from middlemark.stats.metrics import COMPANION, METRICS
 from middlemark.stats.result import CurveStep, Noise
 from middlemark.stats.warnings.cells import SERIOUS
+from middlemark.verdicts.experiments import doubt_of
+from middlemark.verdicts.names import native_settings, plain, warning_name
+from middlemark.verdicts.rows import Row, latency_of, loss_of
 
 Json = dict[str, Any]
 
@@ -71,6 +73,7 @@ def data_of(document: Document) -> Json:
     """Return what the page holds, with as many heat maps as fit."""
     factors = [levels_of(row.result.cell) for row in document.rows]
     distributions = document.distributions or (Distribution(),) * len(document.rows)
+    found = choices(document)
     data = {
         "schema": SCHEMA,
         "title": document.title,
@@ -83,22 +86,23 @@ def data_of(document: Document) -> Json:
         "comparisons": [*map(_comparison, document.comparisons)],
         "comparisons_left_out": document.comparisons_left_out,
         "workloads": graphs(document),
-        "security": levels(document),
+        "security": _security(document),
         "expectations": expectations_document(document),
         "expected": counted(document.expectations) if document.expectations else "",
         "answers": msgspec.to_builtins(document.answers),
-        "standings": [*map(_present, msgspec.to_builtins(document.standings))],
-        "usual": document.usual,
+        "standings": [_compacted(msgspec.to_builtins(each)) for each in found],
+        "usual": usual(found),
+        "not_tried": msgspec.to_builtins(document.not_tried),
+        "not_tried_text": not_tried_text(document.not_tried),
         "scorecards": [
-            {
-                "experiment": each.experiment,
-                "header": header_of(each),
-                "rows": rows_of_card(each),
-                "method": method_of(each),
-            }
-            for each in document.scorecards
+            {"experiment": card.experiment, "method": table.notes[0], **_texts(table)}
+            for card in document.scorecards
+            for table in [scorecard_table(card)]
         ],
-        "growth": msgspec.to_builtins(tables(document.growths)),
+        "growth": [
+            {"factor": factor, "levels": [each.title for each in table.columns[1:]], "rows": _texts(table)["rows"]}
+            for factor, table in growth_tables(document.growths)
+        ],
         "warnings_summary": _warnings(document),
         "commands": list(document.commands),
     }
@@ -106,6 +110,32 @@ def data_of(document: Document) -> Json:
         return _fitting(data)
     except UnicodeEncodeError:  # text that is no Unicode: a folder's name, say
         return _fitting(readable(data))
+
+
+def _security(document: Document) -> Json | None:
+    """Return what security costs and whether it was in force; None where there is nothing to compare."""
+    if not document.costs:
+        return None
+    tables = [security.table_of(each) for each in document.costs]
+    return {
+        "conclusion": security.headline(document.costs),
+        "proven": security.proven(document.rows),
+        "tables": [{"title": each.title, "legend": " · ".join(each.legend), **_texts(each)} for each in tables],
+    }
+
+
+def _texts(table: Table) -> Json:
+    """Return a table as its texts: the titles of its columns, and its rows."""
+    return {
+        "header": [table.head, *(each.title.strip() for each in table.columns)],
+        "rows": [[line.name, *(each.text.strip() for each in line.cells)] for line in table.lines],
+    }
+
+
+def _compacted(standing: Json) -> Json:
+    """Round the figures of a standing, and leave out what is absent."""
+    places = [{name: rounded(e) if isinstance(e, float) else e for name, e in of.items()} for of in standing["places"]]
+    return _present(standing | {"places": [*map(_present, places)]})
 
 
 def _warnings(document: Document) -> list[Json]:
@@ -218,6 +248,9 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "by_rate": by_rate(result.cell),
             "floor_label": result.floor,
             "floor_cell": row.floor_row,
+            "baseline_cell": row.baseline_row,
+            "ratio": rounded(row.ratio),
+            "hands_over": row.hands_over or None,
             "doubt": doubt_of(row) or None,
             **{each: rounded(getattr(result, each)) for each in _RATES},
             "loss": rounded(loss_of(result)),

@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from middlemark.document.document import Document
-from middlemark.document.judged import telling, what
 from middlemark.document.numbers import exact
 from middlemark.show.json.output import Number, Output, printed
 from middlemark.show.json.run import RunOutput, run_output
@@ -13,6 +12,7 @@ from middlemark.stats.comparisons import AgainstFloor, Comparison, against_floor
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject
 from middlemark.stats.verdict import MARGIN
+from middlemark.verdicts.names import telling, what
 
 SCHEMA = 1
 
@@ -36,7 +36,8 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     p_family: float
     pairs: int
     verdict: str
-    """In the metric's own words: faster, slower, less, more, equivalent, cannot tell."""
+    """In the metric's own words: faster, slower, less, more, equivalent, cannot tell; or ``eliminated``: B was, from
+    the race that A stayed in, by the rule of the race; or ``A eliminated``."""
     trials_needed: int | None
     marks: tuple[str, ...]
     """Why the two may not be comparable."""

@@ -4,15 +4,18 @@ from collections.abc import Sequence
 
 import msgspec
 
-from middlemark.document.document import Document, Expected, Grown, Growth, Scorecard
+from middlemark.document.document import Document, Expected
 from middlemark.document.numbers import exact
+from middlemark.document.published import PublishedExperiment, published
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.model.plan import Precision, Reached
 from middlemark.model.protocol import Clock
-from middlemark.model.run import HostMachine, Machine
+from middlemark.model.run import HostMachine, Machine, NotTried
 from middlemark.show.json.cell import CellOutput, cell_output
 from middlemark.show.json.output import Number, Output, composed, fields_of
 from middlemark.stats.expectations import Verdict
+from middlemark.verdicts.growth import Grown, Growth
+from middlemark.verdicts.scorecards import Scorecard
 
 SCHEMA = 1
 
@@ -122,6 +125,9 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     run: RunOutput
     expectations: tuple[ExpectationOutput, ...]
     """Those that do not hold first."""
+    not_tried: tuple[NotTried, ...]
+    experiments: tuple[PublishedExperiment, ...]
+    """What a reader can choose from, each with its verdict."""
     cells: tuple[CellOutput, ...]  # type: ignore[valid-type]
     growth: tuple[GrowthOutput, ...]
     scorecards: tuple[Scorecard, ...]
@@ -132,6 +138,8 @@ def result_output(document: Document) -> ResultOutput:
     return ResultOutput(
         run=run_output(document),
         expectations=expectations_output(document.expectations),
+        not_tried=document.not_tried,
+        experiments=published(document),
         cells=tuple(cell_output(row.result) for row in document.rows),
         growth=tuple(map(_growth, document.growths)),
         scorecards=document.scorecards,

@@ -1,17 +1,20 @@
 """The answer of ``which`` for programs."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
 from middlemark.document.numbers import exact
-from middlemark.document.race import Candidate, Raced
+from middlemark.document.which import p99_absent
 from middlemark.model.cell import FACTORS, OF_WORKLOAD, Cell
 from middlemark.model.protocol import Reception, Reliability
+from middlemark.model.run import NotTried
 from middlemark.show.json.cell import written
 from middlemark.show.json.output import Number, Output, printed
-from middlemark.stats.candidates import Left
-from middlemark.stats.race import FINALISTS
+from middlemark.stats.candidates import Elimination
+from middlemark.verdicts.experiments import JudgedRow, Standing
+from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
 
 SCHEMA = 1
 
@@ -68,7 +71,7 @@ class Answer(Output, frozen=True, kw_only=True):
     p99_absent: str | None
     """Why there is no p99."""
     times_machine: Number | None
-    """How many times the fastest raw transport it takes."""
+    """How many times its baseline it takes: the fastest raw transport that copies, or hands over, as it does."""
     interval: tuple[Number, Number] | None
     """Of the p50, 95 %."""
     worst_edge: Edge | None
@@ -80,10 +83,13 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     adapter: str
     transport: str
     loan: bool
+    standing: Standing
     p50_ns: Number | None
+    times_machine: Number | None
+    """How many times its baseline it takes."""
     rounds: int
-    left: Left | None
-    """Why it left the race; null: it did not."""
+    left: Elimination | None
+    """Why it was eliminated; null: it was not."""
     worst_share: Number | None
     """The greatest share of its deadline that an edge takes."""
     first_failing: str | None
@@ -95,10 +101,13 @@ class WhichOutput(Output, frozen=True, kw_only=True):
     schema: int = SCHEMA
     question: Question
     verdict: Literal["best", "tie", "undecided", "none holds"]
+    sure: bool
+    """Whether there is a verdict, and no figure in it is doubtful."""
     answer: tuple[Answer, ...]
     """The first leads."""
     candidates: tuple[CandidateOutput, ...]
     """By what the race is decided by."""
+    not_tried: tuple[NotTried, ...]
     trials: int
     seconds: Number
     equal_allocation_trials: int
@@ -109,24 +118,26 @@ class WhichOutput(Output, frozen=True, kw_only=True):
     """The command for what is open."""
 
 
-def render_json(raced: Raced) -> str:
+def render_json(verdict: RaceVerdict, next_command: str | None, left_out: Sequence[NotTried] = ()) -> str:
     """Return one object; times are in ns, what was not measured is null."""
     output = WhichOutput(
-        question=_question(raced),
-        verdict=raced.verdict,
-        answer=tuple(_answer(raced, each) for each in raced.answer[:FINALISTS]),
-        candidates=tuple(map(_candidate, raced.candidates)),
-        trials=raced.trials,
-        seconds=exact(raced.seconds) or 0,
-        equal_allocation_trials=raced.equal_trials,
-        machine=tuple(dict.fromkeys(each.advice for each in raced.warnings if each.advice)),
-        next=raced.settles,
+        question=_question(verdict),
+        verdict=verdict.verdict,
+        sure=verdict.experiment.sure,
+        answer=tuple(map(_answer, verdict.named)),
+        candidates=tuple(map(_candidate, verdict.candidates)),
+        not_tried=tuple(left_out),
+        trials=verdict.trials,
+        seconds=exact(verdict.seconds) or 0,
+        equal_allocation_trials=verdict.equal_trials,
+        machine=tuple(dict.fromkeys(each.advice for each in verdict.warnings if each.advice)),
+        next=next_command,
     )
     return printed(output)
 
 
-def _question(raced: Raced) -> Question:
-    cell, wanted = raced.cell, raced.race.wanted
+def _question(verdict: RaceVerdict) -> Question:
+    cell, wanted = verdict.experiment.rows[0].row.result.cell, verdict.race.wanted
     graph = cell.workload
     return Question(
         size=cell.size if graph is None else None,
@@ -139,35 +150,37 @@ def _question(raced: Raced) -> Question:
         deadline_ns=None if wanted.deadline_s is None else exact(wanted.deadline_s * 1e9),
         loss=wanted.max_loss,
         cpu=wanted.max_cpu,
-        budget_s=exact(raced.race.budget_s) or 0,
+        budget_s=exact(verdict.race.budget_s) or 0,
     )
 
 
-def _candidate(each: Candidate) -> CandidateOutput:
-    cell = each.row.result.cell
+def _candidate(each: JudgedRow) -> CandidateOutput:
+    cell, graph, latency = each.row.result.cell, each.row.result.workload, latency_in(each.row)
     return CandidateOutput(
         adapter=cell.adapter,
         transport=cell.transport,
         loan=cell.loan,
-        p50_ns=exact(each.p50_ns),
-        rounds=each.rounds,
-        left=each.left,
-        worst_share=exact(each.graph.worst_share) if each.graph else None,
-        first_failing=each.graph.first_failing if each.graph else None,
+        standing=each.standing,
+        p50_ns=exact(latency.p50 if latency else None),
+        times_machine=exact(each.ratio),
+        rounds=rounds_of(each),
+        left=elimination(each),
+        worst_share=exact(graph.worst_share) if graph else None,
+        first_failing=graph.first_failing if graph else None,
     )
 
 
-def _answer(raced: Raced, each: Candidate) -> Answer:
-    cell, interval = each.row.result.cell, each.row.result.interval
+def _answer(each: JudgedRow) -> Answer:
+    cell, interval, latency = each.row.result.cell, each.row.result.interval, latency_in(each.row)
     return Answer(
         adapter=cell.adapter,
         transport=cell.transport,
         settings=_settings(cell),
-        p50_ns=exact(each.p50_ns),
-        p90_ns=exact(each.p90_ns),
-        p99_ns=exact(each.p99_ns),
-        p99_absent=each.p99_absent,
-        times_machine=exact(raced.times_machine(each)),
+        p50_ns=exact(latency.p50 if latency else None),
+        p90_ns=exact(latency.p90 if latency else None),
+        p99_ns=exact(latency.p99 if latency else None),
+        p99_absent=p99_absent(each.row),
+        times_machine=exact(each.ratio),
         interval=None if interval is None or cell.workload else (exact(interval[0]) or 0, exact(interval[1]) or 0),
         worst_edge=_edge(each),
     )
@@ -180,15 +193,15 @@ def _settings(cell: Cell) -> Settings:
     return Settings(native=dict(cell.native), **{each.name: written(cell, each) for each in told})  # type: ignore[arg-type]
 
 
-def _edge(each: Candidate) -> Edge | None:
-    edge = each.worst_edge
-    if edge is None or each.graph is None:
+def _edge(each: JudgedRow) -> Edge | None:
+    edge, graph = worst_edge_of(each.row), each.row.result.workload
+    if edge is None or graph is None:
         return None
     return Edge(
         name=edge.name,
         source=edge.source,
         to=edge.to,
         deadline_ns=exact((edge.deadline_s or 0.0) * 1e9) or 0,
-        share=exact(each.graph.worst_share),
-        holds=each.graph.holds,
+        share=exact(graph.worst_share),
+        holds=graph.holds,
     )

@@ -280,5 +280,22 @@ def faster_than_floor(times_floor: float | None, label: str | None, *, rate: boo
     )
 
 
+def below_baseline(times: float, label: str, doubted: str | None, *, untouched: bool) -> RunWarning:
+    """Return the warning about a cell that significantly beats its baseline, which works as it does, and the reason.
+
+    ``doubted``: the code of a warning that makes the baseline's own median doubtful.
+    """
+    if doubted is not None:
+        why = f"the baseline's own median is doubtful ({doubted}): measure both again with --trials 10"
+    elif untouched:
+        why = "nobody wrote or read the payload, so less may have been moved than was asked: --payload filled"
+    else:
+        why = (
+            "its threads keep awake the processors that the baseline lets halt, or its transport hands over where its "
+            "description says that it copies: measure both again with --awake --trials 10"
+        )
+    return RunWarning("faster-than-floor", f"takes {times:.2g} of the time of its baseline ({label})", why)
+
+
 def _part(number: int, of: int) -> str:
     return "no total" if of == 0 else f"{100 * number / of:.2g} %" if number * 2 < of else f"{100 * number / of:.3g} %"

@@ -8,7 +8,7 @@ const MOST = 18;
 const KEY = "answer.at";
 const FIGURES = { p50: "p50", p99: "p99" };
 const HALO = { stroke: "var(--surface)", strokeWidth: 4 };
-const SURE = { first: true, slower: true, equal: true };
+const SURE = { best: true, slower: true, equivalent: true, eliminated: true };
 
 const isAlike = (a, b) => a.by === b.by && a.size === b.size && Object.keys(a.levels).every((key) => a.levels[key] === b.levels[key]);
 const keysOf = (data) => Object.keys(data.standings[0].levels);
@@ -23,14 +23,8 @@ function standingOf({ data, selection }) {
 const isByRate = (standing, cells) => standing.by === "p50" && Boolean(cells[standing.places[0].row].by_rate);
 const figureOf = (cell, standing) => (standing.by === "p50" && cell.by_rate ? cell.rate_hz : cell.latency?.[standing.by]) ?? null;
 
-const timesOf = (cell, floor, standing) => {
-  const [own, alone] = [cell, floor].map((each) => (each ? figureOf(each, standing) : null));
-  if (!own || !alone) return null;
-  return cell.by_rate && standing.by === "p50" ? alone / own : own / alone;
-};
-
 // What stands beside a figure: how sure its order is, or why it is not.
-const trustOf = (place, cell) => ({ isSure: SURE[place.state] === true && !cell.doubt, why: cell.doubt ?? place.why });
+const trustOf = (place, cell) => ({ isSure: SURE[place.standing] === true && !cell.doubt, why: cell.doubt ?? place.why });
 
 export const firstPicture = {
   id: "answer-picture",
@@ -43,10 +37,10 @@ export const firstPicture = {
     const { cells } = context.data;
     const floor = standing.floor === undefined ? null : cells[standing.floor];
     const bound = (cell, end) => (standing.by === "p50" ? cell.interval?.[end] ?? null : null);
-    const row = (cell, label, trust, isFloor) => ({ cell, label, isFloor, figure: figureOf(cell, standing), low: bound(cell, 0), high: bound(cell, 1), p50_ns: cell.latency?.p50 ?? null, p99_ns: cell.latency?.p99 ?? null, rate_hz: cell.rate_hz ?? null, times: timesOf(cell, floor, standing), trials: cell.trials, ...trust });
+    const row = (cell, label, trust, isFloor, place) => ({ cell, label, isFloor, figure: place?.figure ?? figureOf(cell, standing), low: bound(cell, 0), high: bound(cell, 1), p50_ns: cell.latency?.p50 ?? null, p99_ns: cell.latency?.p99 ?? null, rate_hz: cell.rate_hz ?? null, times: isFloor ? 1 : place?.ratio ?? null, trials: cell.trials, ...trust });
     const rows = [
-      ...(floor ? [row(floor, "machine alone", { isSure: !floor.doubt, why: floor.doubt ?? floor.name }, true)] : []),
-      ...standing.places.map((place) => row(cells[place.row], cells[place.row].name, trustOf(place, cells[place.row]), false)),
+      ...(floor ? [row(floor, "baseline", { isSure: !floor.doubt, why: floor.doubt ?? floor.name }, true)] : []),
+      ...standing.places.map((place) => row(cells[place.row], cells[place.row].name, trustOf(place, cells[place.row]), false, place)),
     ];
     const rated = isByRate(standing, cells);
     const columns = [
@@ -55,7 +49,7 @@ export const firstPicture = {
       { name: "low", title: "from (95 %)", show: rated ? rate : us },
       { name: "high", title: "to", show: rated ? rate : us },
       ...(rated ? [] : [{ name: "p99_ns", title: "p99", show: us }]),
-      { name: "times", title: "× machine alone", show: times },
+      { name: "times", title: "× baseline", show: times },
       { name: "trials", title: "trials" },
       { name: "why", title: "trust" },
     ];
@@ -105,7 +99,7 @@ export const firstPicture = {
               text({ text: (row) => times(row.times), dx: 128 }),
               text({ text: mark, dx: 142, textAnchor: "start", fill: (row) => (row.isSure ? "var(--ink)" : "var(--bad)") }),
               head(68, isRate ? "messages" : standing.by),
-              head(128, "× alone"),
+              head(128, "× baseline"),
               head(142, "trust", "start"),
             ]
           : [text({ text: (row) => `${show(row.figure)}  ${times(row.times)}  ${row.isSure ? "●" : "○"}`, dy: -14 }), text({ text: (row) => (row.isSure ? "" : row.why), frameAnchor: "left", textAnchor: "start", dx: -2, dy: 14, fill: "var(--bad)" })]),
@@ -167,7 +161,7 @@ export function firstScreen(context, changed) {
 
 function sentence(place, standing) {
   const sure = element("b", { class: `mark ${standing.sure ? "sure" : "unsure"}` }, standing.sure ? "SURE" : "NOT SURE");
-  place.replaceChildren(`${standing.lead} `, ...(standing.verdict === "alone" ? [] : [sure, " "]), standing.why);
+  place.replaceChildren(`${standing.lead} `, ...(standing.verdict === "only" ? [] : [sure, " "]), standing.why);
 }
 
 function settling({ command, seconds }) {
@@ -184,13 +178,13 @@ function settling({ command, seconds }) {
     shown.hidden = false;
   };
   const about = seconds ? ` (about ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`})` : "";
-  return [element("button", { type: "button", onclick: copy, title: command }, `Copy the command that settles it${about}`), " ", told, shown];
+  return [element("button", { type: "button", onclick: copy, title: command }, `Copy the command that decides it${about}`), " ", told, shown];
 }
 
 const wins = ({ verdict, sure, winner, places }) => {
-  if (verdict === "alone") return winner;
+  if (verdict === "only") return winner;
   if (!sure) return `${winner} ?`;
-  return verdict === "best" ? `${winner} ✓` : `tie of ${1 + places.filter((each) => each.state === "equal").length}`;
+  return verdict === "best" ? `${winner} ✓` : `tie of ${places.filter((each) => each.standing === "equivalent").length}`;
 };
 
 // Experiments by sizes: in each cell who wins there; a click shows it above.
@@ -207,5 +201,5 @@ function matrix(data, shown, choose) {
   };
   const head = element("tr", {}, element("th", { scope: "col" }, "Who wins where"), ...sizes.map((size) => element("th", { scope: "col" }, bytes(size))));
   const body = rows.map(([name, first]) => element("tr", {}, element("th", { scope: "row" }, name || "any transport"), ...sizes.map((size) => cell(members.find((each) => isAlike(each, { ...first, size }))))));
-  return [element("div", { class: "scrolls wins", tabindex: "0", role: "region", "aria-label": "Who wins where" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))), element("p", { class: "notes" }, "✓ surely; tie: surely near enough to the lowest, by how much is told above; ? lowest, not surely. A cell shows its picture above.")];
+  return [element("div", { class: "scrolls wins", tabindex: "0", role: "region", "aria-label": "Who wins where" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))), element("p", { class: "notes" }, "✓ significantly; tie: near enough to the lowest, by how much is above; ? lowest, undecided. A cell shows its picture above.")];
 }

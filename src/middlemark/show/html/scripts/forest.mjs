@@ -12,7 +12,7 @@ const LOOKS = {
   equivalent: { symbol: "circle", colour: "var(--ink)" },
   "cannot tell": { symbol: "cross", colour: "var(--quiet)" },
 };
-const GOOD = new Set(["faster", "less", "better"]);
+const GOOD = new Set(["faster", "less", "better", "A eliminated"]);
 
 const look = (verdict) => LOOKS[verdict] ?? (GOOD.has(verdict) ? LOOKS.better : LOOKS.worse);
 

@@ -21,7 +21,7 @@ export const latencyBySize = (kind, words) =>
 
 export const timesFloor = along({
   id: "times-floor",
-  title: "How many times the machine alone",
-  says: "The p50 of a configuration over that of the machine alone that carries data the same way, at the same size and with the same way of receiving. One is the machine alone itself; the scale is logarithmic.",
-  metrics: [{ key: "times", name: "times_floor", title: "times the machine alone", scale: "ratio", value: (cell) => (cell.floor ? null : cell.times_floor ?? null) }],
+  title: "How many times the raw transport of the same carrier",
+  says: "The p50 of a configuration over that of the raw transport that carries data the same way, at the same size and with the same way of receiving. One is the raw transport itself; the scale is logarithmic.",
+  metrics: [{ key: "times", name: "times_floor", title: "times the same carrier", scale: "ratio", value: (cell) => (cell.floor ? null : cell.times_floor ?? null) }],
 });

@@ -8,10 +8,10 @@ import { plain, times } from "./words.mjs";
 function measured(context) {
   const { cells, standings } = context.data;
   const shown = new Set(context.cells.map((each) => each.i));
-  const ns = (cell) => (cell.by_rate ? 1e9 / cell.rate_hz : cell.latency.p50);
+  const ns = (place) => (cells[place.row].by_rate ? 1e9 / place.figure : place.figure);
   return standings
     .filter((each) => each.by === "p50" && (each.levels.carrier ?? "any") === "any")
-    .map((each) => new Map(each.places.map(({ row }) => cells[row]).filter((cell) => shown.has(cell.i)).map((cell) => [cell.f.adapter, ns(cell)])))
+    .map((each) => new Map(each.places.filter(({ row }) => shown.has(row)).map((place) => [cells[place.row].f.adapter, ns(place)])))
     .filter((each) => each.size > 0);
 }
 

@@ -8,17 +8,43 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from middlemark.document.document import Grown, Growth, Row
-from middlemark.document.numbers import ABSENT, measured, ratio
-from middlemark.document.words import is_contradicted, plain, subject, varying, words
 from middlemark.model.cell import FACTORS, FIELDS
 from middlemark.model.levels import Level
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.signed_rank import signed_rank
+from middlemark.verdicts.names import is_contradicted, plain, subject, varying, words
+from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
 MOST = 400
 """Lines of a document; of more there is no table that anybody reads."""
+
+
+class Grown(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric at one level, and how many times that at the line's lowest it is: paired by round."""
+
+    row: int
+    at: float
+    level: str
+    """The same as it is shown: ``64 KiB``."""
+    median: float
+    times: float
+    low: float | None
+    """Of the 95 % interval; None: fewer than six rounds that both have, or it is the lowest level."""
+    high: float | None
+
+
+class Growth(msgspec.Struct, frozen=True, kw_only=True):
+    """How one metric grows along a factor, with all else the same."""
+
+    factor: str
+    line: str
+    """What is the same: the label without the factor."""
+    floor: bool
+    metric: str
+    unit: str
+    points: tuple[Grown, ...]
+    """By rising level, two at least."""
 
 
 def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
@@ -49,36 +75,6 @@ def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
                 if len(points := tuple(_points(ordered, metric, factor.field))) > 1
             )
     return tuple(found[:MOST])
-
-
-class Table(msgspec.Struct, frozen=True):
-    """The lines of one factor as reports show them: a column a level; ``rows``: line, metric, a text a level."""
-
-    factor: str
-    levels: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def tables(growths: Sequence[Growth]) -> tuple[Table, ...]:
-    """Return a table a factor: each line's figure at its lowest level, and how many times that it is at the others."""
-    found = []
-    for factor in dict.fromkeys(each.factor for each in growths):
-        lines = [each for each in growths if each.factor == factor]
-        levels = dict(sorted({point.at: point.level for each in lines for point in each.points}.items()))
-        rows = []
-        for each in lines:
-            texts = {point.at: _text(each, point) for point in each.points}
-            rows.append((each.line, each.metric, *(texts.get(at, ABSENT) for at in levels)))
-        found.append(Table(factor, tuple(levels.values()), tuple(rows)))
-    return tuple(found)
-
-
-def _text(growth: Growth, point: Grown) -> str:
-    """Return the lowest level's figure, of the others ``× 3.00 (2.81 … 3.20)``."""
-    if point is growth.points[0]:
-        return measured(point.median, growth.unit)
-    between = "" if point.low is None else f" ({ratio(point.low)} … {ratio(point.high)})"
-    return f"× {ratio(point.times)}{between}"
 
 
 def _numbers(rows: Sequence[Row], field: str) -> list[float | None]:

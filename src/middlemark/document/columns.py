@@ -1,44 +1,46 @@
-"""The columns of the terminal's table, those of each pattern, and which of them fit."""
+"""The columns of the table of rows, declared once: those of each pattern, and what each of them means."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.document.document import Row
 from middlemark.document.figures import FIGURES
-from middlemark.document.numbers import ABSENT, brief, measured, ratio, whole
+from middlemark.document.numbers import ABSENT, brief, measured, ratio, us, whole
 from middlemark.document.protection import proof_in_short
-from middlemark.document.rows import times_base
+from middlemark.document.table import NEVER_HIDDEN, Column
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.result import Best
+from middlemark.verdicts.rows import Row, latency_of
 
-NEVER_HIDDEN = 7
-"""Columns that keep their place at least this much: a figure without its tail and its losses would mislead."""
+_KEPT = 7
+"""Columns of this priority and above are never left out: a figure without its tail and its losses would mislead."""
 
 HEADS = {"ping-pong": "round trip in µs", "stream": "stream, times in µs", "request-reply": "call in µs"}
 """What stands above the rows' names: what the times are, and their unit."""
 
-Bases = Mapping[int, Best | None]
-"""By a row's index: what its ratio is of."""
-
-_BOLD = ("p50", "msgs/s", "held/s", "× alone")
+_BOLD = ("p50", "msgs/s", "held/s", "× baseline")
 """What a row is read for."""
 
 
-class Column(msgspec.Struct, frozen=True):
-    """On a short line the column that ``keeps`` least goes first. ``means`` is its line of the legend."""
+class RowColumn(msgspec.Struct, frozen=True):
+    """One column. At a small width that of the lowest priority is left out first."""
 
     title: str
-    keeps: int
+    priority: int
     means: str
-    tell: Callable[[Row], str]
+    """Its line of the legend."""
+    text: Callable[[Row], str]
     always: bool = False
     """Shown even where no row has anything in it."""
     left: bool = False
-    width: int = 0
+
+    @property
+    def column(self) -> Column:
+        """The column of a table that it makes."""
+        priority = NEVER_HIDDEN if self.priority >= _KEPT else self.priority
+        return Column(self.title, priority, self.left, self.means)
 
     def style(self, row: Row) -> str:
-        """Return the rich style of the cell of a row: what has a warning stands out, what is a floor steps back."""
+        """Return the style of the cell of a row: a warning stands out, a raw transport steps back."""
         codes = {each.code for each in row.result.warnings}
         if self.title == "carried by" and codes & {"transport-contradicted", "carried-by-varies"}:
             return "bold yellow"
@@ -51,20 +53,38 @@ class Column(msgspec.Struct, frozen=True):
         return "bold" if self.title in _BOLD else ""
 
 
-def _figure(name: str, title: str, keeps: int, means: str, *, always: bool = False) -> Column:
+def _figure(name: str, title: str, priority: int, means: str, *, always: bool = False) -> RowColumn:
     figure = FIGURES[name]
-    return Column(title, keeps, means, lambda row: figure.text(row.result), always)
+    return RowColumn(title, priority, means, lambda row: figure.text(row.result), always)
 
 
-def _mean(time: str) -> Column:
+def _trip(name: str, title: str, priority: int, means: str, *, always: bool = False) -> RowColumn:
+    """Return the column of a round trip's headline latency: where there is a schedule, from the intended instant."""
+
+    def text(row: Row) -> str:
+        return us(getattr(latency_of(row.result), name, None))
+
+    return RowColumn(title, priority, means, text, always)
+
+
+def _sent(name: str, title: str, priority: int) -> RowColumn:
+    """Return the column of the round trip from when it was sent, where there is a schedule."""
+
+    def text(row: Row) -> str:
+        return us(getattr(row.result.round_trip_ns, name, None)) if row.result.round_trip_from_intended_ns else ABSENT
+
+    return RowColumn(title, priority, "the same from the instant at which the message was really sent", text)
+
+
+def _mean(time: str) -> RowColumn:
     """Return the column of the mean, told only where another tool measured and kept no median."""
     mean, median = FIGURES[f"{time}_mean"], FIGURES[f"{time}_p50"]
 
-    def tell(row: Row) -> str:
+    def text(row: Row) -> str:
         bare = row.result.imported is not None and median.of(row.result) is None
         return mean.text(row.result) if bare else ABSENT
 
-    return Column("mean", 9, "the mean, of a tool that keeps no median", tell)
+    return RowColumn("mean", 9, "the mean, of a tool that keeps no median", text)
 
 
 def _held(row: Row) -> str:
@@ -102,54 +122,53 @@ def _samples(row: Row) -> str:
     return whole(row.result.samples or (None if row.result.imported else 0))
 
 
-def _cpu(keeps: int) -> Column:
+def _cpu(priority: int) -> RowColumn:
     means = "processors used, all workers together: 1.0 is one processor all the time"
-    return _figure("cpu", "cpu", keeps, means)
+    return _figure("cpu", "cpu", priority, means)
 
 
-def _rss(keeps: int) -> Column:
+def _rss(priority: int) -> RowColumn:
     means = "resident memory of all workers at the end, in 10⁶ bytes; pages they share count in each"
-    return _figure("rss_bytes", "rss MB", keeps, means)
+    return _figure("rss_bytes", "rss MB", priority, means)
 
 
-def _companions(keeps: int) -> tuple[Column, Column]:
+def _companions(priority: int) -> tuple[RowColumn, RowColumn]:
     """Return the columns of what no worker used."""
     what = "the companions (RouDi, a broker), which are not in"
     return (
-        _figure("processors.companion", "comp cpu", keeps, f"processors used by {what} cpu"),
-        _figure("memory.companion", "comp MB", keeps, f"resident memory of {what} rss"),
+        _figure("processors.companion", "comp cpu", priority, f"processors used by {what} cpu"),
+        _figure("memory.companion", "comp MB", priority, f"resident memory of {what} rss"),
     )
 
 
-def alone(bases: Bases, keeps: int) -> Column:
-    """Return the column of ratios: every row of a group beside the one base that its heading names."""
+def _ratio(priority: int) -> RowColumn:
+    means = (
+        "times its baseline's figure: the fastest raw transport in its experiment that copies, or hands over, as it "
+        "does; –: the run did not measure that"
+    )
+    return RowColumn("× baseline", priority, means, lambda row: ratio(row.ratio))
 
-    def tell(row: Row) -> str:
-        return "alone" if row.floor else ratio(times_base(row.result, bases.get(row.index)))
 
-    return Column("× alone", keeps, _ALONE, tell)
-
-
-def of_metric(name: str) -> Column:
+def of_metric(name: str) -> RowColumn:
     """Return the column of a metric, its median over the trials."""
     metric = METRICS[name]
-    return Column(name, 9, metric.means, lambda row: measured(row.result.median(name), metric.unit), always=True)
+    return RowColumn(name, 9, metric.means, lambda row: measured(row.result.median(name), metric.unit), always=True)
 
 
-def _carrier(keeps: int) -> Column:
+def _carrier(priority: int) -> RowColumn:
     means = "what moved the data, as the kernel's counters and the mapped segments show it"
-    return Column("carried by", keeps, means, _carried_by, left=True)
+    return RowColumn("carried by", priority, means, _carried_by, left=True)
 
 
 _PROTECTION = (
-    Column(
+    RowColumn(
         "proof",
         -2,
         "what was tried, once a row, to see that the protection is in force; JSON has why what is not known is not",
         lambda row: proof_in_short(row.result),
         left=True,
     ),
-    Column(
+    RowColumn(
         "protected by",
         -3,
         "the algorithms in force, in the middleware's words",
@@ -159,23 +178,29 @@ _PROTECTION = (
 )
 
 
-def numbered(numbers: Mapping[str, int]) -> Column:
+def numbered(numbers: Mapping[str, int]) -> RowColumn:
     """Return the column of the numbers that a row's warnings have below the table."""
 
-    def tell(row: Row) -> str:
+    def text(row: Row) -> str:
         return ",".join(str(each) for each in sorted({numbers[warning.code] for warning in row.result.warnings}))
 
-    return Column("warnings", 9, "their numbers below", tell, left=True)
+    return RowColumn("warnings", 9, "their numbers below", text, left=True)
 
 
-_P99_9 = _figure("round_trip_p99.9", "p99.9", 0, "99.9 % of them did")
-_SAMPLES = Column("samples", 1, "round trips measured, all trials together", _samples)
+_P99_9 = _trip("p99_9", "p99.9", 0, "99.9 % of them did")
+_SAMPLES = RowColumn("samples", 1, "round trips measured, all trials together", _samples)
 _LOST = _figure("lost", "lost", 7, "replies that never came", always=True)
-_ALONE = "times slower than the machine alone that the heading names; –: the run did not measure that"
 
-COLUMNS: Mapping[str, Sequence[Column]] = {
+COLUMNS: Mapping[str, Sequence[RowColumn]] = {
     "ping-pong": (
-        _figure("round_trip_p50", "p50", 9, "half of the round trips took at most this long", always=True),
+        _trip(
+            "p50",
+            "p50",
+            9,
+            "half of the round trips took at most this long, from the instant of their schedule if any",
+            always=True,
+        ),
+        _sent("p50", "sent p50", 5),
         _mean("round_trip"),
         _figure(
             "first_reply_p50",
@@ -183,15 +208,10 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             4,
             "the same for the first of several replies; a round trip ends with the last",
         ),
-        _figure("round_trip_p99", "p99", 8, "99 % of the round trips took at most this long"),
+        _trip("p99", "p99", 8, "99 % of the round trips took at most this long"),
         _P99_9,
-        _figure(
-            "round_trip_from_intended_p99",
-            "due p99",
-            5,
-            "99 % of the round trips had ended this long after the instant their schedule had set for them",
-        ),
-        _figure("round_trip_max", "max", 3, "the longest round trip of all trials"),
+        _sent("p99", "sent p99", 5),
+        _trip("max", "max", 3, "the longest round trip of all trials"),
         _SAMPLES,
         _LOST,
         _cpu(-1),
@@ -200,13 +220,13 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _carrier(2),
     ),
     "stream": (
-        Column(
+        RowColumn(
             "held/s",
             9,
             "highest rate of each publisher that kept loss and p99 within what was asked, the median of the trials",
             _held,
         ),
-        Column("range", 5, "from the trial that found the lowest to the highest", _range),
+        RowColumn("range", 5, "from the trial that found the lowest to the highest", _range),
         _figure(
             "rate_hz",
             "msgs/s",
@@ -227,7 +247,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
             "the same as a share of the messages that the line can carry, each in frames of its own; above 100 % they "
             "shared frames",
         ),
-        Column(
+        RowColumn(
             "lost",
             8,
             "messages that never arrived at a subscriber they were sent to, and their share of those",
@@ -243,7 +263,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         ),
         _mean("one_way_from_sent"),
         _figure("one_way_p99", "p99", 6, "99 % of them did"),
-        Column("clocks ±", 8, "so far off, at most, these are for the clocks of two hosts", _clocks),
+        RowColumn("clocks ±", 8, "so far off, at most, these are for the clocks of two hosts", _clocks),
         _figure(
             "blocked_share",
             "blocked",
@@ -262,16 +282,18 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _carrier(-2),
     ),
     "request-reply": (
-        _figure("round_trip_p50", "p50", 9, "half of the calls had their reply within this time", always=True),
-        _figure("round_trip_p99", "p99", 8, "99 % of the calls had it within this time"),
-        _P99_9,
-        _figure(
-            "round_trip_from_intended_p99",
-            "due p99",
-            4,
-            "99 % had it this long after the instant the schedule had set for the call",
+        _trip(
+            "p50",
+            "p50",
+            9,
+            "half of the calls had their reply within this time, from the instant of their schedule if any",
+            always=True,
         ),
-        _figure("round_trip_max", "max", 1, "the longest call of all trials"),
+        _sent("p50", "sent p50", 4),
+        _trip("p99", "p99", 8, "99 % of the calls had it within this time"),
+        _P99_9,
+        _sent("p99", "sent p99", 4),
+        _trip("max", "max", 1, "the longest call of all trials"),
         _figure("rate_hz", "calls/s", 5, "replies a second, all clients together"),
         _SAMPLES,
         _LOST,
@@ -279,7 +301,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         _figure("ns_per_message", "ns/call", 0, "processor time of all workers for each reply received"),
         _rss(2),
         *_companions(0),
-        Column(
+        RowColumn(
             "form",
             6,
             "native: the middleware's own request and reply; two topics: it has none, and topics stood in",
@@ -290,29 +312,19 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
     ),
 }
 """By pattern; the ratio stands before the last, what protects the messages and the numbers of the warnings after it."""
-_RATIO_KEEPS = {"ping-pong": 6, "stream": 1, "request-reply": 6}
+_RATIO_PRIORITY = {"ping-pong": 6, "stream": 1, "request-reply": 6}
 
 
-def fitting(
-    rows: Sequence[Row], numbers: Mapping[str, int], bases: Bases, width: int, metrics: Sequence[str] = ()
-) -> tuple[list[Column], list[Column]]:
-    """Return the columns that fit in ``width``, each as wide as its widest text, and those that had to give way.
+def columns_of(rows: Sequence[Row], numbers: Mapping[str, int], metrics: Sequence[str] = ()) -> list[RowColumn]:
+    """Return the columns of these rows, which are of one pattern: those in which any row has something.
 
-    The rows are of one pattern. ``metrics``: these instead of what is usual. A column that no row has anything in is
-    neither.
+    ``metrics``: these instead of the usual ones; ``numbers``: of the warnings' codes, below the table.
     """
     told = [each for each in rows if each.result.failed is None]
-    shown: list[Column] = []
     *columns, last = COLUMNS[pattern := rows[0].result.cell.pattern]
-    usual = (*columns, alone(bases, _RATIO_KEEPS[pattern]), last, *_PROTECTION)
-    for column in (*(map(of_metric, metrics) if metrics else usual), numbered(numbers)):
-        texts = [column.tell(each) for each in told]
-        if column.always or any(text not in ("", ABSENT) for text in texts):
-            widest = max([len(column.title), *map(len, texts)])
-            shown.append(msgspec.structs.replace(column, width=widest))
-    hidden: list[Column] = []
-    while sum(each.width + 2 for each in shown) > width and any(each.keeps < NEVER_HIDDEN for each in shown):
-        gone = min(shown, key=lambda each: each.keeps)
-        shown.remove(gone)
-        hidden.append(gone)
-    return shown, hidden
+    usual = (*columns, _ratio(_RATIO_PRIORITY[pattern]), last, *_PROTECTION)
+    return [
+        column
+        for column in (*(map(of_metric, metrics) if metrics else usual), numbered(numbers))
+        if column.always or any(column.text(each) not in ("", ABSENT) for each in told)
+    ]

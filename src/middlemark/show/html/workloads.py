@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from middlemark.document.document import Document, Row
-from middlemark.document.graphs import GraphTable, conclusion, graph_tables, why
+from middlemark.document.document import Document
 from middlemark.document.numbers import megabytes, processors, ratio, us
+from middlemark.document.workloads import conclusion, why
 from middlemark.stats.result import EdgeResult, HistoryResult
+from middlemark.verdicts.rows import Row
+from middlemark.verdicts.workloads import GraphTable
 
 Json = dict[str, Any]
 
@@ -16,7 +18,7 @@ _STATES = {True: "holds", False: "fails", None: "untold"}
 
 def graphs(document: Document) -> list[Json]:
     """Return a table for each workload and experiment, with the edges of each of its rows."""
-    return [_table(each) for each in graph_tables(document.rows)]
+    return [_table(each) for each in document.workloads]
 
 
 def _table(table: GraphTable) -> Json:

@@ -1,13 +1,14 @@
 """What cells are called: the levels of their factors in words, and those a report must repeat because they vary."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from middlemark.model import load
 from middlemark.model.cell import FACTORS, Cell, show_level
 from middlemark.model.link import HERE, is_apart
 from middlemark.model.units import format_size
 from middlemark.model.user_file import user_file
+from middlemark.stats.comparisons import Pairing
 from middlemark.stats.result import CellResult
 
 
@@ -224,7 +225,7 @@ _WARNINGS = {
     "above-memcpy": "more than memory moves",
     "bimodal": "two speeds",
     "carried-by-varies": "carried by several things",
-    "faster-than-floor": "faster than the machine alone",
+    "faster-than-floor": "faster than its baseline",
     "few-samples": "too few samples",
     "loss": "lost messages",
     "loss-behind-latency": "latency of what was not lost",
@@ -239,3 +240,34 @@ _WARNINGS = {
 def warning_name(code: str) -> str:
     """Return what readers see of a warning's code: ``two speeds``."""
     return _WARNINGS.get(code, code.replace("-", " "))
+
+
+def size_of(cells: Sequence[Cell]) -> str:
+    """Return the size that all of them have; empty: they differ in it."""
+    return format_size(cells[0].size) if len({each.size for each in cells}) == 1 else ""
+
+
+def what(pairing: Pairing, told: Collection[str], *, size: bool = True) -> str:
+    """Return what is the same on both sides: subject, size, and of the factors in ``told`` how it was measured."""
+    return common((pairing.a.cell, pairing.b.cell), told, size=size)
+
+
+def common(cells: Sequence[Cell], told: Collection[str], *, size: bool = True) -> str:
+    """Return what these cells have in common: subject, size, and of the factors in ``told`` their levels."""
+    first = cells[0]
+    shared = {factor for factor in told if len({getattr(each, factor) for each in cells}) == 1}
+    adapter = first.adapter if len({each.adapter for each in cells}) == 1 else ""
+    named = subject(first) if len({subject(each) for each in cells}) == 1 else adapter
+    at = size_of(cells) if size else ""
+    return plain(", ".join(each for each in (named, at, words(first, shared)) if each))
+
+
+def told_factors(cells: Sequence[Cell]) -> list[str]:
+    """Return the factors that not all of these cells have in common: the others would stand in every line."""
+    return [factor for factor in (*EXPERIMENT, *ASKED) if len({getattr(each, factor) for each in cells}) > 1]
+
+
+def telling(pairings: Iterable[Pairing]) -> list[str]:
+    """Return the factors that tell these apart: the experiment's, and those asked of a middleware that vary."""
+    cells = [each.cell for pairing in pairings for each in (pairing.a, pairing.b)]
+    return [*EXPERIMENT, *(each for each in told_factors(cells) if each in ASKED)]

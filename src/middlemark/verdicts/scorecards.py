@@ -3,20 +3,48 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from middlemark.document.document import Row, Scorecard, Scored
-from middlemark.document.growth import by_round
-from middlemark.document.numbers import ABSENT, ratio, share
-from middlemark.document.words import EXPERIMENT, is_contradicted, plain, varying, words
+import msgspec
+
 from middlemark.model.cell import EXPERIMENT as FIELDS_OF_EXPERIMENT
 from middlemark.model.run import Run
-from middlemark.stats.interval import FEWEST
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.scorecard import RESAMPLES, scores
+from middlemark.stats.scorecard import scores
+from middlemark.verdicts.growth import by_round
+from middlemark.verdicts.names import EXPERIMENT, is_contradicted, plain, varying, words
+from middlemark.verdicts.rows import Row
 
 _SAME = tuple(field for field in FIELDS_OF_EXPERIMENT if field != "size")
-_FEW = f"fewer than {FEWEST} rounds do not say how sure the order is: --trials 10"
 Sizes = Mapping[int, Row]
 """A candidate's row at each size."""
+
+
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
+    """A candidate of a scorecard, as ``stats/scorecard.py`` has it."""
+
+    name: str
+    cells: tuple[int, ...]
+    """Its rows, by rising size."""
+    score: float
+    low: float | None
+    high: float | None
+    first: float | None
+    """In which share of the draws it is first; None: fewer than six rounds."""
+    parts: tuple[float, ...]
+    """By metric: times the best candidate's, the geometric mean over sizes."""
+
+
+class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is best by the weights of the suite, in one experiment."""
+
+    experiment: str
+    """In words, where it must be told from others."""
+    weights: tuple[tuple[str, float], ...]
+    """Of the metrics that all candidates have."""
+    rounds: int
+    rows: tuple[Scored, ...]
+    """The best first."""
+    left_out: tuple[str, ...]
+    """Metrics and candidates, each with the reason."""
 
 
 def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...]:
@@ -93,32 +121,3 @@ def _rounds(row: Row) -> set[int]:
 def _common(rounds: Iterable[set[int]]) -> set[int]:
     found = list(rounds)
     return set.intersection(*found) if found else set()
-
-
-def header_of(card: Scorecard) -> tuple[str, ...]:
-    """Return what stands above the rows as reports show them, each metric with its weight."""
-    return ("", "score", "interval", "first", *(f"{metric} ({weight:g})" for metric, weight in card.weights))
-
-
-def rows_of_card(card: Scorecard) -> tuple[tuple[str, ...], ...]:
-    """Return a row a candidate: its score, how sure, and each metric as times the best."""
-    return tuple(
-        (
-            each.name,
-            ratio(each.score),
-            ABSENT if each.low is None else f"{ratio(each.low)} … {ratio(each.high)}",
-            share(each.first),
-            *map(ratio, each.parts),
-        )
-        for each in card.rows
-    )
-
-
-def method_of(card: Scorecard) -> str:
-    """Return how the score is made, and what is not in it."""
-    drawn = f"{RESAMPLES:,} draws of the {card.rounds} rounds (bootstrap, seeded, the same rounds for all)"
-    sure = f"first: the share of {drawn} in which it has the lowest score" if card.rounds >= FEWEST else _FEW
-    left = f" Left out: {'; '.join(card.left_out)}." if card.left_out else ""
-    return (
-        f"A score is the weighted geometric mean of times the best of each metric; 1 is the best in all; {sure}.{left}"
-    )

@@ -1,0 +1,187 @@
+"""Comparisons as tables, and what is to be known of them."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from middlemark.document.comparisons import interval_of, trials_wanted, verdict_of
+from middlemark.document.numbers import ABSENT, measured, part, ratio
+from middlemark.document.report_tables import table_of
+from middlemark.document.table import Column, Line, Table, cells
+from middlemark.model.cell import Cell as Configuration
+from middlemark.stats.comparisons import AgainstFloor, Comparison, Side, against_floors, mirrored
+from middlemark.stats.metrics import METRICS
+from middlemark.stats.verdict import CONFIDENCE, Verdict
+from middlemark.verdicts.names import ASKED, common, plain, size_of, told_factors, what, words
+
+_CANNOT, _EQUIVALENT = "~", "="
+_MOST_NAME = 24
+_TITLES = ("what", "metric", "A", "B", "B over A", "interval", "pairs", "verdict")
+_CARRIERS = ("A × same carrier", "B × same carrier")
+_SHIFT = (Column("B over A"), Column("interval", 3), Column("pairs", 2))
+
+
+def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Table]:
+    """Yield a table for each metric, every name once; the last one has what is to be known of all."""
+    metrics = dict.fromkeys(each.metric for each in comparisons)
+    legend = (
+        f"{_CANNOT} undecided: so many trials would decide; {_EQUIVALENT} within ±{100 * margin:g} %. "
+        "--format json has every pair."
+    )
+    for metric in metrics:
+        members = [each for each in comparisons if each.metric == metric]
+        two = len({each.pairing.names for each in members}) == 1
+        notes = () if metric != [*metrics][-1] else (legend, *remarks(comparisons, margin, carriers=False))
+        yield _two(members, notes) if two else _rivals(members, notes)
+
+
+def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
+    """Return a row for each comparison; A and B as times of the raw transport of their carrier where there is one."""
+    told = told_factors(_cells(comparisons))
+    held = [against_floors(each) for each in comparisons]
+    floored = any(each for both in held for each in both)
+    rows = [
+        (*row[:-1], *(tuple(map(_times, both)) if floored else ()), row[-1])
+        for row, both in zip((_row(each, told) for each in comparisons), held, strict=True)
+    ]
+    titles = (*_TITLES[:-1], *(_CARRIERS if floored else ()), _TITLES[-1])
+    return table_of(titles, rows, notes=tuple(remarks(comparisons, margin)))
+
+
+def _row(each: Comparison, told: Collection[str]) -> tuple[str, ...]:
+    judged, same = each.judged, what(each.pairing, told)
+    names = f"{each.pairing.names[0]} → {each.pairing.names[1]}{_marked(each)}"
+    figures = (_figure(each.metric, median) for median in each.medians)
+    shift = (part(judged.shift), interval_of(judged), str(judged.pairs))
+    return (plain(f"{same}: {names}" if same else names), each.metric, *figures, *shift, verdict_of(each))
+
+
+def _times(against: AgainstFloor | None) -> str:
+    return ABSENT if against is None else f"{ratio(against.times)} × {against.floor}"
+
+
+def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
+    """Return A beside B: a line for each configuration that both have, grouped by size."""
+    told = [each for each in told_factors(_cells(members)) if each != "size"]
+    a, b = (name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name in members[0].pairing.names)
+    lines: list[Line] = []
+    by_size = _by(members, lambda each: size_of(_cells([each])))
+    for size, of in by_size.items():
+        lines += [Line(size, ())] if size else []
+        for each in of:
+            name = (what(each.pairing, told, size=False) or each.metric) + _marked(each)
+            figures = [_figure(each.metric, median) for median in each.medians]
+            lines.append(Line(f"  {name}", cells(*figures, *_verdict(each))))
+    head = f"{members[0].metric}, common rounds"
+    return Table(head=head, columns=(Column(a), Column(b), *_SHIFT, _WORD), lines=tuple(lines), notes=notes)
+
+
+_WORD = Column("", 1)
+"""The word gives way first: the sign of the verdict says it as well."""
+
+
+def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
+    """Return a group for each experiment and size: a line for each rival, beside the reference or the best of all."""
+    told = told_factors(_cells(members))
+    metric = members[0].metric
+    sign = -1 if METRICS[metric].higher_is_better else 1
+    lines: list[Line] = []
+    for of in _groups(members):
+        beside = {(id(each.pairing.a), id(each.pairing.b)): each for each in of}
+        beside |= {(b, a): mirrored(each) for (a, b), each in beside.items() if (b, a) not in beside}
+        medians = {a: each.medians[0] for (a, _), each in beside.items()}
+        names = unique_names(of)
+        firsts = {id(each.pairing.a) for each in of}
+        base = firsts.pop() if len(firsts) == 1 else min(medians, key=lambda each: sign * medians[each])
+        lines.append(Line(common(_cells(of), told), ()))
+        lines.append(Line(f"  {names[base]}", cells(_figure(metric, medians[base]), "", "", "", "")))
+        found = [(b, each) for (a, b), each in beside.items() if a == base]
+        for other, each in sorted(found, key=lambda item: sign * item[1].medians[1]):
+            figures = cells(_figure(metric, each.medians[1]), *_verdict(each))
+            lines.append(Line(f"  {names[other]}{_marked(each)}", figures))
+    columns = (Column(""), Column("beside"), *_SHIFT[1:], _WORD)
+    return Table(head=f"{metric}, common rounds", columns=columns, lines=tuple(lines), notes=notes)
+
+
+def unique_names(members: Sequence[Comparison]) -> dict[int, str]:
+    """Return the name of each side, by its id: with what was asked of it where another side has the same name."""
+    sides = {
+        id(side): (side, name) for each in members for side, name in zip(_sides(each), each.pairing.names, strict=True)
+    }
+    alike: dict[str, list[int]] = {}
+    for key, (_, name) in sides.items():
+        alike.setdefault(name, []).append(key)
+    names = {key: name for key, (_, name) in sides.items()}
+    for name, keys in alike.items():
+        if len(keys) > 1:
+            differing = [each for each in told_factors([sides[key][0].cell for key in keys]) if each in ASKED]
+            names |= {key: ", ".join(filter(None, (name, words(sides[key][0].cell, differing)))) for key in keys}
+    return names
+
+
+def _marked(each: Comparison) -> str:
+    return " (!)" if each.pairing.marks else ""
+
+
+def _groups(members: Sequence[Comparison]) -> list[list[Comparison]]:
+    """Return those together that have a side in common, directly or by others, in the order they are met."""
+    parent: dict[int, int] = {}
+
+    def root(side: int) -> int:
+        while parent.setdefault(side, side) != side:
+            parent[side] = side = parent[parent[side]]
+        return side
+
+    for each in members:
+        a, b = map(id, _sides(each))
+        parent[root(b)] = root(a)
+    found: dict[int, list[Comparison]] = {}
+    for each in members:
+        found.setdefault(root(id(each.pairing.a)), []).append(each)
+    return list(found.values())
+
+
+def _verdict(each: Comparison) -> tuple[str, ...]:
+    """Return the shift or what stands for it, its interval, the pairs, and how many trials would decide."""
+    judged = each.judged
+    open_ = judged.verdict is Verdict.CANNOT_TELL and each.eliminated is None
+    marks = {Verdict.CANNOT_TELL: _CANNOT if open_ else part(judged.shift), Verdict.EQUIVALENT: _EQUIVALENT}
+    wanted = f"{trials_wanted(judged.trials_needed)} trials" if open_ else each.word
+    shift = marks.get(judged.verdict, part(judged.shift))
+    return (shift, interval_of(judged).replace(" % …", " …"), str(judged.pairs), wanted)
+
+
+def _by(members: Sequence[Comparison], key: Callable[[Comparison], str]) -> dict[str, list[Comparison]]:
+    found: dict[str, list[Comparison]] = {}
+    for each in members:
+        found.setdefault(key(each), []).append(each)
+    return found
+
+
+def _sides(each: Comparison) -> tuple[Side, Side]:
+    return each.pairing.a, each.pairing.b
+
+
+def _cells(members: Sequence[Comparison]) -> list[Configuration]:
+    return [side.cell for each in members for side in _sides(each)]
+
+
+def _figure(metric: str, value: float) -> str:
+    return measured(value, METRICS[metric].unit)
+
+
+def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool = True) -> Iterator[str]:
+    """Yield how the verdicts are made, and what the marks mean."""
+    families = sorted({each.family for each in comparisons})
+    family = f"all {families[-1]:,} that are judged together" if families[-1] > 1 else "it alone"
+    yield (
+        f"Paired by round, one figure a trial: A and B are the medians of the rounds that both have. Hodges–Lehmann "
+        f"shift with its exact {100 * CONFIDENCE:.0f} % interval; different where the p-value over {family} is at most "
+        f"5 % and the shift beyond {100 * margin:g} %, equivalent where the interval lies within ±{100 * margin:g} %."
+    )
+    without = [each for each in comparisons if each.judged.low is None]
+    if any(each.eliminated is None for each in without):
+        yield "A dash: fewer than six pairs have no interval, and no verdict can come of them."
+    if any(each.eliminated for each in comparisons):
+        yield "eliminated: by the rule of their race, which knows how all of its candidates scatter; no verdict."
+    if carriers and any(floor for each in comparisons for floor in against_floors(each)):
+        yield "× same carrier: times slower than the raw transport named, which is carried the same way, in that run."
+    yield from (f"(!) {mark}" for mark in dict.fromkeys(mark for each in comparisons for mark in each.pairing.marks))

@@ -1,0 +1,21 @@
+"""One comparison in words."""
+
+from middlemark.document.numbers import ABSENT, part
+from middlemark.stats.comparisons import Comparison
+from middlemark.stats.verdict import Judgement, Verdict
+
+
+def verdict_of(each: Comparison) -> str:
+    """Return the verdict, and of what cannot be told how many trials would tell."""
+    told = each.judged.verdict is not Verdict.CANNOT_TELL
+    return each.word if told else f"{each.word} ({trials_wanted(each.judged.trials_needed)} trials would)"
+
+
+def trials_wanted(needed: int | None) -> str:
+    """Return a number of trials in words; None: beyond 10,000."""
+    return "more than 10,000" if needed is None else f"about {needed:,}"
+
+
+def interval_of(judged: Judgement) -> str:
+    """Return the interval of the shift: ``-1.0 % … +3.0 %``."""
+    return ABSENT if judged.low is None or judged.high is None else f"{part(judged.low)} … {part(judged.high)}"

@@ -1,0 +1,175 @@
+"""The commands that a reader is given: how a run is done again, and what measures enough to decide what is open."""
+
+import math
+import shlex
+import statistics
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from middlemark.document.document import Document
+from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.run import Run
+from middlemark.model.units import typed_size
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.race import FINALISTS
+from middlemark.verdicts.experiments import JudgedExperiment, Standing
+from middlemark.verdicts.names import plain
+from middlemark.verdicts.race import RaceVerdict
+from middlemark.verdicts.rows import Row
+
+TRIALS = 10
+"""They usually show a difference of a tenth on a quiet machine."""
+_DROPPED = ("--trials", "--until-precise", "--budget", "--focus", "--resume", "--format")
+_MOST_NAMED = 5
+"""More levels of a factor are not named: a command is read before it is copied."""
+_MOST_BUDGET_S = 1200.0
+_MORE = 1.5
+"""Times what is reckoned to decide a race: rounds scatter."""
+
+
+def command_of(run: Run) -> tuple[str, ...]:
+    """Return the command as typed; how the program was reached (a path, ``python -m``) is left out."""
+    return ("middlemark", *run.file.command[1:]) if run.file.command else ()
+
+
+def commands_of(runs: Sequence[Run], factors: Sequence[str]) -> tuple[str, ...]:
+    """Return the commands that do it again; ``factors`` are those that were compared."""
+    lines = []
+    for run in runs:
+        command = [*command_of(run)]
+        seeded = command[1:2] in (["run"], ["which"]) and not run.file.imported
+        if seeded and not _has(command, "--seed") and not _has(command, "--resume"):
+            command += ["--seed", str(run.file.seed)]
+        lines.append(shlex.join(command))
+        if command and not run.running and len(run.outcomes) < run.planned_trials:
+            lines.append(shlex.join(["middlemark", "run", "--resume", str(run.folder)]))
+    folders = [str(run.folder) for run in runs]
+    lines.append(shlex.join(["middlemark", "report", *folders]))
+    if len(folders) == 1:
+        lines += [shlex.join(["middlemark", "compare", folders[0], "--by", factor]) for factor in factors[:4]]
+    elif len(folders) == 2:
+        lines.append(shlex.join(["middlemark", "compare", *folders]))
+    return tuple(dict.fromkeys(plain(each) for each in lines if each))
+
+
+def _has(command: Sequence[str], option: str) -> bool:
+    return any(each == option or each.startswith(f"{option}=") for each in command)
+
+
+def settling_of(document: Document, experiment: JudgedExperiment, fields: Collection[str]) -> tuple[str, float] | None:
+    """Return the command that measures again what an experiment leaves open, often enough, and the seconds it takes.
+
+    None: nothing is open, no number of trials would decide it, or nobody typed a command that could be repeated.
+    """
+    few = [each for each in experiment.ranked if each.row.result.trials < FEWEST]
+    is_few = bool(few) and (not experiment.is_judgeable or experiment.ranked[0].standing is Standing.TOO_FEW_TRIALS)
+    needed = TRIALS if is_few else experiment.trials_needed
+    if not experiment.is_open or needed is None:
+        return None
+    tied = experiment.equal if experiment.verdict == "tie" else []
+    open_ = experiment.ranked if is_few else [experiment.ranked[0], *experiment.undecided, *tied]
+    rows = [each.row for each in open_]
+    known = {each.index: each for each in (experiment.copying, experiment.handing_over) if each is not None}
+    beside = [known[at] for at in dict.fromkeys(each.baseline_row for each in rows) if at in known]
+    return settling(document, rows, beside, needed, fields)
+
+
+def settling(
+    document: Document, open_: Sequence[Row], beside: Sequence[Row], trials: int, fields: Collection[str]
+) -> tuple[str, float] | None:
+    """Return the command for so many trials of the rows that are open, and the seconds it takes.
+
+    ``beside``: their baselines, which ``--only`` would leave out; ``fields``: the factors by which the open rows are
+    chosen, adapter and transport apart. None where nobody typed a ``run`` that could be measured again.
+    """
+    run = document.runs[open_[0].run]
+    words = tuple(each for each in command_of(run) if each != "--race")
+    if words[1:2] != ("run",) or run.file.imported:
+        return None
+    chosen = {name: _levels(name, (*open_, *beside)) for name in ("adapter", "transport")}
+    chosen |= {each.name: _levels(each.name, open_) for each in FACTORS.values() if each.field in fields}
+    only = {
+        name: levels
+        for name, levels in chosen.items()
+        if len(levels) <= _MOST_NAMED and {*levels} != {_level(name, cell) for cell in run.file.plan.cells}
+    }
+    seconds = [
+        statistics.mean(each.outcome.seconds for each in row.trials)
+        for row in document.rows
+        if row.run == open_[0].run and row.trials
+        if all(_level(name, row.result.cell) in levels for name, levels in only.items())
+    ]
+    options = (word for name, levels in only.items() for word in ("--only", f"{name}={','.join(levels)}"))
+    command = shlex.join([*_without(words, only), *options, "--trials", str(trials)])
+    return plain(command), trials * sum(seconds)
+
+
+def _level(name: str, cell: Cell) -> str:
+    """Return the factor's level as ``--only`` reads it."""
+    factor = FACTORS[name]
+    return factor.kind.show(getattr(cell, factor.field)).replace(" ", "")
+
+
+def _levels(name: str, rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(_level(name, row.result.cell) for row in rows))
+
+
+def _without(words: Sequence[str], only: Collection[str]) -> Iterator[str]:
+    """Yield a command's words without the options that are given again."""
+    at = 0
+    while at < len(words):
+        option, _, value = words[at].partition("=")
+        width = 1 if value else 2
+        given = value or "".join(words[at + 1 : at + 2])
+        if option in _DROPPED or (option == "--only" and given.partition("=")[0].strip() in only):
+            at += width
+        else:
+            yield words[at]
+            at += 1
+
+
+def next_of(verdict: RaceVerdict, run: Run) -> str | None:
+    """Return the command that goes on with what a race leaves open, with the time that it needs; None: nothing is."""
+    experiment, answer = verdict.experiment, verdict.answer
+    if not experiment.is_open or not answer:
+        return None
+    if verdict.cut_short:
+        return shlex.join(["middlemark", "run", "--resume", str(run.folder)])
+    a_round = len(answer) * verdict.seconds / max(1, verdict.trials)
+    reckoned = (experiment.trials_needed or 0) * a_round * _MORE
+    asked_s = 2 * verdict.race.budget_s
+    budget_s = min(max(reckoned, asked_s), max(_MOST_BUDGET_S, asked_s))
+    # Of more than so many, the time was short or the machine restless for any verdict.
+    few = len(answer) <= FINALISTS and verdict.race.question
+    words = _between(verdict, run) if few else _asked_again(run)
+    return shlex.join([*words, "--budget", f"{math.ceil(budget_s / 60)}m"])
+
+
+def _asked_again(run: Run, *without: str) -> list[str]:
+    """Return the question as it was asked, without its budget and those options."""
+    words = [*command_of(run)]
+    for option in ("--budget", *without):
+        words = [each for each in words if not each.startswith(f"{option}=")]
+        while option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+    return words
+
+
+def _between(verdict: RaceVerdict, run: Run) -> list[str]:
+    """Return the question as a command, of those that it is open between."""
+    cells = [each.row.result.cell for each in verdict.answer]
+    names = [
+        word
+        for factor in ("adapter", "transport")
+        for word in (f"--{factor}", ",".join(dict.fromkeys(str(getattr(each, factor)) for each in cells)))
+    ]
+    if cells[0].workload is not None:  # its file is in the command alone
+        return [*_asked_again(run, "--adapter", "--transport"), *names]
+    cell, wanted = cells[0], verdict.race.wanted
+    words = ["middlemark", "which", "--size", typed_size(cell.size), "--rate", f"{cell.rate:.12g}"]
+    words += ["--processes", str(cell.processes)] if cell.processes != 2 else []
+    words += ["--subscribers", str(cell.subscribers)] if cell.subscribers != 1 else []
+    words += ["--deadline", f"{wanted.deadline_s * 1e3:.12g}ms"] if wanted.deadline_s is not None else []
+    words += ["--loss", f"{wanted.max_loss:.12g}"] if wanted.max_loss else []
+    words += ["--cpu", f"{wanted.max_cpu:.12g}"] if wanted.max_cpu is not None else []
+    return [*words, *names]

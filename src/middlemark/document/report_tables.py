@@ -1,0 +1,175 @@
+"""The tables of a written report: latency, throughput and cost, comparisons, what protects, what failed."""
+
+from collections.abc import Iterator, Sequence
+
+from middlemark.document.comparisons import interval_of, verdict_of
+from middlemark.document.document import Compared, Document
+from middlemark.document.figures import FIGURES
+from middlemark.document.numbers import ABSENT, brief, four_digits, part, ratio, us
+from middlemark.document.protection import proof_in_full, proof_in_short
+from middlemark.document.table import Column, Table, plain_table
+from middlemark.stats.floors import by_rate
+from middlemark.stats.metrics import METRICS
+from middlemark.verdicts.names import size
+from middlemark.verdicts.rows import Row, latency_of, orders_by
+
+MOST_COMPARISONS = 60
+_WORDS = frozenset(
+    (
+        "warnings",
+        "metric",
+        "verdict",
+        "why",
+        "what happened",
+        "next",
+        "claimed",
+        "protected by",
+        "proof",
+        "claim",
+        "its figure",
+        "here",
+    )
+)
+
+
+def table_of(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", notes: tuple[str, ...] = ()
+) -> Table:
+    """Return a table of texts; the first title stands above the names, and words begin at the left."""
+    head, *others = titles
+    found = plain_table([Column(each, left=each in _WORDS) for each in others], rows, title, notes)
+    return Table(title=title, head=head, columns=found.columns, lines=found.lines, notes=notes)
+
+
+def by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows by their size in words: raw transports first, then the least figure."""
+    found: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: 0 if "size" in row.result.cell.unknown else row.result.cell.size):
+        found.setdefault(size(row.result.cell), []).append(row)
+
+    def place(row: Row) -> tuple[bool, bool, float]:
+        figure = orders_by(row.result)
+        return (not row.floor, figure is None, figure or 0.0)
+
+    return {at: sorted(members, key=place) for at, members in found.items()}
+
+
+def latency(document: Document) -> Iterator[tuple[str, list[Table]]]:
+    """Yield a title and a table a size: round trips, then what is measured one way."""
+    titles = ("", "p50", "interval", "p99", "p99.9", "max", "× baseline", "lost", "trials", "warnings")
+    for kind, title in (("round_trip", "Latency: round trip, µs"), ("one_way", "Latency: one way, µs")):
+        of_kind = [
+            row
+            for row in document.rows
+            if latency_of(row.result) and (row.result.cell.pattern == "stream") == (kind == "one_way")
+        ]
+        tables = [
+            table_of(titles, [_latency(document, row) for row in some], at) for at, some in by_size(of_kind).items()
+        ]
+        if tables:
+            yield title, tables
+
+
+def _latency(document: Document, row: Row) -> tuple[str, ...]:
+    result, found = row.result, latency_of(row.result)
+    p50, *others = (us(getattr(found, each, None)) for each in ("p50", "p99", "p99_9", "max"))
+    held = result.interval if result.interval and not by_rate(result.cell) else ()
+    codes = dict.fromkeys(each.code for each in result.warnings)
+    baseline = None if row.baseline_row is None else document.everything[row.baseline_row]
+    times = ABSENT if row.ratio is None or baseline is None or row.floor else f"{ratio(row.ratio)} {baseline.name}"
+    return (
+        _name(row),
+        p50,
+        " – ".join(us(each) for each in held) or ABSENT,
+        *others,
+        times,
+        FIGURES["loss"].text(result),
+        str(result.trials)
+        if not result.failed_trials
+        else f"{result.trials} of {result.trials + result.failed_trials}",
+        ", ".join(codes),
+    )
+
+
+def throughput(document: Document) -> list[Table]:
+    """Return a table a size of what has a rate."""
+    titles = ("", "messages/s", "interval", "MB/s", "lost", "ns of processor a message", "processors", "RSS, MB")
+    rated = [row for row in document.rows if row.result.rate_hz is not None]
+    return [table_of(titles, [_throughput(row) for row in some], at) for at, some in by_size(rated).items()]
+
+
+def _throughput(row: Row) -> tuple[str, ...]:
+    result = row.result
+    held = result.interval if result.interval and by_rate(result.cell) else ()
+    cpu = FIGURES["cpu"].of(result)
+    return (
+        _name(row),
+        FIGURES["rate_hz"].text(result),
+        " – ".join(brief(each) for each in held) or ABSENT,
+        *(FIGURES[each].text(result) for each in ("bytes_per_s", "loss", "ns_per_message")),
+        ABSENT if cpu is None else f"{four_digits(cpu):.3g}",
+        FIGURES["rss_bytes"].text(result),
+    )
+
+
+def protection(document: Document) -> Table | None:
+    """Return what protects the rows, and what was seen of it; None: nothing does."""
+    rows = [
+        (row.label, row.result.protected_by or ABSENT, proof_in_full(row.result))
+        for row in document.rows
+        if proof_in_short(row.result)
+    ]
+    return table_of(("configuration", "protected by", "proof"), rows) if rows else None
+
+
+def comparisons(document: Document) -> Table | None:
+    """Return the comparisons by p50 and throughput that have an interval; None: there is none."""
+    chosen = [
+        each
+        for each in document.comparisons
+        if each.comparison.metric in ("p50", "throughput") and each.comparison.judged.low is not None
+    ]
+    if not chosen:
+        return None
+    titles = ("B beside A", "metric", "A", "B", "shift", "95 % interval", "pairs", "verdict")
+    more = len(chosen) - MOST_COMPARISONS
+    notes = (
+        *([f"and {more:,} more: `middlemark compare` shows them."] if more > 0 else []),
+        "Paired by round, one figure a trial; different where the p-value over all that the run compares by that "
+        f"metric is at most 5 % and the shift beyond {100 * document.margin:g} %; equivalent where the interval is "
+        "within it. A and B are the medians of the rounds that both have.",
+    )
+    return table_of(titles, [_comparison(each) for each in chosen[:MOST_COMPARISONS]], notes=notes)
+
+
+def _comparison(each: Compared) -> tuple[str, ...]:
+    comparison, judged = each.comparison, each.comparison.judged
+    names, marks = comparison.pairing.names, comparison.pairing.marks
+    rate = METRICS[comparison.metric].unit != "ns"
+    return (
+        f"{each.what}: {names[0]} → {names[1]}" + (f" ({'; '.join(marks)})" if marks else ""),
+        comparison.metric,
+        *(f"{brief(median)}/s" if rate else f"{us(median)} µs" for median in comparison.medians),
+        part(judged.shift),
+        interval_of(judged),
+        str(judged.pairs),
+        verdict_of(comparison),
+    )
+
+
+def failed(document: Document) -> Table | None:
+    """Return the rows without a result, and why; None: every row has one."""
+    rows = [
+        (row.label, why.code, why.text, why.advice) for row in document.rows if (why := row.result.failed) is not None
+    ]
+    return table_of(("configuration", "why", "what happened", "next"), rows) if rows else None
+
+
+def expected(document: Document) -> Table:
+    """Return what was expected and what came of it."""
+    rows = [(each.say, each.claimed, str(each.verdict), each.why) for each in document.expectations]
+    return table_of(("expected", "claimed", "verdict", "why"), rows)
+
+
+def _name(row: Row) -> str:
+    return row.series + (" (raw transport)" if row.floor else "")

@@ -1,0 +1,220 @@
+"""A document in a few lines: the answer, what is decided, what is not, and what is broken. From verdicts alone."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from middlemark.document.document import Document
+from middlemark.document.matrix import Matrix, at
+from middlemark.document.next_steps import TRIALS, settling
+from middlemark.document.numbers import ratio
+from middlemark.document.statements import figure_text, no_verdict, some, span, states, trials_text
+from middlemark.document.warnings import disturbance
+from middlemark.model.cell import EXPERIMENT
+from middlemark.model.run import NotTried
+from middlemark.model.spelling import listing
+from middlemark.model.units import format_percent
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.warnings.cells import NOT_MEASURED
+from middlemark.verdicts.experiments import JudgedExperiment, Standing
+from middlemark.verdicts.names import is_contradicted, is_unprotected, plain, size
+from middlemark.verdicts.rows import Row
+
+DISTURBED_PART = 0.1
+"""From this part of the trials on the machine comes before any answer; a smaller one only widens intervals."""
+_MOST_TRIALS = 60
+"""More are no advice: nobody waits for them."""
+_NAMED = 4
+_MOST_REASON = 48
+"""Characters; `middlemark show --rows` has the others."""
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said, and the command or the remedy that helps; empty: none does."""
+
+    texts: tuple[str, ...]
+    remedy: str = ""
+
+
+def disturbed(rows: Sequence[Row]) -> str:
+    """Return what the machine did where that was too much for too many trials; empty: it was quiet enough."""
+    trials = [each for row in rows if row.result.noise for each in row.result.noise.trials]
+    marked = [each for each in trials if each.marked]
+    if not marked or len(marked) < DISTURBED_PART * len(trials):
+        return ""
+    most = max(marked, key=disturbance)
+    of = f"{len(marked):,} of {len(trials):,} trials"
+    worst = most.marked[0].split(" (")[0]  # who it was stands beside the warnings
+    return plain(f"The machine was disturbed in {of}; the worst: {worst}.")
+
+
+def headline(matrix: Matrix) -> str:
+    """Return the answer of a matrix: who is the fastest where, and where that is undecided."""
+    columns = matrix.columns
+    if len({each.row.name for column in columns for each in column.ranked}) == 1:
+        return _alone(matrix)
+    fastest = _by_winner(each for each in columns if each.sure and each.verdict == "best")
+    ties = [each for each in columns if each.sure and each.verdict == "tie"]
+    open_ = _by_winner(each for each in columns if not each.sure and each.verdict != "only")
+    alone = _by_winner(each for each in columns if each.verdict == "only")
+    parts = [f"{name} is the fastest{at(matrix, of)}{_ratios(of)}" for name, of in fastest.items()]
+    for each in ties:
+        tied = listing([row.row.name for row in each.ranked if row.standing is Standing.EQUIVALENT])
+        parts.append(f"{tied} tie, within {format_percent(each.within)},{at(matrix, [each])}")
+    leads = [f"{name} leads{at(matrix, of)}" for name, of in open_.items()]
+    parts += [f"{name} has no rival{at(matrix, of)}" for name, of in alone.items()]
+    if not fastest and not ties and leads:
+        few = [_few(each) for each in columns if each.verdict != "only"]
+        why = f" with {trials_text(min(filter(None, few)))} each" if all(few) else ""
+        return f"Undecided who is the fastest{why}: {'; '.join((*leads, *parts))}."
+    return "; ".join(parts) + (f"; undecided: {'; '.join(leads)}" if leads else "") + "."
+
+
+def _few(experiment: JudgedExperiment) -> int | None:
+    """Return the trials of its first candidate, or of the fewest, where those are too few; None: they are enough."""
+    first = experiment.winner
+    if first is None or experiment.verdict == "only":
+        return None
+    if not experiment.is_judgeable:
+        fewest = min(each.row.result.trials for each in experiment.ranked)
+        return fewest if fewest < FEWEST else None
+    return first.row.result.trials if first.standing is Standing.TOO_FEW_TRIALS else None
+
+
+def decided(matrices: Sequence[Matrix]) -> Statement:
+    """Return what is decided beyond the headline: who is slower where nobody is the best, and other experiments."""
+    found: dict[str, list[JudgedExperiment]] = {}
+    for column in matrices[0].columns if matrices else ():
+        beaten, first = column.beaten, column.judged_by
+        if beaten and first is not None and not column.sure:
+            others = len(column.ranked) - 1 - len(column.too_few)
+            number = f"{len(beaten)} of {others}" if len(beaten) > 2 else listing([each.row.name for each in beaten])
+            text = f"{number} {'is' if len(beaten) == 1 else 'are'} slower than {first.row.name}"
+            found.setdefault(text, []).append(column)
+    texts = [f"{text}{at(matrices[0], columns)}" for text, columns in found.items()]
+    further = [each for matrix in matrices[1:] for each in matrix.columns if len(each.ranked) > 1]
+    if number_sure := sum(each.sure for each in further):
+        texts.append(f"who is the fastest in {number_sure} of {len(further)} columns of the other experiments")
+    return Statement(texts=tuple(texts))
+
+
+def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
+    """Return what the verdicts leave open, why, and the command that measures enough to decide it."""
+    found: dict[str, list[JudgedExperiment]] = {}
+    again: list[Row] = []
+    wanted = 0
+    for column in matrices[0].columns if matrices else ():
+        first, few = column.winner, _few(column)
+        if first is None or column.sure or column.verdict == "only":
+            continue
+        if few is not None:
+            found.setdefault(f"{trials_text(few)} each ({FEWEST} are the fewest)", []).append(column)
+            wanted = max(wanted, TRIALS)
+            again += [each.row for each in column.ranked]
+        elif not column.is_judgeable:
+            found.setdefault(no_verdict(column), []).append(column)
+        elif column.undecided:
+            wanted = max(wanted, min(column.trials_needed or TRIALS, _MOST_TRIALS))
+            again += [first.row, *(each.row for each in column.undecided)]
+            names = _some([each.row.name for each in column.undecided if each is not first])
+            found.setdefault(f"{first.row.name} or {names}", []).append(column)
+        else:
+            doubted = {each.row.name: each.doubt for each in column.doubted}
+            most = max(dict.fromkeys(doubted.values()), key=[*doubted.values()].count, default="")
+            found.setdefault(f"{most} in {_some([*doubted])}" if most else first.row.name, []).append(column)
+    texts = [f"{text}{at(matrices[0], columns)}" for text, columns in found.items()]
+    return Statement(texts=tuple(texts), remedy=_settled_by(document, again, wanted))
+
+
+def _settled_by(document: Document, again: Sequence[Row], trials: int) -> str:
+    """Return the command that measures these and their baselines so often; empty where there is none."""
+    rows = {row.index: row for row in document.rows}
+    baselines = [rows[at] for at in dict.fromkeys(each.baseline_row for each in again) if at in rows]
+    cells = [row.result.cell for row in rows.values() if not row.floor]
+    fields = {field for field in EXPERIMENT if len({getattr(cell, field) for cell in cells}) > 1}
+    found = settling(document, again, baselines, trials, fields) if again else None
+    return found[0] if found else ""
+
+
+def broken(document: Document) -> Statement:
+    """Return how far the run came, what has no result, and what was carried by something else than its name says."""
+    run = document.runs[0]
+    failed = [row for row in document.rows if row.result.failed and row.result.failed.code != NOT_MEASURED]
+    texts = [each for each in states(document) if "no result; the reasons" not in each]
+    remedy = next((row.result.failed.advice for row in failed if row.result.failed and row.result.failed.advice), "")
+    if failed and failed[0].result.failed:
+        texts.append(f"{_some(_names(failed), 1)} failed: {_cut(failed[0].result.failed.text)}")
+    unprotected = [row for row in document.rows if is_unprotected(row.result)]
+    carried = [row for row in document.rows if is_contradicted(row.result) and row not in unprotected]
+    for which, how in ((carried, "carried"), (unprotected, "protected")):
+        if others := _names(which):
+            texts.append(f"{_some(others, 1)} not {how} as named")
+    if not run.running and not run.file.imported and len(run.outcomes) < run.planned_trials:
+        remedy = shlex.join(["middlemark", "run", "--resume", str(run.folder)])
+    return Statement(texts=tuple(map(plain, texts)), remedy=plain(remedy))
+
+
+def not_tried_text(left_out: Sequence[NotTried]) -> str:
+    """Return who did not take part, by reason, and the command that changes it; empty: everybody did.
+
+    ``not tried: zenoh, iceoryx2 (not built: ./middlemark build zenoh iceoryx2)``
+    """
+    by_reason: dict[str, list[NotTried]] = {}
+    for each in left_out:
+        by_reason.setdefault(each.why, []).append(each)
+    parts = []
+    for why, members in by_reason.items():
+        commands = list(dict.fromkeys(each.command for each in members if each.command))
+        told = f"{why}: {joined_commands(commands)}" if commands else why
+        parts.append(f"{', '.join(each.adapter for each in members)} ({told})")
+    return plain(f"not tried: {'; '.join(parts)}") if parts else ""
+
+
+def joined_commands(commands: Sequence[str]) -> str:
+    """Return commands that differ in their last word as one: ``./middlemark build zenoh iceoryx2``."""
+    begins = {each.rpartition(" ")[0] for each in commands}
+    if len(begins) > 1:
+        return "; ".join(commands)
+    return f"{begins.pop()} {' '.join(each.rpartition(' ')[2] for each in commands)}"
+
+
+def _alone(matrix: Matrix) -> str:
+    """Return the figures of the only row, column by column."""
+    figures = [
+        f"{figure_text(column, each.figure)}{at(matrix, [column])}"
+        + (f" ({ratio(each.ratio)} × baseline)" if each.ratio is not None and not each.row.floor else "")
+        for column in matrix.columns
+        for each in column.ranked
+    ]
+    return f"{matrix.columns[0].ranked[0].row.name}: {_some(figures)}."
+
+
+def _by_winner(columns: Iterable[JudgedExperiment]) -> dict[str, list[JudgedExperiment]]:
+    found: dict[str, list[JudgedExperiment]] = {}
+    for each in columns:
+        if each.winner is not None:
+            found.setdefault(each.winner.row.name, []).append(each)
+    return found
+
+
+def _ratios(columns: Sequence[JudgedExperiment]) -> str:
+    """Return the range of the winner's ratios to its baseline in those columns."""
+    known = sorted(each.winner.ratio for each in columns if each.winner and each.winner.ratio is not None)
+    return f", {span((ratio(known[0]), ratio(known[-1])))} × baseline" if known else ""
+
+
+def _some(names: Sequence[str], most: int = _NAMED) -> str:
+    return some(list(dict.fromkeys(names)), most) if most > 1 else _first(list(dict.fromkeys(names)))
+
+
+def _first(names: Sequence[str]) -> str:
+    return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+
+
+def _names(rows: Sequence[Row]) -> list[str]:
+    return [f"{row.name} at {size(row.result.cell)}" for row in rows]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON].rsplit(' ', 1)[0]} …"

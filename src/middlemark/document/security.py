@@ -1,0 +1,108 @@
+"""What security costs, in sentences and as tables: a line a level, beside the same at none."""
+
+from collections.abc import Sequence
+
+from middlemark.document.numbers import ABSENT, brief, ratio, us
+from middlemark.document.statements import trials_text
+from middlemark.document.table import Cell, Column, Line, Table
+from middlemark.model.outcome import ProtectionProof
+from middlemark.model.spelling import listing
+from middlemark.model.units import format_size
+from middlemark.verdicts.experiments import Standing
+from middlemark.verdicts.names import is_unprotected
+from middlemark.verdicts.rows import Row
+from middlemark.verdicts.security import LEVELS, NONE, Cost, CostLine, CostTable
+
+_MARKS = {
+    Standing.EQUIVALENT: "=",
+    Standing.UNDECIDED: "~",
+    Standing.TOO_FEW_TRIALS: "?",
+    Standing.NO_COMMON_ROUNDS: "#",
+}
+_MEANS = {
+    "=": f"as {NONE}",
+    "~": f"undecided against {NONE}",
+    "?": "too few trials to tell",
+    "#": "fewer than six rounds in common",
+    "!": "not in force",
+}
+
+
+def headline(tables: Sequence[CostTable]) -> str:
+    """Return what the strongest level costs, the least and the most; empty: nothing was measured at ``none``."""
+    told: list[str] = []
+    for level in reversed(LEVELS[1:]):
+        known = [
+            (cost.times, f"{line.name} at {format_size(size)}")
+            for line in tables[0].lines
+            if line.level == level
+            for size, cost in zip(tables[0].sizes, line.costs, strict=True)
+            if cost and cost.times
+        ]
+        if not known:
+            continue
+        (least, where), (most, there) = min(known), max(known)
+        if told:
+            told.append(f"{level} {' to '.join(dict.fromkeys(map(ratio, (least, most))))}")
+        elif len(known) == 1:
+            told.append(f"{level} takes {ratio(most)} times as long as {NONE} ({there})")
+        else:
+            told.append(f"{level} takes {ratio(least)} ({where}) to {ratio(most)} times ({there}) as long as {NONE}")
+    if not told:
+        return ""
+    costs = [cost for line in tables[0].lines for cost in line.costs if cost]
+    few = [cost.row.result.trials for cost in costs if cost.standing is Standing.TOO_FEW_TRIALS]
+    unsure = f"Undecided with {trials_text(min(few))} each: " if few else ""
+    return f"{unsure}{'; '.join(told)}."
+
+
+def proven(rows: Sequence[Row]) -> str:
+    """Say in how many of the protected rows what protects was seen to be in force; one thread alone is not asked."""
+    protected = [row for row in rows if row.result.cell.security != NONE and row.result.cell.subscribers]
+    rows = [row for row in protected if row.result.failed is None]
+    if not rows:
+        return ""
+    held = sum(map(_holds, (row.result.proof for row in rows)))
+    if held == len(rows):
+        every = f"all {held:,} protected rows" if held > 1 else "the protected row"
+        return f"Protection is in force in {every}, by {'their' if held > 1 else 'its'} proofs."
+    failed = [row.name for row in rows if row.result.proof and row.result.proof.failed]
+    text = f"Protection is in force in {held:,} of {len(rows):,} protected rows, by their proofs"
+    return f"{text}; not in {listing(list(dict.fromkeys(failed)))}." if failed else f"{text}."
+
+
+def _holds(proof: ProtectionProof | None) -> bool:
+    """Say whether what can be proven there was, and something could: nothing failed, and a stranger was refused."""
+    return proof is not None and not proof.failed and proof.stranger_refused is True
+
+
+def table_of(table: CostTable) -> Table:
+    """Return what each level costs as a table, the figure with its ratio to the same at ``none``."""
+    costs = [cost for line in table.lines for cost in line.costs if cost]
+    marks = {_mark(each) for each in costs}
+    legend = [f"{mark} {means}" for mark, means in _MEANS.items() if mark in marks]
+    if any(each.standing is Standing.SLOWER for each in costs):
+        legend.append(f"unmarked: significantly slower than {NONE}")
+    last = len(table.sizes)
+    return Table(
+        title=f"{'messages/s' if table.by_rate else 'p50 in µs'}, and times as long as at {NONE}: {table.title}",
+        columns=tuple(Column(f"{format_size(size)}  ", last - at) for at, size in enumerate(table.sizes)),
+        lines=tuple(_line(table, each) for each in table.lines),
+        legend=tuple(legend),
+    )
+
+
+def _line(table: CostTable, line: CostLine) -> Line:
+    name = line.name if line.level == NONE else f"  {line.level}"
+    return Line(name, tuple(Cell(_text(table, each)) for each in line.costs))
+
+
+def _text(table: CostTable, cost: Cost | None) -> str:
+    if cost is None:
+        return f"{ABSENT}{'':8}"
+    figure = brief(1e9 / cost.ns) if table.by_rate else us(cost.ns)
+    return f"{figure} {ratio(cost.times):>5} {_mark(cost)}"
+
+
+def _mark(cost: Cost) -> str:
+    return "!" if is_unprotected(cost.row.result) else _MARKS.get(cost.standing, " ")

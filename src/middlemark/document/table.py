@@ -1,0 +1,67 @@
+"""One value for every table that is shown: a module that makes one chooses rows and columns, a renderer lays it out."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+NEVER_HIDDEN = 100
+"""A column of this priority keeps its place at any width: a figure without it would mislead."""
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column of figures. At a small width that of the lowest priority is left out first."""
+
+    title: str
+    priority: float = NEVER_HIDDEN
+    left: bool = False
+    """Whether its texts are words, which begin at the left."""
+    means: str = ""
+    """Its line of the legend."""
+    style: str = "dim"
+    """Of its title."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One text, and how it stands out where there is colour."""
+
+    text: str
+    style: str = ""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One row: its name, and a cell a column."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    style: str = ""
+    span: tuple[str, ...] = ()
+    """Paragraphs across all columns, in place of cells: why there are no figures."""
+    below: "Table | None" = None
+    """A table with columns of its own that belongs to the row."""
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A table as a value. Texts are plain: each renderer escapes what its format needs."""
+
+    title: str = ""
+    head: str = ""
+    """What stands above the names."""
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+    legend: tuple[str, ...] = ()
+    """What its marks mean, in a few words each."""
+    notes: tuple[str, ...] = ()
+    """Sentences beneath it."""
+
+
+def cells(*texts: str) -> tuple[Cell, ...]:
+    """Return plain cells."""
+    return tuple(map(Cell, texts))
+
+
+def plain_table(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], title: str = "", notes: tuple[str, ...] = ()
+) -> Table:
+    """Return a table of texts, the first of each row its name."""
+    lines = tuple(Line(name, cells(*others)) for name, *others in rows)
+    return Table(title=title, columns=tuple(columns), lines=lines, notes=notes)

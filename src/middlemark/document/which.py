@@ -1,0 +1,258 @@
+"""The answer to a race in sentences and as a table."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from middlemark.document.numbers import ABSENT, of_deadline, processors, ratio, rounded, share, us
+from middlemark.document.statements import eliminated_after, how_it_works, part
+from middlemark.document.table import Cell, Column, Line, Table
+from middlemark.document.workloads import HOLDS
+from middlemark.model.cell import Cell as Configuration
+from middlemark.model.load import told as told_rate
+from middlemark.model.spelling import listing
+from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.noise import DISTURBED
+from middlemark.stats.quantiles import samples_needed
+from middlemark.stats.race import FINALISTS
+from middlemark.stats.warnings.cells import SERIOUS
+from middlemark.verdicts.experiments import JudgedRow, Standing
+from middlemark.verdicts.names import ASKED, warning_name, words
+from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
+from middlemark.verdicts.rows import Row, headline_figure
+
+_P99 = Fraction(99, 100)
+_ROWS = 4
+"""Of the table: the answer's, and those that came next."""
+_NAMED = 3
+"""Of those that were eliminated for a reason of their own."""
+
+
+def answer(verdict: RaceVerdict) -> str:
+    """Return the verdict with its figures, in one sentence."""
+    asked = _asked(verdict.experiment.rows[0].row.result.cell)
+    if verdict.verdict == "none holds":
+        return f"None holds for {asked}: {reasons(verdict)}."
+    if not verdict.answer:
+        return f"Nothing is known yet for {asked}."
+    told = verdict.answer[: _NAMED if len(verdict.answer) > FINALISTS else FINALISTS]
+    first = verdict.answer[0]
+    times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None else ""
+    took = f"{_took(told)}{times}."
+    more = len(verdict.answer) - len(told)
+    names = listing([*(each.row.name for each in told), *([f"{more} more"] if more else [])])
+    if verdict.verdict == "best":
+        return f"{names} is best for {asked}: {took}"
+    return f"{'Tie' if verdict.verdict == 'tie' else 'Undecided'} for {asked}: {names}, {took}"
+
+
+def _took(told: Sequence[JudgedRow]) -> str:
+    cell = told[0].row.result.cell
+    if cell.workload is None:
+        figures = dict.fromkeys(us(rounded(each.figure)) for each in (told[0], told[-1]))
+        return f"{' to '.join(figures)} µs {'one way' if cell.pattern == 'stream' else 'round trip'}"
+    figures = dict.fromkeys(of_deadline(each.figure) for each in (told[0], told[-1]))
+    edges = dict.fromkeys(edge.label for each in told if (edge := worst_edge_of(each.row)))
+    of = f" ({next(iter(edges))})" if len(edges) == 1 else ""
+    return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{of}"
+
+
+def _asked(cell: Configuration) -> str:
+    """Return what was asked for: ``1 KiB at 1 kHz, 2 processes``; ``amr at scale 2, a process each``."""
+    if cell.workload is not None:
+        under = f" at scale {cell.scale:g}" if cell.scale != 1 else ""
+        return f"{cell.workload.name}{under}, {words(cell, ('processes', 'copies'))}"
+    rate = told_rate(cell).replace("rate ", "at ")
+    several = f", {cell.subscribers} subscribers" if cell.subscribers > 1 else ""
+    return f"{format_size(cell.size)} {rate}{several}, {words(cell, ('processes',))}"
+
+
+def how_sure(verdict: RaceVerdict) -> str:
+    """Return how sure the answer is, and what speaks against it."""
+    parts = []
+    doubts = list(dict.fromkeys(each.doubt for each in verdict.experiment.doubted))
+    sure = f"Not sure ({', '.join(doubts)})" if doubts else "Sure"
+    if verdict.verdict == "best":
+        alone = "there was no other" if len(verdict.candidates) == 1 else "nobody else does what is asked"
+        parts.append(f"{sure}: {_next(verdict) or alone}.")
+    elif verdict.verdict == "tie":
+        parts.append(f"{sure}: they differ by less than {format_percent(verdict.experiment.within)}.")
+    elif verdict.verdict == "undecided":
+        parts.append(f"Undecided: {why_open(verdict)}.")
+    if verdict.also:
+        many = len(verdict.also) > 1
+        names = listing([each.row.name for each in verdict.also])
+        parts.append(f"{names} {'are' if many else 'is'} equivalent to it, or undecided against it.")
+    parts += [
+        f"Over all its trials {each.row.name} does not hold: {each.row.result.workload.first_failing}."
+        for each in verdict.answer[:1]
+        if each.row.result.workload and each.row.result.workload.holds is False
+    ]
+    within = verdict.answer[0].row.in_race.within if verdict.answer and verdict.answer[0].row.in_race else None
+    if within is not None and verdict.race.wanted.deadline_s is not None:
+        parts.append(f"{share(within)} of messages within {format_seconds(verdict.race.wanted.deadline_s)}.")
+    return " ".join(parts)
+
+
+def why_open(verdict: RaceVerdict) -> str:
+    """Return why nothing is decided."""
+    if verdict.cut_short:
+        return "the run was cut short"
+    if verdict.decided:
+        return "the verdict needs more rounds"
+    disturbed = any(each.code == DISTURBED for each in verdict.warnings)
+    where = " on a disturbed machine" if disturbed else ""
+    if not verdict.race.question:
+        return f"{verdict.rounds} rounds are too few to tell{where}"
+    return f"{format_seconds(verdict.race.budget_s).removesuffix(' 00 s')} spent{where}"
+
+
+def _next(verdict: RaceVerdict) -> str:
+    found = verdict.next
+    if found is None or found.comparison is None:
+        return ""
+    judged = found.comparison.judged
+    far = part(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
+    if found.standing is Standing.ELIMINATED:
+        return f"{found.row.name}, the next, was {eliminated_after(found)}, {far}"
+    return f"{found.row.name}, the next, takes {far} ({judged.pairs} rounds)"
+
+
+def table_of(verdict: RaceVerdict) -> Table:
+    """Return the answer's rows, those that came next, and the baselines."""
+    shown = [*verdict.answer]
+    shown += [each for each in verdict.candidates if each not in shown and each.figure is not None]
+    shown = shown[:_ROWS]
+    graph = shown[0].row.result.cell.workload is not None if shown else False
+    within = verdict.race.wanted.deadline_s is not None
+    rare = _rare(verdict, shown)
+    last = (Column("× baseline"), Column("rounds", 2), Column("", left=True))
+    columns: tuple[Column, ...]
+    if graph:
+        columns = (Column(""), Column("of deadline"), Column("p99 µs", 3), Column("processors", 1), *last)
+    else:
+        further = [Column(rare, 1)] if rare else []
+        columns = (Column("p50 µs"), *further, *([Column("in time")] if within else []), *last)
+    lines = [_line(each, rare, within) for each in shown]
+    lines += [_baseline(row, len(columns) - 4) for _, row in verdict.baselines]
+    return Table(columns=columns, lines=tuple(lines))
+
+
+def _line(row: JudgedRow, rare: str, within: bool) -> Line:
+    after = (ratio(row.ratio), str(rounds_of(row)), standing_text(row))
+    if row.row.result.cell.workload is not None:
+        figures = _graph_figures(row.row)
+    else:
+        in_time = row.row.in_race.within if row.row.in_race else None
+        figures = [us(rounded(row.figure)), *([us(rounded(_at(row, rare)))] if rare else [])]
+        figures += [share(in_time)] if within else []
+    return Line(row.row.name, tuple(map(Cell, (*figures, *after))))
+
+
+def standing_text(row: JudgedRow) -> str:
+    """Return a candidate's standing, but for the answer's own rows."""
+    missed = elimination(row)
+    if missed not in (None, "slower"):
+        return str(missed)
+    return {
+        Standing.SLOWER: "significantly slower",
+        Standing.TOO_FEW_TRIALS: f"fewer than {FEWEST} trials",
+        Standing.NO_COMMON_ROUNDS: f"fewer than {FEWEST} common rounds",
+    }.get(row.standing, str(row.standing))
+
+
+def _baseline(row: Row, further: int) -> Line:
+    figures = _graph_figures(row) if row.result.workload else [us(headline_figure(row.result)), *([ABSENT] * further)]
+    return Line(f"baseline {how_it_works(row)}", tuple(map(Cell, (*figures, ratio(1.0), str(row.result.trials), ""))))
+
+
+def _graph_figures(row: Row) -> list[str]:
+    """Return whether it holds, the worst edge's part of its deadline and p99, and the processors it takes."""
+    found, latency = row.result.workload, latency_in(row)
+    if found is None:
+        return [ABSENT] * 4
+    p99 = latency.p99 if latency else None
+    return [HOLDS[found.holds], of_deadline(found.worst_share), us(rounded(p99)), processors(found.cpu)]
+
+
+def _rare(verdict: RaceVerdict, shown: Sequence[JudgedRow]) -> str:
+    """Return the highest percentile that is known; empty: there is none, or a deadline, whose part is shown."""
+    if verdict.race.wanted.deadline_s is not None:
+        return ""
+    return next((name for name in ("p99", "p90") if any(_at(each, name) is not None for each in shown)), "")
+
+
+def _at(row: JudgedRow, percentile: str) -> float | None:
+    latency = latency_in(row.row)
+    found: float | None = getattr(latency, percentile, None)
+    return found
+
+
+def p99_absent(row: Row) -> str | None:
+    """Return why there is no p99; None: there is one."""
+    measured = [each for each in row.trials if each.outcome.failed is None]
+    messages = [each.samples for each in measured]
+    if measured and (edge := worst_edge_of(row)) is not None:
+        messages = [edge.received // len(measured)]
+    latency = latency_in(row)
+    if (latency and latency.p99 is not None) or not messages:
+        return None
+    return f"trials of {min(messages):,} messages; p99 takes {samples_needed(_P99):,}"
+
+
+def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterator[str]:
+    """Yield what stands below the table: settings, who was eliminated and why, warnings, what it took."""
+    if verdict.verdict in ("best", "tie"):
+        graph = verdict.answer[0].row.result.cell.workload
+        asked = ("receive", "loan", "native") if graph else (*ASKED, "receive")
+        settings = dict.fromkeys(words(each.row.result.cell, asked) for each in verdict.answer)
+        if len(settings) == 1:  # of several that tie the names say what is not usual
+            yield f"settings: {next(iter(settings))}"
+    if verdict.verdict != "none holds" and (eliminated := reasons(verdict)):
+        yield f"eliminated: {eliminated}"
+    if _rare(verdict, verdict.answer) == "p90" and (absent := p99_absent(verdict.answer[0].row)):
+        yield f"no p99: {absent.partition(';')[0]}"
+    if verdict.warnings:
+        shown = [each.code for each in verdict.warnings if each.code not in SERIOUS]
+        told = [", ".join(map(warning_name, shown[:_NAMED]))] if shown else []
+        if not next_command:  # what to do next is said once
+            told.append(_shortly(verdict.warnings[0].advice or verdict.warnings[0].text))
+        if told:
+            yield ": ".join(["warnings", *told])
+    equal = f"equal shares: {verdict.equal_trials}"
+    yield f"{verdict.trials} trials ({equal}) in {format_seconds(verdict.seconds).removesuffix(' 00 s')}: {folder}"
+
+
+def _shortly(advice: str) -> str:
+    """Return the first of what it advises; the report has all."""
+    return re.sub(r" \([^)]*\)", "", advice.partition("; ")[0].partition(", or ")[0])
+
+
+def reasons(verdict: RaceVerdict) -> str:
+    """Return how many were eliminated for which reason, with the names of some that did not do what is asked."""
+    told = []
+    why = {each.row.index: found for each in verdict.candidates if (found := elimination(each))}
+    for reason, number in Counter(why.values()).most_common():
+        names = [
+            f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name
+            for each in verdict.candidates
+            if why.get(each.row.index) == reason
+        ]
+        more = ", …" if number > _NAMED else ""
+        told.append(f"{reason} {number}" + ("" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"))
+    return "; ".join(told)
+
+
+def _failing(row: JudgedRow) -> str:
+    """Return the edge by which it was eliminated."""
+    by_edge = elimination(row) in ("misses the deadline", "loses", "cannot keep the rate")
+    graph = row.row.result.workload
+    return graph.first_failing or "" if by_edge and graph else ""
+
+
+def race_sentences(verdicts: Sequence[RaceVerdict]) -> Iterator[str]:
+    """Yield the answer of each race of a run in which there was anything to choose."""
+    yield from (f"{answer(each)} {how_sure(each)}" for each in verdicts if len(each.candidates) > 1)

@@ -1,0 +1,130 @@
+"""A table on the terminal: columns give way by their priority, names are cut, and what was left out is said."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from rich.cells import cell_len
+from rich.text import Text
+
+from middlemark.document.table import NEVER_HIDDEN, Cell, Column, Line, Table
+from middlemark.show.lines import wrapped
+
+_GAP = 2
+_LEAST_NAME = 16
+"""A narrower first column is not worth a further column of figures."""
+
+
+def cut(text: str, width: int) -> str:
+    """Return the text in at most ``width`` columns of the terminal, the end of it given up for a mark."""
+    if cell_len(text) <= width:
+        return text
+    while text and cell_len(text) > width - 1:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
+    """Return which columns fit, in their order: that of the lowest priority gives way first, of equal ones the last."""
+    shown = [*range(len(columns))]
+    while sum(widths[at] + _GAP for at in shown) > room:
+        least = min((columns[at].priority, -at) for at in shown) if shown else (NEVER_HIDDEN, 0)
+        if least[0] >= NEVER_HIDDEN or len(shown) == 1:
+            break
+        shown.remove(-least[1])
+    return shown
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """How tables of the same columns are laid out: the width of the names and of each column, and which are shown."""
+
+    first: int
+    widths: Sequence[int]
+    shown: Sequence[int]
+
+
+def laid_out(tables: Sequence[Table], width: int, least_name: int) -> Layout:
+    """Return one layout for all of these tables; names get at least ``least_name``, where any is as long."""
+    columns = next((each.columns for each in tables if each.columns), ())
+    lines = [line for each in tables for line in each.lines if line.cells]
+    widths = [
+        max(cell_len(column.title), *(cell_len(each.cells[at].text) for each in lines), 0)
+        for at, column in enumerate(columns)
+    ]
+    named = [line.name for each in tables for line in each.lines if line.cells or line.span]
+    names = [*(each.head for each in tables), *named]
+    longest = max(map(cell_len, names), default=0)
+    shown = fitting(columns, widths, width - min(longest, least_name))
+    first = min(longest, max(width - sum(widths[at] + _GAP for at in shown), min(least_name, _LEAST_NAME)))
+    return Layout(first, widths, shown)
+
+
+def terminal(
+    table: Table,
+    width: int,
+    most: int | None = None,
+    *,
+    layout: Layout | None = None,
+    wraps: bool = False,
+    name: int = 0,
+) -> Iterator[Text]:
+    """Yield the table in lines of at most ``width`` columns, of its rows at most ``most``.
+
+    ``wraps``: long names take several lines, else they are cut; ``name``: what names get before columns give way.
+    """
+    yield from (Text(line, style="bold") for line in wrapped(table.title, width)[:2] if table.title)
+    layout = layout or laid_out([table], width, name or width // 2)
+    if table.columns and (table.head or any(table.columns[at].title for at in layout.shown)):
+        heads = [Cell(table.columns[at].title, table.columns[at].style) for at in range(len(table.columns))]
+        yield from _row(Line(table.head, tuple(heads), "dim"), table, layout, width, wraps=False)
+    kept = table.lines if most is None else table.lines[:most]
+    for each in kept:
+        yield from _row(each, table, layout, width, wraps=wraps)
+        if each.below is not None:
+            yield from terminal(each.below, width)
+    left_out = [f"lines left out: {len(table.lines) - len(kept)}"] if len(kept) < len(table.lines) else []
+    if len(layout.shown) < len(layout.widths) and not wraps:
+        left_out.append(f"columns left out: {len(layout.widths) - len(layout.shown)}")
+    if text := " · ".join((*table.legend, *left_out)):
+        yield from (Text(line, style="dim") for line in wrapped(text, width)[:3])
+    yield from (Text() for _ in table.notes[:1])
+    yield from (Text(line, style="dim") for note in table.notes for line in wrapped(note, width))
+
+
+def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -> Iterator[Text]:
+    """Yield one row: its name, and its cells or the paragraphs in their place."""
+    if not line.cells and not line.span:
+        yield Text(cut(line.name, width), style=line.style)
+        return
+    first = layout.first
+    indent = len(line.name) - len(line.name.lstrip())
+    names = [cut(line.name, first)]
+    if wraps and cell_len(line.name) > first:
+        begin, *_ = wrapped(line.name.strip(), first - indent)
+        rest = line.name.strip()[len(begin) :].strip()
+        names = [
+            " " * indent + begin,
+            *(" " * (indent + 2) + each for each in wrapped(rest, first - indent - 2) if rest),
+        ]
+    told = [each for paragraph in line.span for each in wrapped(paragraph, width - first - _GAP)]
+    for at in range(max(len(names), len(told))):
+        text = Text(padded(names[at] if at < len(names) else "", first), style="" if line.span else line.style)
+        if told:
+            text.append(" " * _GAP + told[at] if at < len(told) else "", style=line.style)
+        elif at == 0:
+            for column in layout.shown:
+                cell = line.cells[column]
+                placed = _placed(cell.text, layout.widths[column], left=table.columns[column].left)
+                text.append(placed, style=cell.style or line.style)
+            text.rstrip()
+        text.truncate(width, overflow="ellipsis")  # where the columns that never leave are wider
+        yield text
+
+
+def padded(text: str, width: int) -> str:
+    """Return the text with blanks up to that width."""
+    return text + " " * max(0, width - cell_len(text))
+
+
+def _placed(text: str, width: int, *, left: bool) -> str:
+    blanks = " " * max(0, width - cell_len(text))
+    return " " * _GAP + (f"{text}{blanks}" if left else f"{blanks}{text}")

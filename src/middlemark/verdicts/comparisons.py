@@ -1,0 +1,91 @@
+"""Every pair of cells that differ in one factor alone, judged as ``middlemark compare RUN --by FACTOR`` does."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from middlemark.model.run import Run
+from middlemark.stats.comparisons import Comparison, Pairing, Side, compare, means, mirrored, side
+from middlemark.stats.pairings import of_run, of_two_runs
+from middlemark.verdicts.names import is_contradicted
+from middlemark.verdicts.rows import Row
+
+SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
+"""In the order in which they are kept where there is no room for all."""
+
+
+class Comparisons:
+    """All comparisons of some rows of runs. ``find`` returns one by its rows."""
+
+    def __init__(self, rows: Sequence[Row], runs: Sequence[Run]) -> None:
+        """Judge them all: what one run has, or two have in common, is one family a metric."""
+        self._sides = {row.index: _side(row, runs[row.run]) for row in rows if row.result.failed is None}
+        self._index = {id(each): index for index, each in self._sides.items()}
+        self.families: dict[tuple[str, str], list[Comparison]] = {}
+        """By factor and metric."""
+        self.unjudged: dict[str, int] = {}
+        """By factor, pairs that there was no room for."""
+        self._beside: dict[str, Sequence[Pairing]] = {}
+        by_run: dict[str, list[Side]] = {}
+        for each in self._sides.values():
+            by_run.setdefault(each.run, []).append(each)
+        for at, run in enumerate(runs):
+            found, unjudged = of_run(by_run.get(f"r{at}", ()), run.file.plan.together)
+            self._beside[f"r{at}"] = self._judge(found)
+            for factor, number in unjudged.items():
+                self.unjudged[factor] = self.unjudged.get(factor, 0) + number
+        first, *others = [*by_run.values()] or [[]]
+        for other in others:
+            self._judge({"run": of_two_runs(first, other)})
+        self._found: dict[tuple[int, int, str], Comparison | None] = {
+            (*self.rows_of(each), metric): each
+            for (_, metric), family in reversed(self.families.items())
+            for each in family
+        }
+
+    def _judge(self, pairings: Mapping[str, Sequence[Pairing]]) -> Sequence[Pairing]:
+        together = [each for members in pairings.values() for each in members]
+        factors = {id(each): factor for factor, members in pairings.items() for each in members}
+        for metric in SHOWN_METRICS:
+            for each in compare([each for each in together if means(each, metric)], [metric], beside=together):
+                self.families.setdefault((factors[id(each.pairing)], metric), []).append(each)
+        return together
+
+    def rows_of(self, comparison: Comparison) -> tuple[int, int]:
+        """Return the rows of its A and B."""
+        return self._index[id(comparison.pairing.a)], self._index[id(comparison.pairing.b)]
+
+    def judge_too(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
+        """Judge these rows as well, with all else that is said of their run: they may differ in several factors."""
+        missing: dict[str, dict[tuple[int, int], Pairing]] = {}
+        for a, b in pairs:
+            known = (a.index, b.index, metric) in self._found or (b.index, a.index, metric) in self._found
+            if not known and a.index in self._sides and b.index in self._sides:
+                sides = self._sides[a.index], self._sides[b.index]
+                missing.setdefault(sides[0].run, {})[a.index, b.index] = Pairing(*sides, (a.name, b.name))
+        for run, pairings in missing.items():
+            self._found |= {(*both, metric): None for both in pairings}
+            for each in compare([*pairings.values()], [metric], beside=self._beside[run]):
+                self._found[(*self.rows_of(each), metric)] = each
+
+    def find(self, a: int, b: int, metric: str) -> Comparison | None:
+        """Return the comparison of two rows, as B beside A; None where they share no round, or were not compared."""
+        if (a, b, metric) in self._found:
+            return self._found[a, b, metric]
+        other = self._found.get((b, a, metric))
+        return None if other is None else mirrored(other)
+
+
+def _side(row: Row, run: Run) -> Side:
+    machine = run.file.machine
+    shared = None if row.carrier is None else row.carrier == "shared-memory"
+    return side(
+        run.name,
+        f"r{row.run}",
+        row.result.cell,
+        shared,
+        f"{machine.host}/{machine.cpu}/{machine.processors}",
+        row.trials,
+        is_floor=row.floor,
+        contradicted=is_contradicted(row.result),
+        in_race=row.in_race,
+        metrics=SHOWN_METRICS,
+    )

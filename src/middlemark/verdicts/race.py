@@ -1,0 +1,153 @@
+"""The verdict of a race: its experiment, who answers the question, and what the race took."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from middlemark.model.outcome import RunWarning
+from middlemark.model.plan import Race
+from middlemark.model.run import Run
+from middlemark.model.times import Summary
+from middlemark.stats.candidates import Elimination
+from middlemark.stats.noise import DISTURBED
+from middlemark.stats.race import FINALISTS, equal_allocation
+from middlemark.stats.result import EdgeResult, WorkloadResult
+from middlemark.stats.warnings.cells import SERIOUS
+from middlemark.stats.workload import worst_edge
+from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
+from middlemark.verdicts.rows import Row, latency_of
+
+
+class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """How a race ended."""
+
+    experiment: JudgedExperiment
+    race: Race
+    rounds: int
+    """How many it had."""
+    trials: int
+    seconds: float
+    equal_trials: int
+    """What as many rounds of every candidate, or those that a verdict then takes, would have been."""
+    cut_short: bool
+    """Whether trials that were planned are missing."""
+    decided: bool
+    """Whether the race itself ended, whatever the verdict of the run says."""
+
+    @property
+    def verdict(self) -> Literal["best", "tie", "undecided", "none holds"]:
+        """The verdict; the only candidate that does what is asked is the best."""
+        return "best" if self.experiment.verdict == "only" else self.experiment.verdict
+
+    @property
+    def answer(self) -> tuple[JudgedRow, ...]:
+        """The best, those that tie, or all that may be the best; the first leads."""
+        if self.verdict == "none holds":
+            return ()
+        rows = [
+            each
+            for each in self.experiment.rows
+            if each.figure is not None and each.standing not in (Standing.SLOWER, Standing.ELIMINATED)
+        ]
+        return tuple(rows[:1] if self.verdict == "best" else rows)
+
+    @property
+    def named(self) -> tuple[JudgedRow, ...]:
+        """As many of the answer as a reader can choose from."""
+        return self.answer[:FINALISTS]
+
+    @property
+    def also(self) -> tuple[JudgedRow, ...]:
+        """Where there is a winner, its middleware's other ways that may be as good."""
+        alike = (Standing.EQUIVALENT, Standing.UNDECIDED)
+        return tuple(each for each in self.experiment.rows[1:] if self.verdict == "best" and each.standing in alike)
+
+    @property
+    def candidates(self) -> tuple[JudgedRow, ...]:
+        """Everybody that raced, by their figures, those without one last."""
+        known = [each for each in self.experiment.rows if each.figure is not None]
+        failed = [each for each in self.experiment.rows if each.figure is None]
+        return (*sorted(known, key=lambda each: each.figure or 0.0), *failed)
+
+    @property
+    def warnings(self) -> tuple[RunWarning, ...]:
+        """Those of the answer, one of each kind: a disturbed machine first, none about a p99 that is not shown."""
+        found: dict[str, RunWarning] = {}
+        for each in self.answer:
+            latency = latency_in(each.row)
+            for warning in each.row.result.warnings:
+                if (latency and latency.p99 is not None) or not warning.code.startswith("p99"):
+                    found.setdefault(warning.code, warning)
+        return tuple(sorted(found.values(), key=lambda each: (each.code != DISTURBED, each.code not in SERIOUS)))
+
+    @property
+    def next(self) -> JudgedRow | None:
+        """The nearest of those that are slower, or were eliminated as such."""
+        behind = [
+            each
+            for each in self.experiment.rows
+            if each.standing in (Standing.SLOWER, Standing.ELIMINATED)
+            and elimination(each) in (None, "slower")
+            and each.comparison is not None
+        ]
+        return min(behind, key=lambda each: each.comparison.judged.shift if each.comparison else 0.0, default=None)
+
+    @property
+    def baselines(self) -> tuple[tuple[str, Row], ...]:
+        """The baselines of its candidates, each with how it works."""
+        both = (("copying", self.experiment.copying), ("handing over", self.experiment.handing_over))
+        return tuple((how, row) for how, row in both if row is not None)
+
+
+def races(experiments: Sequence[JudgedExperiment], run: Run, number: int = 0) -> tuple[RaceVerdict, ...]:
+    """Return the verdict of each race of that run, in their order; ``number``: the run's in the document."""
+    race = run.file.plan.race
+    raced = [each for each in experiments if each.race is not None and each.run == number]
+    found = sorted(raced, key=lambda each: each.rows[0].row.in_race.race if each.rows[0].row.in_race else 0)
+    return () if race is None else tuple(_verdict(each, run, race) for each in found)
+
+
+def _verdict(experiment: JudgedExperiment, run: Run, race: Race) -> RaceVerdict:
+    assert experiment.race is not None
+    own = sum(each.row.in_race.rounds for each in experiment.rows if each.row.in_race)
+    done = len(run.outcomes)
+    return RaceVerdict(
+        experiment=experiment,
+        race=race,
+        rounds=experiment.race.had,
+        trials=done,
+        seconds=run.file.reached.seconds if run.file.reached else sum(each.seconds for each in run.outcomes),
+        equal_trials=equal_allocation(len(experiment.rows), experiment.race.rounds) + done - own,
+        cut_short=done < run.planned_trials,
+        decided=experiment.race.ended is not None,
+    )
+
+
+def elimination(row: JudgedRow) -> Elimination | None:
+    """Return why a candidate is no answer; None: it was not eliminated, and no verdict says that it is slower."""
+    found = row.row.in_race.eliminated if row.row.in_race else None
+    return found or ("slower" if row.standing is Standing.SLOWER else None)
+
+
+def rounds_of(row: JudgedRow) -> int:
+    """Return in how many rounds of its race a candidate was measured."""
+    return row.row.in_race.rounds if row.row.in_race else row.row.result.trials
+
+
+def graph_of(row: Row) -> WorkloadResult | None:
+    """Return what its workload came to."""
+    return row.result.workload
+
+
+def worst_edge_of(row: Row) -> EdgeResult | None:
+    """Return, of a workload, the edge that takes the greatest part of its deadline."""
+    return worst_edge(row.result.workload.topics) if row.result.workload else None
+
+
+def latency_in(row: Row) -> Summary | None:
+    """Return the latency that stands for a candidate; of a workload that of its worst edge."""
+    if row.result.cell.workload is None:
+        return latency_of(row.result)
+    edge = worst_edge_of(row)
+    return edge.one_way_ns if edge else None

@@ -1,0 +1,193 @@
+"""Every cell of every run in one sequence, with its names, its headline figure and its baseline."""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+import msgspec
+
+from middlemark.model.cell import experiment
+from middlemark.model.run import Run
+from middlemark.model.times import Summary
+from middlemark.stats.candidates import InRace
+from middlemark.stats.floors import by_rate, carrier_of, fastest_floors, floors, hands_over
+from middlemark.stats.result import CellResult
+from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
+from middlemark.verdicts.names import EXPERIMENT, labels, plain, size, subject, unusual, usual, varying, words
+from middlemark.verdicts.racing import in_races
+
+
+class MeasuredRun(Run, frozen=True, kw_only=True):
+    """A run with its results, by the cells of its plan in their order, and how its samples are read."""
+
+    trials: Sequence[Sequence[TrialSummary]]
+    results: Sequence[CellResult]
+    samples: SamplesOf
+    kept: KeptOf
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A cell of a run. ``index`` is its place in the document, ``run`` that of its run."""
+
+    index: int
+    run: int
+    result: CellResult
+    trials: Sequence[TrialSummary]
+    carrier: str | None
+    """What its transport must be carried by."""
+    floor: bool
+    """Whether it is a raw transport, and no middleware."""
+    bench_only: bool
+    hands_over: bool
+    """Whether a pointer or the index of a chunk is passed, and no byte copied: its baseline does the same."""
+    title: str
+    """Its name in the table of its run, where the heading says what is usual."""
+    name: str
+    """What is measured, and what was asked of it that is not the usual: ``fastdds shm, loan``. Unique among the rows of
+    its experiment."""
+    label: str
+    """Unique within the document."""
+    series: str
+    """The label without the size: what makes one line over sizes."""
+    floor_row: int | None
+    """The place of what ``times_floor`` is a ratio to: the raw transport of the same carrier."""
+    baseline_row: int | None
+    """The place of its baseline: the fastest raw transport in its experiment that works as it does."""
+    ratio: float | None
+    """How many times its baseline's headline figure its own is, less being better; None without a baseline."""
+    in_race: InRace | None = None
+    """None: it was in no race."""
+
+    @property
+    def is_eliminated(self) -> bool:
+        """Whether it was eliminated from its race."""
+        return self.in_race is not None and self.in_race.eliminated is not None
+
+
+def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
+    """Return the rows of all runs, in the order of their plans."""
+    results = [result for run in runs for result in run.results]
+    varied = varying(results)
+    # By pattern: a stream's history is another than a ping's, and nobody asked for either.
+    common = {
+        pattern: usual([each for each in results if each.cell.pattern == pattern], varied)
+        for pattern in {each.cell.pattern for each in results}
+    }
+    several = len({run.name for run in runs}) > 1
+    rows: list[Row] = []
+    for at, run in enumerate(runs):
+        descriptions = {each.name: each for each in run.file.adapters}
+        cells = [each.cell for each in run.results]
+        medians = [headline_figure(each) for each in run.results]
+        held = floors(cells, medians, descriptions, [each.carried_by for each in run.results])
+        fastest = fastest_floors(cells, medians, descriptions)
+        races = in_races(run, dict(enumerate(run.trials)), run.samples, run.kept)
+        begin = len(rows)
+        titles = labels(run.results)
+        each_cell = zip(run.results, run.trials, held, fastest, titles, strict=True)
+        for number, (result, trials, floor, baseline, title) in enumerate(each_cell):
+            described = descriptions.get(result.cell.adapter)
+            asked = unusual(result.cell, common[result.cell.pattern])
+            told = _joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *asked)
+            where = run.name if several else ""
+            rows.append(
+                Row(
+                    index=len(rows),
+                    run=at,
+                    result=result,
+                    trials=trials,
+                    carrier=carrier_of(result.cell, descriptions, result.carried_by),
+                    floor=bool(described and described.floor),
+                    bench_only=bool(described and described.bench_only),
+                    hands_over=hands_over(result.cell, descriptions),
+                    title=title,
+                    name=_joined(", ", subject(result.cell), result.cell.label or "", *asked),
+                    label=_joined(" · ", subject(result.cell), size(result.cell), told, where),
+                    series=_joined(" · ", subject(result.cell), told, where),
+                    floor_row=None if floor is None or result.times_floor is None else begin + floor.cell,
+                    baseline_row=None if baseline is None else begin + baseline.cell,
+                    ratio=_ratio(result, None if baseline is None else run.results[baseline.cell]),
+                    in_race=races.get(number),
+                )
+            )
+    return _unique(rows)
+
+
+def _joined(between: str, *parts: str) -> str:
+    return plain(between.join(each for each in parts if each))
+
+
+def _ratio(result: CellResult, baseline: CellResult | None) -> float | None:
+    figure, base = headline_figure(result), headline_figure(baseline) if baseline else None
+    return figure / base if figure and base else None
+
+
+def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Add the sweep, or its number, to a label or a name that several rows of the document or experiment have."""
+    labels = [each.label for each in rows]
+    names = [(each.name, each.run, experiment(each.result.cell)) for each in rows]
+    further = zip(_further(rows, labels), _further(rows, names), strict=True)
+    return tuple(
+        msgspec.structs.replace(
+            row,
+            label=_joined(" · ", row.label, *of_label),
+            series=_joined(" · ", row.series, *of_label[:1]),
+            name=_joined(", ", row.name, *of_name),
+        )
+        for row, (of_label, of_name) in zip(rows, further, strict=True)
+    )
+
+
+def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, ...]]:
+    """Return what each row's name lacks to be the only one of its kind: its sweep, or its sweep and its number."""
+    once, twice = Counter(known), Counter(zip(known, (row.result.name for row in rows), strict=True))
+    return [
+        ()
+        if once[each] == 1
+        else (row.result.name,)
+        if twice[each, row.result.name] == 1
+        else (row.result.name, f"#{row.index + 1}")
+        for row, each in zip(rows, known, strict=True)
+    ]
+
+
+def latency_of(result: CellResult) -> Summary | None:
+    """Return the distribution that stands for the cell: one way of a stream, else the round trip."""
+    return result.latency_of(result.cell)
+
+
+def headline_figure(result: CellResult) -> float | None:
+    """Return the figure that stands for the row, the median over its good trials; less is better.
+
+    In ns its p50 from the intended instant, or of what is sent as fast as possible the time a message takes; of a
+    workload the part of its deadline that its worst edge takes.
+    """
+    if result.cell.workload is not None:
+        return result.workload.worst_share if result.workload else None
+    return per_message_ns(result)
+
+
+def per_message_ns(result: CellResult) -> float | None:
+    """Return the p50, or of what is judged by its rate the time a message takes."""
+    if by_rate(result.cell):
+        return 1e9 / result.rate_hz if result.rate_hz else None
+    latency = latency_of(result)
+    return latency.p50 if latency else None
+
+
+def orders_by(result: CellResult) -> float | None:
+    """Return what is the less the better: what is held against the floor."""
+    if by_rate(result.cell):
+        return None if result.rate_hz is None else -result.rate_hz
+    latency = latency_of(result)
+    return latency.p50 if latency else None
+
+
+def loss_of(result: CellResult) -> float | None:
+    """Return the share of messages that never came; None where nothing was expected, or nobody counted."""
+    expected = result.counts.received + result.counts.lost
+    return result.counts.lost / expected if expected and is_counted(result, "lost") else None
+
+
+def is_counted(result: CellResult, field: str) -> bool:
+    """Say whether anybody counted that: the logs of some tools do not tell."""
+    return result.imported is None or field not in result.imported.not_counted

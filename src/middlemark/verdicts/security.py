@@ -1,0 +1,126 @@
+"""What each level of security costs: the rows of an experiment by level, beside the same at ``none``."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+import msgspec
+
+from middlemark.model.cell import EXPERIMENT, Cell
+from middlemark.model.protocol import Security
+from middlemark.stats.floors import by_rate
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.verdict import Verdict
+from middlemark.verdicts.comparisons import Comparisons
+from middlemark.verdicts.experiments import Standing
+from middlemark.verdicts.names import plain, subject, words
+from middlemark.verdicts.rows import Row, per_message_ns
+
+NONE: Security = "none"
+LEVELS: tuple[Security, ...] = get_args(Security)
+_STANDINGS = {Verdict.WORSE: Standing.SLOWER, Verdict.EQUIVALENT: Standing.EQUIVALENT}
+_BESIDE = sorted(frozenset(EXPERIMENT) - {"size", "security", "payload"})
+_TOLD = ("pattern", "rate", "receive", "processes", "link")
+_ASKED = ("type", "reliability", "depth", "loan", "mlock", "native")
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """One row. ``times``: of the time that the same takes at ``none``; None: it was not measured there."""
+
+    row: Row
+    ns: float
+    times: float | None
+    standing: Standing
+    """Beside the same at ``none``; only: it is that, or it was not measured there."""
+
+
+class CostLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A middleware over a transport at one level; ``costs`` by size, None where it has no figure."""
+
+    name: str
+    level: Security
+    costs: tuple[Cost | None, ...]
+
+
+class CostTable(msgspec.Struct, frozen=True, kw_only=True):
+    """One experiment. The lines of one middleware follow each other, by level."""
+
+    title: str
+    by_rate: bool
+    sizes: tuple[int, ...]
+    lines: tuple[CostLine, ...]
+
+
+def cost_tables(rows: Sequence[Row], comparisons: Comparisons) -> tuple[CostTable, ...]:
+    """Return one for each experiment in which something was measured at ``none`` and above, those of most first."""
+    groups: dict[tuple[object, ...], dict[tuple[object, ...], list[Row]]] = {}
+    for row in rows:
+        if per_message_ns(row.result) and not row.result.cell.unknown and row.result.cell.subscribers:
+            cell = row.result.cell
+            group = groups.setdefault((row.run, *(getattr(cell, each) for each in _BESIDE)), {})
+            group.setdefault(_same(cell), []).append(row)
+    several = [
+        {key: some for key, some in group.items() if {NONE} < {each.result.cell.security for each in some}}
+        for group in groups.values()
+    ]
+    tables = [_table(group, comparisons) for group in several if group]
+    return tuple(sorted(tables, key=lambda each: -len(each.lines)))
+
+
+def _same(cell: Cell) -> tuple[object, ...]:
+    """Return what rows share that differ in size and level alone."""
+    return tuple(getattr(cell, each) for each in Cell.__struct_fields__ if each not in ("size", "security"))
+
+
+def _table(group: dict[tuple[object, ...], list[Row]], comparisons: Comparisons) -> CostTable:
+    rows = [row for members in group.values() for row in members]
+    sizes = tuple(sorted({row.result.cell.size for row in rows}))
+    cell = rows[0].result.cell
+    cells = [members[0].result.cell for members in group.values()]
+    subjects = Counter(map(subject, cells))
+    apart = {name: _apart([each for each in cells if subject(each) == name]) for name in subjects}
+    lines: list[CostLine] = []
+    for members in sorted(group.values(), key=_mean):
+        first = members[0].result.cell
+        name = subject(first)
+        if subjects[name] > 1:
+            name = f"{name}, {words(first, apart[name])}"
+        lines += _lines(members, plain(name), sizes, comparisons)
+    return CostTable(title=words(cell, _TOLD), by_rate=by_rate(cell), sizes=sizes, lines=tuple(lines))
+
+
+def _apart(cells: Sequence[Cell]) -> list[str]:
+    """Return in what of what was asked of a middleware these cells differ."""
+    return [field for field in _ASKED if len({getattr(each, field) for each in cells}) > 1]
+
+
+def _mean(members: Sequence[Row]) -> float:
+    """Return the mean logarithm of what the rows at ``none`` take, for an order."""
+    taken = [math.log(per_message_ns(row.result) or 1.0) for row in members if row.result.cell.security == NONE]
+    return sum(taken) / len(taken)
+
+
+def _lines(members: Sequence[Row], name: str, sizes: Sequence[int], comparisons: Comparisons) -> Iterator[CostLine]:
+    at = {(row.result.cell.security, row.result.cell.size): row for row in members}
+    for level in LEVELS:
+        found = [at.get((level, size)) for size in sizes]
+        if any(found):
+            costs = [_cost(row, at.get((NONE, size)), comparisons) for row, size in zip(found, sizes, strict=True)]
+            yield CostLine(name=name, level=level, costs=tuple(costs))
+
+
+def _cost(row: Row | None, plain_row: Row | None, comparisons: Comparisons) -> Cost | None:
+    ns = per_message_ns(row.result) if row else None
+    if row is None or ns is None:
+        return None
+    if plain_row is None or row is plain_row:
+        return Cost(row=row, ns=ns, times=1.0 if plain_row else None, standing=Standing.ONLY)
+    found = comparisons.find(plain_row.index, row.index, "throughput" if by_rate(row.result.cell) else "p50")
+    if found is not None and found.judged.low is not None:
+        standing = _STANDINGS.get(found.judged.verdict, Standing.UNDECIDED)
+    else:
+        few = min(row.result.trials, plain_row.result.trials) < FEWEST
+        standing = Standing.TOO_FEW_TRIALS if few else Standing.NO_COMMON_ROUNDS
+    base = per_message_ns(plain_row.result)
+    return Cost(row=row, ns=ns, times=ns / base if base else None, standing=standing)

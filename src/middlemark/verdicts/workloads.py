@@ -1,0 +1,102 @@
+"""Workloads: a line for each middleware, a column for each scale; whether it holds, and what it costs."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from middlemark.verdicts.comparisons import Comparisons
+from middlemark.verdicts.names import EXPERIMENT, plain, words
+from middlemark.verdicts.rows import Row
+
+
+class GraphLine(msgspec.Struct, frozen=True):
+    """One middleware over one transport; ``rows`` by column, None where it was not measured."""
+
+    name: str
+    floor: bool
+    rows: tuple[Row | None, ...]
+
+
+class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
+    """One workload in one experiment, by scale and copies. Lines: floors, who holds most, who takes the least."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    lines: tuple[GraphLine, ...]
+
+    def at(self, column: str) -> str:
+        """Return where that is, to be read after a name; empty where there is one column."""
+        return f" at {column}" if len(self.columns) > 1 else ""
+
+
+def graph_tables(rows: Sequence[Row]) -> tuple[GraphTable, ...]:
+    """Return a table for each workload and experiment of the rows that carry one."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        cell = row.result.cell
+        if cell.workload is not None:
+            groups.setdefault((row.run, cell.workload, cell.receive, cell.processes, cell.payload), []).append(row)
+    return tuple(_table(each) for each in groups.values())
+
+
+def _table(rows: Sequence[Row]) -> GraphTable:
+    cell = rows[0].result.cell
+    assert cell.workload is not None
+    under = sorted({(each.result.cell.scale, each.result.cell.copies) for each in rows})
+    several = [len({each[at] for each in under}) > 1 for at in (0, 1)]
+    lines: dict[str, dict[tuple[float, int], Row]] = {}
+    for row in rows:
+        lines.setdefault(row.name, {})[row.result.cell.scale, row.result.cell.copies] = row
+    told = [GraphLine(name, next(iter(of.values())).floor, tuple(map(of.get, under))) for name, of in lines.items()]
+    title = words(cell, frozenset(("receive", "processes", "payload")) & frozenset(EXPERIMENT))
+    return GraphTable(
+        name=cell.workload.name,
+        title=plain(title),
+        columns=tuple(_column(scale, copies, *several) for scale, copies in under),
+        lines=tuple(sorted(told, key=_order)),
+    )
+
+
+def _column(scale: float, copies: int, by_scale: bool, by_copies: bool) -> str:
+    told = [f"scale {scale:g}" if by_scale or not by_copies else "", f"copies {copies}" if by_copies else ""]
+    return ", ".join(each for each in told if each)
+
+
+def _order(line: GraphLine) -> tuple[bool, int, float]:
+    known = [found for row in line.rows if row and (found := row.result.workload)]
+    held = sum(each.holds is True for each in known)
+    return not line.floor, -held, min((each.cpu for each in known if each.cpu is not None), default=math.inf)
+
+
+class Cheapest(msgspec.Struct, frozen=True):
+    """Of those that hold in one column, which takes the least processor time."""
+
+    column: str
+    row: Row
+    others: int
+    """How many others hold."""
+    beaten: int
+    """How many of them take significantly more."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether every other one takes significantly more."""
+        return self.beaten == self.others
+
+
+def cheapest(table: GraphTable, comparisons: Comparisons) -> Iterator[Cheapest]:
+    """Yield it for each column in which several hold."""
+    for at, column in enumerate(table.columns):
+        rows = [line.rows[at] for line in table.lines if not line.floor]
+        holding = [
+            (found.cpu, row.index, row)
+            for row in rows
+            if row and (found := row.result.workload) and found.holds and found.cpu is not None
+        ]
+        if len(holding) < 2:
+            continue
+        best, *others = (row for _, _, row in sorted(holding, key=lambda each: each[:2]))
+        known = [comparisons.find(best.index, other.index, "cpu") for other in others]
+        yield Cheapest(column, best, len(others), sum(each is not None and each.is_worse for each in known))

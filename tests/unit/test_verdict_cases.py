@@ -1,0 +1,143 @@
+"""Contradictions that reports once had between two screens, each with the rule that keeps it away."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from report_runs import ADAPTERS, answers_of, cell, document_of, run_of, spread
+from test_compare import asked, write
+
+from middlemark.document.choices import choices
+from middlemark.document.matrix import matrices, table_of
+from middlemark.document.screen import headline, not_tried_text
+from middlemark.document.statements import why
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description, Worker
+from middlemark.model.outcome import Failure
+from middlemark.model.plan import Note, Plan
+from middlemark.model.run import NotTried
+from middlemark.runs.conduct import Built, not_tried
+from middlemark.show import View, render
+from middlemark.show.html.data import data_of
+from middlemark.verdicts.experiments import Standing
+from middlemark.verdicts.rows import MeasuredRun
+from middlemark.workers.later import LATER
+
+LYRA, VEGA = cell("lyra"), cell("vega")
+CRASHED = Failure("crashed", "killed", "run it alone")
+Trials = list[float | Failure]
+
+
+def disjoint() -> MeasuredRun:
+    """Seven good trials of each, in no common round."""
+    even: Trials = [2e4 + at if at % 2 else CRASHED for at in range(14)]
+    odd: Trials = [CRASHED if at % 2 else 3e4 + at for at in range(14)]
+    return run_of({LYRA: even, VEGA: odd})
+
+
+def test_rows_in_disjoint_rounds_share_none_whichever_screen_says_so() -> None:
+    document = document_of(disjoint())
+    experiment = document.experiments[0]
+    standings = {each.row.name: each.standing for each in experiment.rows}
+    assert standings == {"lyra udp": Standing.UNDECIDED, "vega udp": Standing.NO_COMMON_ROUNDS}
+    shared = "vega udp shares no rounds of trials with lyra udp; 6 are the fewest for a verdict"
+    assert why(experiment) == f"{shared}."
+    assert shared in answers_of(disjoint())[0]
+    legend = table_of(matrices(document.experiments)[0]).legend
+    assert legend[0] == "# fewer than six rounds in common with the best"
+    screen = " ".join(render("summary", document, View(width=100)).split())
+    assert shared in screen
+    assert "too few trials" not in screen
+    assert "--trials 10" not in screen, "more trials of that kind would share no rounds either"
+    assert choices(document)[0].command is None
+
+
+def test_names_are_unique_where_a_middleware_was_measured_with_and_without_loans(tmp_path: Path) -> None:
+    figures = {
+        cell("ring", "ring"): 40_000.0,
+        cell("lyra", loan=False): 45_000.0,
+        cell("lyra", loan=True): 30_000.0,
+        cell("loaner", "pool", loan=True): 20_000.0,
+    }
+    lines = asked(write(tmp_path, figures), "--by", "adapter").stdout.splitlines()
+    names = [line[: line.index(" µs")].rsplit(maxsplit=1)[0].strip() for line in lines if " µs" in line]
+    assert len(names) == len({*names}), names
+    assert {"lyra udp, no loan", "lyra udp, loan"} <= {*names}
+
+
+def handing(description: Description, transport: str, *levels: bool) -> Description:
+    ways = [
+        msgspec.structs.replace(e, hands_over=levels if e.name == transport else ()) for e in description.transports
+    ]
+    return msgspec.structs.replace(description, transports=tuple(ways))
+
+
+def within(adapters: Sequence[Description]) -> MeasuredRun:
+    levels = {"processes": 1, "size": 1 << 20}
+    figures: dict[Cell, Trials] = {
+        cell("shm", "shm", **levels): spread(300_000),
+        cell("lyra", "shm", **levels): spread(198_000),
+        cell("vega", "udp", **levels): spread(600_000),
+    }
+    return run_of(figures, adapters=tuple(adapters))
+
+
+def test_what_hands_over_is_not_compared_with_a_baseline_that_copies() -> None:
+    described = [handing(each, "shm", *([False] if each.name == "lyra" else [])) for each in ADAPTERS]
+    first, *_ = document_of(within(described)).experiments[0].ranked
+    assert (first.row.name, first.ratio, first.row.hands_over) == ("lyra shm", None, True)
+    assert not {"faster-than-floor"} & {each.code for each in first.row.result.warnings}
+
+
+def test_a_ratio_significantly_below_one_is_a_warning_with_a_reason() -> None:
+    described = [handing(each, "none") for each in ADAPTERS]
+    first, *_ = document_of(within(described)).experiments[0].ranked
+    assert first.ratio is not None
+    assert first.ratio < 1
+    [warning] = [each for each in first.row.result.warnings if each.code == "faster-than-floor"]
+    assert "0.66 of the time" in warning.text
+    assert "hands over where its description says that it copies" in warning.advice or "awake" in warning.advice
+    assert first.doubt
+
+
+def built(**absent: str) -> Built:
+    return Built({each.name: Worker(f"/x/{each.name}", each) for each in ADAPTERS}, dict(absent))
+
+
+def test_who_did_not_take_part_is_named_with_the_reason_and_the_command() -> None:
+    plan = Plan(cells=(LYRA,), trials=(), names=("",), notes=(Note("--size", "deneb udp: at most 64 B in a message"),))
+    here = built(zenoh=f"{LATER}; build it", moos="MOOS 10 was not found (its sources)", yarp=f"{LATER}; build it")
+    found = not_tried(plan, (), here)
+    assert found == (
+        NotTried("moos", "MOOS 10 was not found"),
+        NotTried("yarp", "not built", "./middlemark build yarp"),
+        NotTried("zenoh", "not built", "./middlemark build zenoh"),
+        NotTried("vega", "it has nothing that does what is asked"),
+        NotTried("deneb", "deneb udp: at most 64 B in a message"),
+    )
+    assert not_tried(plan, ("lyra", "zenoh"), here) == found[2:3], "others were named instead"
+    assert not_tried_text(found[:3]) == (
+        "not tried: moos (MOOS 10 was not found); yarp, zenoh (not built: ./middlemark build yarp zenoh)"
+    )
+
+
+def test_every_answer_names_who_was_not_tried() -> None:
+    run = run_of(
+        {LYRA: spread(2e4), VEGA: spread(3e4)}, not_tried=(NotTried("zenoh", "not built", "./middlemark build zenoh"),)
+    )
+    document = document_of(run)
+    text = "not tried: zenoh (not built: ./middlemark build zenoh)"
+    assert text in render("summary", document, View())
+    assert text in render("markdown", document)
+    assert json.loads(render("json", document))["not_tried"] == [
+        {"adapter": "zenoh", "why": "not built", "command": "./middlemark build zenoh"}
+    ]
+    assert data_of(document)["not_tried_text"] == text
+
+
+def test_the_only_row_of_a_column_has_no_rival_and_is_not_undecided() -> None:
+    figures = {LYRA: spread(2e4), VEGA: spread(3e4), cell("lyra", size=1024): spread(2e4)}
+    assert headline(matrices(document_of(run_of(figures)).experiments)[0]) == (
+        "lyra udp is the fastest at 64 B; lyra udp has no rival at 1 KiB."
+    )

@@ -1,0 +1,33 @@
+"""The documents state the rules of a verdict as the code has them."""
+
+import re
+from pathlib import Path
+
+from middlemark.document.matrix import MEANS
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.verdict import MARGIN
+from middlemark.verdicts.experiments import NEAR, WIDEST, Standing
+
+DOCS = Path(__file__).parents[2] / "docs"
+REPORT = (DOCS / "reading-a-report.md").read_text()
+RULES = REPORT.partition("## The rules of a verdict")[2].partition("\n## ")[0]
+
+
+def test_each_standing_has_a_line() -> None:
+    assert re.findall(r"^\| `(\w+)` \|", RULES, re.MULTILINE) == [str(each) for each in Standing]
+
+
+def test_the_numbers_are_those_of_the_code() -> None:
+    assert (FEWEST, MARGIN, NEAR, WIDEST) == (6, 0.05, 0.1, 1 / 3)
+    assert "fewer than six rounds in common have no verdict" in RULES
+    assert "within 5 % of the best" in RULES
+    assert "within a tenth" in REPORT
+    assert "(a third where" in REPORT
+
+
+def test_each_mark_of_a_matrix_has_a_line() -> None:
+    matrix = (DOCS / "usage.md").read_text().partition("- **The matrix**")[2].partition("\n- **")[0]
+    marks = dict(re.findall(r"^\| (\S) \| (.+) \|$", matrix, re.MULTILINE))
+    assert marks.keys() == MEANS.keys()
+    for mark in "✓~×#":
+        assert marks[mark].startswith(MEANS[mark]), mark
