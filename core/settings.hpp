@@ -66,7 +66,7 @@ struct Transport {
   std::vector<int> processes{1, 2};  ///< 1: both roles in one process; 2: each role in its own
   std::vector<std::string> receive{"poll", "block", "listen"};
   std::vector<std::string> reliability{"reliable", "best-effort"};
-  std::vector<bool> loan{false};                  ///< {false}, {true} or {false, true}
+  std::vector<bool> loan{false};  ///< {false}, {true} or {false, true}
   /// At which of those levels a receiver is given a pointer or the index of a chunk, and nothing copies the bytes; empty: it always copies.
   std::vector<bool> hands_over{};
   std::size_t max_bytes = std::size_t{64} << 20;  ///< the largest message_bytes

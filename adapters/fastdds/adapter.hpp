@@ -44,7 +44,11 @@ class FastDds {
     description.residue = {"/dev/shm/" + files, "/dev/shm/sem." + files, "/dev/shm/fast_datasharing_*"};
     description.transports = {
         {.name = "shm", .carrier = "shared-memory", .segments = {files}, .loan = {false, true}, .varying_sizes = true},
-        {.name = "data-sharing", .carrier = "shared-memory", .segments = {"fast_datasharing_*"}, .loan = {false, true}, .hands_over = {true}},
+        {.name = "data-sharing",
+         .carrier = "shared-memory",
+         .segments = {"fast_datasharing_*"},
+         .loan = {false, true},
+         .hands_over = {true}},
         {.name = "intraprocess",
          .carrier = "process-memory",
          .processes = {1},
