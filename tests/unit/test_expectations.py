@@ -457,9 +457,7 @@ def test_reports_show_them_first(robots: MeasuredRun) -> None:
     assert markdown.index("### Expected: 2 of 4 do not hold") < markdown.index("### Latency")
     page = page_of(data_of(document))
     assert page.count('<li class="failing">') == 2
-    assert page.index("Expected: 2 of 4 do not hold") < page.index(
-        'id="verdict"' if document.experiments else "</main>"
-    )
+    assert page.index("Expected: 2 of 4 do not hold") < page.index('id="verdict"' if document.choices else "</main>")
 
 
 def test_of_several_pairs_the_one_that_decides_is_named() -> None:

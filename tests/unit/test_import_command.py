@@ -177,11 +177,11 @@ def test_there_is_nothing_to_resume_in_an_imported_run(tmp_path):
 
 def test_exports_of_an_imported_run_tell_no_default_for_what_is_not_known(tmp_path):
     folder = kept(imported(tmp_path / "runs", PING, FIXTURES / "google-benchmark" / "single.json"), tmp_path / "runs")
-    for form in ("csv", "google-benchmark"):
+    for form in ("csv-long", "google-benchmark"):
         out = tmp_path / form
         result = CliRunner().invoke(export, [str(folder), "--to", form, "--out", str(out)], standalone_mode=False)
         assert result.exception is None, result.exception
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "csv").read_text())))
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "csv-long").read_text())))
     assert {row["receive"] for row in rows} == {""}
     assert {row["metric"] for row in rows} >= {"round_trip_p50", "received"}
     assert not {row["metric"] for row in rows} & {"sent", "lost", "loss", "duplicated"}

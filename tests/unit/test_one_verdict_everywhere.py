@@ -185,7 +185,9 @@ def check_standings(document: Document) -> None:
 def check_which(document: Document, run: MeasuredRun) -> None:
     for verdict in races(document.experiments, run):
         found = json.loads(render_json(verdict, next_of(verdict, run)))
-        assert found["verdict"] == {"only": "best"}.get(verdict.experiment.verdict, verdict.experiment.verdict)
+        assert found["verdict"] == {"only": "best" if verdict.decided else "undecided"}.get(
+            verdict.experiment.verdict, verdict.experiment.verdict
+        )
         by_name = {
             (each.row.result.cell.adapter, each.row.result.cell.transport, each.row.result.cell.loan): each
             for each in verdict.experiment.rows

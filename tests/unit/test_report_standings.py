@@ -13,7 +13,7 @@ from middlemark.document.choices import Choice, choices, usual
 from middlemark.document.matrix import matrices
 from middlemark.document.screen import headline
 from middlemark.model.outcome import Failure, RunWarning
-from middlemark.stats.candidates import InRace
+from middlemark.stats.candidates import InRace, RaceState
 from middlemark.stats.verdict import Verdict
 from middlemark.suite.overrides import read_only
 from middlemark.verdicts.comparisons import Comparisons
@@ -84,9 +84,11 @@ def test_who_was_eliminated_from_a_race_is_among_its_candidates() -> None:
     raced = {LYRA: spread(21_000), VEGA: spread(90_000)[:2], DENEB: spread(95_000)[:2]}
     within = {cell("lyra", processes=1): spread(5_000), cell("vega", processes=1): spread(6_000)}
     document = document_of(run_of(within | raced))
-    left = (3, 4)
+    state = RaceState(running=(2,), eliminated={3: "slower", 4: "slower"}, ended="best", rounds=9)
     rows = [
-        msgspec.structs.replace(each, in_race=InRace(int(each.index > 1), "slower" if each.index in left else None))
+        msgspec.structs.replace(each, in_race=InRace(1, state.eliminated.get(each.index), state=state))
+        if each.index > 1
+        else each
         for each in document.rows
     ]
     found = judged_experiments(rows, Comparisons(rows, document.runs))

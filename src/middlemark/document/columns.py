@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from middlemark.document.figures import FIGURES
-from middlemark.document.numbers import ABSENT, brief, measured, ratio, us, whole
+from middlemark.document.numbers import ABSENT, brief, exact, measured, ratio, us, whole
 from middlemark.document.protection import proof_in_short
 from middlemark.document.table import NEVER_HIDDEN, Column
 from middlemark.stats.metrics import METRICS
@@ -152,7 +152,9 @@ def _ratio(priority: int) -> RowColumn:
 def of_metric(name: str) -> RowColumn:
     """Return the column of a metric, its median over the trials."""
     metric = METRICS[name]
-    return RowColumn(name, 9, metric.means, lambda row: measured(row.result.median(name), metric.unit), always=True)
+    return RowColumn(
+        name, 9, metric.means, lambda row: measured(exact(row.result.median(name)), metric.unit), always=True
+    )
 
 
 def _carrier(priority: int) -> RowColumn:

@@ -130,7 +130,7 @@ def _without(words: Sequence[str], only: Collection[str]) -> Iterator[str]:
 def next_of(verdict: RaceVerdict, run: Run) -> str | None:
     """Return the command that goes on with what a race leaves open, with the time that it needs; None: nothing is."""
     experiment, answer = verdict.experiment, verdict.answer
-    if not experiment.is_open or not answer:
+    if not answer or not (verdict.verdict == "undecided" or experiment.is_open):
         return None
     if verdict.cut_short:
         return shlex.join(["middlemark", "run", "--resume", str(run.folder)])

@@ -115,8 +115,8 @@ def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -
                 cell = line.cells[column]
                 placed = _placed(cell.text, layout.widths[column], left=table.columns[column].left)
                 text.append(placed, style=cell.style or line.style)
-            text.rstrip()
-        text.truncate(width, overflow="ellipsis")  # where the columns that never leave are wider
+        if cell_len(text.plain.rstrip()) > width:  # the columns that never leave are wider
+            text.truncate(width, overflow="ellipsis")
         yield text
 
 

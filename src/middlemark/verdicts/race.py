@@ -37,8 +37,9 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Literal["best", "tie", "undecided", "none holds"]:
-        """The verdict; the only candidate that does what is asked is the best."""
-        return "best" if self.experiment.verdict == "only" else self.experiment.verdict
+        """The verdict; the only candidate that does what is asked is the best once its race is over."""
+        found = self.experiment.verdict
+        return found if found != "only" else "best" if self.decided else "undecided"
 
     @property
     def answer(self) -> tuple[JudgedRow, ...]:
