@@ -49,5 +49,5 @@ def test_a_build_whose_library_says_no_version_has_to_be_named(monkeypatch: pyte
     monkeypatch.setattr(build, "_logged", lambda *_: None)
     monkeypatch.setattr(build, "describe", described)
     with pytest.raises(MeasureError, match="does not say its version") as refused:
-        build.command.callback(("lcm",), str(tmp_path), None)
+        build.command.callback(("lcm",), str(tmp_path), None, clear_cache=False)
     assert "--as VERSION" in str(refused.value.advice)
