@@ -63,6 +63,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(fixture, _trials(TRIALS[fixture], metafunc.config), indirect=True)
     if "contender" in metafunc.fixturenames:
         metafunc.parametrize("contender", contenders(), ids=lambda who: who.name)
+    if "proven_pattern" in metafunc.fixturenames:  # a proof takes seconds, and the pattern seldom matters to it
+        patterns = ["ping-pong"] if _extent(metafunc.config) == "brief" else ["ping-pong", "stream"]
+        metafunc.parametrize("proven_pattern", patterns)
     if "worker" in metafunc.fixturenames:
         metafunc.parametrize("worker", found()[0], ids=lambda worker: worker.description.name)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from contender import MIB, Contender
 from course import Course
+from variants import why_left_out
 
 from middlemark.model.description import ANY
 from middlemark.model.plan import Limits
@@ -44,6 +45,8 @@ def test_the_size_of_a_message_costs_what_the_description_says(
         pytest.skip("it does not say, or there is no such level")
     if transport.max_bytes < LARGE:
         pytest.skip("its messages are too small to tell")
+    if why := why_left_out(contender, pattern="ping-pong", size=LARGE, reliability=transport.reliability[0]):
+        pytest.skip(why)
     assert transport.hands_over is not None, "its description says whether it hands over"
     further = quickest_ns(course, contender, LARGE, loan=loan) - quickest_ns(course, contender, SMALL, loan=loan)
     if loan in transport.hands_over:

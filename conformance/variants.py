@@ -36,6 +36,8 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     because: str
     reproduce: str
     """A command of ``./middlemark`` that shows it. What shows only on a busy machine: ``scripts/busy 4`` before it."""
+    refused: bool = False
+    """The command is refused, and its message says why."""
     transports: tuple[str, ...] = ()
     pattern: str | None = None
     reliability: str | None = None
