@@ -1,11 +1,13 @@
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
-from contender import choose, contenders, found
+from contender import choose, contenders, found, selected
 from course import Course, Measured
-from variants import CALLS, ROUND_TRIPS, STREAM, Extent, variants_of
+from variants import CALLS, PATTERNS, ROUND_TRIPS, STREAM, Extent, variants_of
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from middlemark.model.cell import Cell
 from middlemark.sites import residue
@@ -29,14 +31,14 @@ TRIALS: Mapping[str, Callable[[Cell], bool]] = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance")
     group.addoption("--every-level", action="store_true", help="each level by itself as well, not only in pairs")
-    group.addoption("--brief", action="store_true", help="each level in one trial, not every pair of levels")
+    group.addoption("--brief", action="store_true", help="each level once, not every pair; other tests: one transport")
     group.addoption("--one-trial", action="store_true", help="one trial of every worker, and nothing else")
     group.addoption("--adapters", metavar="NAME,…", help="only these and the scripted one")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if adapters := config.getoption("adapters"):
-        choose(adapters.split(","))
+    adapters = config.getoption("adapters")
+    choose(adapters.split(",") if adapters else (), brief=config.getoption("brief"))
 
 
 def _extent(config: pytest.Config) -> Extent:
@@ -62,12 +64,28 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for fixture in TRIALS.keys() & set(metafunc.fixturenames):
         metafunc.parametrize(fixture, _trials(TRIALS[fixture], metafunc.config), indirect=True)
     if "contender" in metafunc.fixturenames:
-        metafunc.parametrize("contender", contenders(), ids=lambda who: who.name)
+        metafunc.parametrize("contender", selected(), ids=lambda who: who.name)
     if "proven_pattern" in metafunc.fixturenames:  # a proof takes seconds, and the pattern seldom matters to it
         patterns = ["ping-pong"] if _extent(metafunc.config) == "brief" else ["ping-pong", "stream"]
         metafunc.parametrize("proven_pattern", patterns)
     if "worker" in metafunc.fixturenames:
         metafunc.parametrize("worker", found()[0], ids=lambda worker: worker.description.name)
+
+
+class TrialScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives all tests of one trial to one process, which measures it once, and each other test to whoever is free."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module, _, named = nodeid.partition("::")
+        parameters = named.partition("[")[2]
+        if not parameters:
+            return module  # its tests may share a fixture
+        return parameters if any(pattern in parameters for pattern in PATTERNS) else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)  # without pytest-xdist, one process measures all
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TrialScheduling:
+    return TrialScheduling(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:

@@ -3,18 +3,20 @@
 import functools
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import BrokenWorker, Transport, Worker
+from middlemark.model.protocol import Security
 from middlemark.plan.pinning import count_roles
 from middlemark.workers.find import find_workers
 
 KIB = 1 << 10
 MIB = 1 << 20
 CPUS = sorted(os.sched_getaffinity(0))
-_chosen: set[str] = set()
+_options: dict[str, Any] = {"adapters": frozenset(), "brief": False}
 
 
 class Contender(msgspec.Struct, frozen=True):
@@ -60,25 +62,39 @@ def roles_of(cell: Cell) -> int:
     return count_roles(cell.pattern, cell.publishers, cell.subscribers)
 
 
-def choose(adapters: Sequence[str]) -> None:
-    """Leave out the workers of all other adapters, except the scripted one. Called before anything asks for workers."""
-    _chosen.update(adapters)
+def choose(adapters: Sequence[str], *, brief: bool) -> None:
+    """Choose the adapters beside the scripted one; none: all. Called before anything asks for workers."""
+    _options.update(adapters=frozenset(adapters), brief=brief)
 
 
 @functools.cache
 def found() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     """Return the workers there are and those that could not describe themselves; asked once."""
     workers, broken = find_workers()
-    if not _chosen:
+    adapters = _options["adapters"]
+    if not adapters:
         return workers, broken
-    chosen = [each for each in workers if each.description.bench_only or each.description.name in _chosen]
-    missing = _chosen - {each.description.name for each in chosen}
+    chosen = [each for each in workers if each.description.bench_only or each.description.name in adapters]
+    missing = adapters - {each.description.name for each in chosen}
     assert not missing, f"not built: {', '.join(sorted(missing))}"
     return tuple(chosen), broken
 
 
 def contenders() -> list[Contender]:
     return [Contender(worker, transport) for worker in found()[0] for transport in worker.description.transports]
+
+
+def selected() -> list[Contender]:
+    """Return whom a test of one behaviour takes: all, or with ``--brief`` each adapter on its first transport."""
+    if not _options["brief"]:
+        return contenders()
+    return [each for each in contenders() if each.scripted or each.transport is each.worker.description.transports[0]]
+
+
+def levels_of_security(transport: Transport) -> Sequence[Security]:
+    """Return those that tests of security take: all that protect, or with ``--brief`` the last, which protects most."""
+    levels = [level for level in transport.security if level != "none"]
+    return levels[-1:] if _options["brief"] else levels
 
 
 def scripted() -> Contender:

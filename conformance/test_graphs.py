@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from contender import Contender, contenders
+from contender import Contender, selected
 from course import Course
 from variants import why_left_out
 
@@ -71,7 +71,7 @@ STATIC = Workload(
         ),
     ),
 )
-CAPABLE = [each for each in contenders() if not each.scripted and not each.transport.alone]
+CAPABLE = [each for each in selected() if not each.scripted and not each.transport.alone]
 
 
 @pytest.mark.parametrize("who", CAPABLE, ids=lambda each: each.name)

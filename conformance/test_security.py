@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contender import Contender, contenders
+from contender import Contender, levels_of_security, selected
 from conversation import Conversation, configure, one_process
 from course import Course
 
@@ -15,10 +15,7 @@ from middlemark.security.make import make_set
 from middlemark.sites.tapping import NOT_PERMITTED
 
 PROTECTED = [
-    (who, level)
-    for who in contenders()
-    for level in who.transport.security
-    if level != "none" and 2 in who.transport.processes
+    (who, level) for who in selected() for level in levels_of_security(who.transport) if 2 in who.transport.processes
 ]
 PROVEN = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in PROTECTED]
 DIRECT = [(who, level) for who, level in PROTECTED if not who.transport.companions]

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from contender import Contender, contenders
+from contender import Contender, selected
 from course import Course
 
 from middlemark.model.cell import Cell, carrying
@@ -11,7 +11,7 @@ from middlemark.model.plan import Limits
 from middlemark.model.workload import OCTETS, Topic, Workload
 
 SIZES = {"image": 20_001, "point-cloud": 20_000, "imu": 296, "tf": 1008}
-TYPED = [(who, of) for who in contenders() for of in who.transport.types if of != OCTETS]
+TYPED = [(who, of) for who in selected() for of in who.transport.types if of != OCTETS]
 IMAGES = [who for who, of in TYPED if of == "image"]
 CASES = pytest.mark.parametrize(("who", "of"), TYPED, ids=[f"{who.name}-{of}" for who, of in TYPED])
 SENSORS = Workload(

@@ -6,7 +6,7 @@ from itertools import combinations
 import msgspec
 from click.testing import CliRunner
 from contender import Contender, scripted
-from variants import Row, every_level, every_pair, left_out, rows_of
+from variants import Row, every_pair, left_out, levels_of, new_levels, rows_of
 
 from middlemark.commands import run
 from middlemark.model.description import Worker
@@ -24,14 +24,19 @@ def test_every_two_levels_that_go_together_are_in_one_of_few_trials(contender: C
     assert len(chosen) <= 30
 
 
-def test_the_brief_selection_contains_each_level_of_each_pattern(contender: Contender) -> None:
-    def levels(rows: list[Row]) -> set[tuple[str, int, str]]:
-        return {(row[0].name, at, level.name) for row in rows for at, level in enumerate(row)}
-
-    rows = rows_of(contender, every=False)
-    chosen = every_level(rows)
-    assert levels(chosen) == levels(rows)
-    assert len(chosen) <= 16
+def test_the_brief_selection_contains_each_pattern_and_each_level_that_is_new(worker: Worker) -> None:
+    before: list[Contender] = []
+    offered: set[tuple[str, int, str]] = set()
+    measured: set[tuple[str, int, str]] = set()
+    for transport in worker.description.transports:
+        who = Contender(worker, transport)
+        rows = rows_of(who, every=False)
+        chosen = new_levels(rows, before)
+        assert {row[0].name for row in chosen} == {row[0].name for row in rows}
+        before.append(who)
+        offered |= levels_of(rows)
+        measured |= levels_of(chosen)
+    assert measured == offered
 
 
 def test_a_silent_pong_with_a_bounded_history_is_put_through_counted_trials_only() -> None:

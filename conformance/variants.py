@@ -48,6 +48,8 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Bytes of a message."""
     several_publishers: bool = False
     """More than one of a stream, or more than one client."""
+    more_than_two: bool = False
+    """More than two workers."""
     together_larger_than_max: bool = False
     """A message and all that is sent in answer to it, together larger than the largest message."""
 
@@ -61,7 +63,8 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     def covers(self, who: Contender, factors: Mapping[str, Any]) -> bool:
         """Return whether a trial of these factors is left out."""
-        together = factors["size"] * (1 + factors.get("subscribers", 1))
+        publishers, subscribers = factors.get("publishers", 1), factors.get("subscribers", 1)
+        together = factors["size"] * (1 + subscribers)
         return (
             (not self.transports or who.transport.name in self.transports)
             and self.pattern in (None, factors["pattern"])
@@ -70,7 +73,8 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             and self.echo in (None, factors.get("echo"))
             and (not self.security or factors.get("security", "none") in self.security)
             and (self.larger_than is None or factors["size"] > self.larger_than)
-            and (not self.several_publishers or factors.get("publishers", 1) > 1)
+            and (not self.several_publishers or publishers > 1)
+            and (not self.more_than_two or publishers + subscribers > 2)
             and (not self.together_larger_than_max or together > who.transport.max_bytes)
         )
 
@@ -239,7 +243,11 @@ def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
     """Return the variants in which the contender of that name is measured, by the names of their levels."""
     [who] = [each for each in contenders() if each.name == name]
     rows = rows_of(who, every=False)
-    chosen = every_level(rows) if extent == "brief" else every_pair(rows)
+    if extent == "brief":
+        before = [Contender(who.worker, each) for each in who.worker.description.transports]
+        chosen = new_levels(rows, before[: before.index(who)])
+    else:
+        chosen = every_pair(rows)
     if who.transport.name == "mislabelled":
         # The scripted adapter's lie about its transport is found in one of a pattern as well as in all.
         chosen = list({row[0].name: row for row in reversed(chosen)}.values())
@@ -255,10 +263,21 @@ def every_pair(rows: list[Row]) -> list[Row]:
     return _cover(rows, numbers[:, left] * count + numbers[:, right])
 
 
-def every_level(rows: list[Row]) -> list[Row]:
-    """Return a few of the rows that contain every level of each pattern."""
+def new_levels(rows: list[Row], before: list[Contender]) -> list[Row]:
+    """Return a few of the rows that contain each pattern, and each of its levels that nobody ``before`` offers."""
+    known = set().union(*(levels_of(rows_of(each, every=False)) for each in before))
     numbers, count = _numbered(rows)
-    return _cover(rows, numbers[:, :1] * count + numbers)
+    parts = numbers[:, :1] * count + numbers
+    for line, row in zip(parts, rows, strict=True):
+        for place, level in enumerate(row):
+            if (row[0].name, place, level.name) in known:
+                line[place] = line[0]
+    return _cover(rows, parts)
+
+
+def levels_of(rows: list[Row]) -> set[tuple[str, int, str]]:
+    """Return the levels that the rows contain, each with its pattern and place."""
+    return {(row[0].name, place, level.name) for row in rows for place, level in enumerate(row)}
 
 
 def _numbered(rows: list[Row]) -> tuple[npt.NDArray[np.int64], int]:

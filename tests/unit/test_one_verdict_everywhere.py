@@ -204,6 +204,7 @@ def seeds(batch: int) -> Iterator[str]:
     yield from (f"{SEED}/{number}" for number in range(batch, DRAWS, BATCHES))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_every_output_of_a_drawn_run_says_the_same(batch: int) -> None:
     for seed in seeds(batch):
@@ -238,6 +239,7 @@ def is_false(document: Document) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_of_a_hundred_reports_of_like_candidates_few_say_that_they_differ() -> None:
     found = 0
     for number in range(ALIKE_REPORTS):
