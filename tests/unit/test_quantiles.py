@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from middlemark.model.times import Summary
-from middlemark.stats.quantiles import QUANTILES, exact, samples_needed, summarise
+from middlemark.model.times import QUANTILES, Summary
+from middlemark.stats.quantiles import exact, samples_needed, summarise
 
 NANOSECONDS = st.integers(min_value=0, max_value=10**12)
 SAMPLES = arrays.arrays(np.uint64, st.integers(min_value=0, max_value=3000), elements=NANOSECONDS)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from stream_cases import buckets
 
 from middlemark.model.samples import HISTOGRAM
+from middlemark.model.times import QUANTILES
 from middlemark.stats.buckets import WITHIN, joined, summarise_both
-from middlemark.stats.quantiles import QUANTILES, samples_needed, summarise
+from middlemark.stats.quantiles import samples_needed, summarise
 
 NANOSECONDS = st.integers(min_value=0, max_value=10**10)
 NONE = np.empty(0, dtype=np.uint64)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from middlemark.document.numbers import brief, measured, megabytes, processors, ratio, share, us, whole
+from middlemark.model.times import NAMES
 from middlemark.stats.floors import by_rate
 from middlemark.stats.metrics import METRICS, PER_ROLE
 from middlemark.stats.result import CellResult
@@ -16,7 +17,6 @@ TIMES = (
     *("round_trip", "first_reply", "round_trip_from_intended", "one_way", "one_way_from_sent"),
     *("write", "take", "loan", "fill", "check"),
 )
-QUANTILES = ("min", "mean", "stdev", "p50", "p90", "p99", "max", "p99_9", "p99_99")
 COUNTS = ("sent", "received", "lost", "late", "duplicated", "reordered", "damaged", "publish_failed")
 
 
@@ -61,7 +61,7 @@ _OF_TRIALS = ("spread", "range", "seconds_spread", "round_trips", "start", *PER_
 """Metrics that are no other figure's median."""
 
 FIGURES: dict[str, Figure] = {
-    **{f"{time}_{each.replace('9_9', '9.9')}": _time(time, each) for time in TIMES for each in QUANTILES},
+    **{f"{time}_{name}": _time(time, each) for time in TIMES for each, name in NAMES.items()},
     "offered_hz": _own("offered_hz", "Hz", brief),
     "sent_hz": _own("sent_hz", "Hz", brief),
     "rate_hz": _own("rate_hz", "Hz", brief),

@@ -19,14 +19,13 @@ from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.levels import Level, Wrong
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts
 from middlemark.model.spelling import did_you_mean
-from middlemark.model.times import Summary, Times
-from middlemark.stats.quantiles import QUANTILES, samples_needed
+from middlemark.model.times import NAMES, QUANTILES, Summary, Times
+from middlemark.stats.quantiles import samples_needed
 
 TOOL = "document"
 _KNOWN = re.compile(rb"^\[\[figures\]\][ \t]*(?:#.*)?$", re.M)
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-_SUMMARY = {each.replace("_", "."): each for each in Summary.__struct_fields__}
-"""By the name of the figure: ``p99.9`` is ``p99_9``."""
+_SUMMARY = {name: field for field, name in NAMES.items()}
 _TIMES = {
     **{name: ("round_trip_ns", field) for name, field in _SUMMARY.items()},
     **{f"{of}_{name}": (f"{of}_ns", field) for of in ("write", "take", "one_way") for name, field in _SUMMARY.items()},

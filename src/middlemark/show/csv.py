@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from middlemark.document.document import Document
 from middlemark.model.cell import FACTORS
 from middlemark.model.outcome import NetworkCost
+from middlemark.model.times import NAMES
 from middlemark.show import View
 from middlemark.show.json.cell import FURTHER, LATER, cell_document
 from middlemark.verdicts.names import plain
 
-_QUANTILES = ("min", "mean", "stdev", "p50", "p90", "p99", "p99.9", "p99.99", "max")
 _RENAMED = {each.field: each.column for each in FACTORS.values() if each.column}
 
 Path = tuple[str, ...]
@@ -19,7 +19,7 @@ Path = tuple[str, ...]
 
 
 def _times(*times: str) -> dict[str, Path]:
-    return {f"{time}_{each}_ns": (f"{time}_ns", each) for time in times for each in _QUANTILES}
+    return {f"{time}_{each}_ns": (f"{time}_ns", each) for time in times for each in NAMES.values()}
 
 
 def _same(*keys: str) -> dict[str, Path]:

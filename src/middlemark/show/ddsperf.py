@@ -8,9 +8,10 @@ import numpy as np
 
 from middlemark.document.document import Document
 from middlemark.model.outcome import Second
+from middlemark.model.times import QUANTILES
 from middlemark.show import View
 from middlemark.show.lines import log_head, log_title
-from middlemark.stats.quantiles import QUANTILES, SAMPLES_BEYOND, Numbers, rank_of, samples_needed
+from middlemark.stats.quantiles import SAMPLES_BEYOND, Numbers, rank_of, samples_needed
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
 from middlemark.verdicts.names import plain

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, part, share, us, whole
 from middlemark.model.cell import Cell
+from middlemark.model.times import QUANTILES
 from middlemark.model.units import format_percent, format_size
 from middlemark.show.lines import aligned, hanging
 from middlemark.show.table import heading
-from middlemark.stats.quantiles import QUANTILES, samples_needed
+from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject, VerdictCounts
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import plain, subject

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from middlemark.model.times import Summary
-from middlemark.stats.quantiles import QUANTILES, Numbers, chunked_sum, samples_needed
+from middlemark.model.times import QUANTILES, Summary
+from middlemark.stats.quantiles import Numbers, chunked_sum, samples_needed
 from middlemark.stats.samples import Samples
 from middlemark.stats.tally import summary_of
 

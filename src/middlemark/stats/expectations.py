@@ -27,6 +27,7 @@ from middlemark.model.expectation import (
 )
 from middlemark.model.parts import NothingToJudge, Part, Subject, parts_of
 from middlemark.model.plan import Plan
+from middlemark.model.times import NAMES, QUANTILES
 from middlemark.stats import rates
 from middlemark.stats.floors import carried_otherwise, carrier_of
 from middlemark.stats.interval import exact_median_interval
@@ -39,9 +40,7 @@ from middlemark.stats.warnings.trials import not_in_force
 Figures = Mapping[int, float]
 """By round."""
 
-LATER_THAN_ANY: Mapping[str, float] = {
-    "p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "p99.99": 0.0001, "max": 0.0,
-}  # fmt: skip
+LATER_THAN_ANY: Mapping[str, float] = {**{NAMES[each]: float(1 - q) for each, q in QUANTILES.items()}, "max": 0.0}
 """By quantile: a greater share of messages that never came lies beyond any bound of it."""
 _MEDIAN = 2 / math.pi
 """The efficiency of a median against a mean where trials are normal."""

@@ -12,6 +12,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.outcome import WorkerCost
 from middlemark.model.protocol import RoleKind
 from middlemark.model.spelling import listing
+from middlemark.model.times import NAMES, QUANTILES
 from middlemark.stats import costs, rates
 from middlemark.stats.floors import by_rate
 from middlemark.stats.trials import TrialSummary
@@ -196,11 +197,14 @@ def _of_workers(name: str, role: str | None) -> Metric:
 
 
 METRICS: Mapping[str, Metric] = {
-    "p50": _latency("half of the messages took at most this long", _quantile("p50"), has_floor=True),
-    "p90": _latency("90 % of them did", _quantile("p90"), has_floor=True),
-    "p99": _latency("99 % of them did", _quantile("p99"), has_floor=True),
-    "p99.9": _latency("99.9 % of them did", _quantile("p99_9"), has_floor=True),
-    "p99.99": _latency("99.99 % of them did", _quantile("p99_99"), has_floor=True),
+    **{
+        NAMES[each]: _latency(
+            "half of the messages took at most this long" if each == "p50" else f"{100 * float(q):.12g} % of them did",
+            _quantile(each),
+            has_floor=True,
+        )
+        for each, q in QUANTILES.items()
+    },
     "mean": _latency("the mean", _quantile("mean"), has_floor=True),
     "min": _latency("the shortest of a trial", _quantile("min"), has_floor=True),
     "max": _latency("the longest of a trial", _quantile("max"), has_floor=True),

@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from middlemark.model.times import Summary
-
-QUANTILES = {
-    "p50": Fraction(1, 2),
-    "p90": Fraction(9, 10),
-    "p99": Fraction(99, 100),
-    "p99_9": Fraction(999, 1000),
-    "p99_99": Fraction(9999, 10_000),
-}
-"""By the name of the Summary's field. Fractions, because 1000 times (1 - 0.99) is not 10 in floating point."""
+from middlemark.model.times import QUANTILES, Summary
 
 SAMPLES_BEYOND = 10
 """A quantile is told only when at least this many samples are expected beyond it."""
@@ -66,10 +57,8 @@ def summarise(values: Numbers) -> Summary:
     # Rounding may carry a mean of equal values an ulp past them.
     mean = min(max(chunked_sum(values, 0.0) / len(values), lowest), highest)
     stdev = math.sqrt(chunked_sum(values, mean, squared=True) / (len(values) - 1)) if len(values) > 1 else None
-    p50, p90, p99, p99_9, p99_99 = exact(values, tuple(QUANTILES.values()))
-    return Summary(
-        min=lowest, mean=mean, stdev=stdev, p50=p50, p90=p90, p99=p99, p99_9=p99_9, p99_99=p99_99, max=highest
-    )
+    found = dict(zip(QUANTILES, exact(values, tuple(QUANTILES.values())), strict=True))
+    return Summary(min=lowest, mean=mean, stdev=stdev, max=highest, **found)
 
 
 def chunked_sum(values: Numbers, origin: float, *, squared: bool = False) -> float:

@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 
 from middlemark.model.samples import NOT_MEASURED
-from middlemark.model.times import Summary
-from middlemark.stats.quantiles import QUANTILES, Numbers, chunked_sum, rank_of, samples_needed, summarise
+from middlemark.model.times import QUANTILES, Summary
+from middlemark.stats.quantiles import Numbers, chunked_sum, rank_of, samples_needed, summarise
 from middlemark.stats.samples import Samples
 
 MANY = 1 << 17

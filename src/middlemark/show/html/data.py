@@ -30,6 +30,7 @@ from middlemark.document.screen import not_tried_text
 from middlemark.document.table import Table
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
+from middlemark.model.times import NAMES, QUANTILES
 from middlemark.show.html.workloads import graphs
 from middlemark.show.json import expectations_document
 from middlemark.show.json.output import readable
@@ -51,7 +52,6 @@ MOST_STEPS = 40
 MOST_DISTURBED = 30
 """Of a map of 24 bins more marks would hide it."""
 
-_LATENCY = ("min", "mean", "p50", "p90", "p99", "p99_9", "p99_99", "max")
 _RATES = ("times_floor", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
 _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
 _ALWAYS = ("adapter", "transport")
@@ -81,6 +81,7 @@ def data_of(document: Document) -> Json:
         "middlemark": document.middlemark,
         "margin": document.margin,
         "runs": [_run(document, at) for at in range(len(document.runs))],
+        "quantiles": [NAMES[each] for each in QUANTILES],
         "factors": _factors(factors, [run.name for run in document.runs]),
         "cells": [_cell(*each) for each in zip(document.rows, factors, distributions, strict=True)],
         "comparisons": [*map(_comparison, document.comparisons)],
@@ -222,7 +223,7 @@ def _run(document: Document, at: int) -> Json:
 def _cell(row: Row, levels: Json, found: Distribution) -> Json:
     result = row.result
     latency, costs = latency_of(result), result.resources
-    quantiles = {each.replace("_", "."): rounded(getattr(latency, each)) for each in _LATENCY if latency}
+    quantiles = {name: rounded(getattr(latency, each)) for each, name in NAMES.items() if latency and each != "stdev"}
     return _present(
         {
             "i": row.index,

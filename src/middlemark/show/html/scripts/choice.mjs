@@ -10,7 +10,7 @@ const KEEPS_UP = 0.99;
 
 const ORDER = { holds: 0, fails: 1, unmeasured: 2 };
 
-const QUANTILES = ["p50", "p90", "p99", "p99.9", "p99.99"];
+const rank = (quantile) => (/^p\d/.test(quantile) ? Number(quantile.slice(1)) : NaN); // "p99.9": 99.9
 
 // wish: {size, quantile} and, where the reader named them, {rate, subscribers, deadline (ns), budget (processors)}.
 // Returns a row a configuration: {label, status, value, quantile, cpu, margin, between, reasons, cells, meanwhile}, those that hold first,
@@ -71,7 +71,8 @@ function judged(cells, wish) {
 // The wished quantile, else the highest below it that is known: a value of a percentile with too few samples would be luck.
 function quantileOf(latency, wished) {
   if (wished === "max") return ["max", latency?.max ?? null];
-  const known = QUANTILES.slice(0, QUANTILES.indexOf(wished) + 1).findLast((each) => latency?.[each] > 0);
+  const lower = Object.keys(latency ?? {}).filter((each) => rank(each) <= rank(wished) && latency[each] > 0);
+  const known = lower.sort((a, b) => rank(a) - rank(b)).at(-1);
   return known ? [known, latency[known]] : [wished, null];
 }
 
@@ -139,7 +140,7 @@ function bySize(points, size) {
   const between = (a, b) => (a > 0 && b > 0 ? Math.exp(Math.log(a) + part * Math.log(b / a)) : null);
   return {
     value: between(below.value, above.value),
-    quantile: below.quantile === above.quantile ? below.quantile : QUANTILES[Math.min(QUANTILES.indexOf(below.quantile), QUANTILES.indexOf(above.quantile))],
+    quantile: rank(above.quantile) < rank(below.quantile) ? above.quantile : below.quantile,
     cpu: between(below.cpu, above.cpu),
     loss: Math.max(below.loss, above.loss),
     between: [below.size, above.size],

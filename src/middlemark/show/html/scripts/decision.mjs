@@ -17,7 +17,6 @@ const FIELDS = [
   { key: "budget", label: "Processors", hint: "e.g. 0.5", read: readNumber, wrong: "a number like 0.5" },
 ];
 
-const QUANTILES = ["p50", "p90", "p99", "p99.9", "p99.99", "max"];
 const STATUS = { holds: "holds", fails: "does not hold", unmeasured: "never measured near there" };
 const SYMBOLS = { holds: "circle", fails: "cross", unmeasured: "square" };
 
@@ -95,7 +94,7 @@ export const decision = {
     "A full mark was measured there. A hollow one is interpolated between two measured sizes, of a lower percentile, or, where nothing was measured near the rate, of messages one at a time. A rate counts as measured within a factor of two of it, and sizes that are more than 64 times apart are not bridged.",
   options(context) {
     const kinds = [...new Set(context.cells.map((each) => each.kind))];
-    const known = QUANTILES.filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
+    const known = [...context.data.quantiles, "max"].filter((name) => context.cells.some((each) => each.latency?.[name] > 0));
     return [
       { key: "quantile", label: "Held at", values: known.map((each) => [each, each]), initial: usualQuantile(context.cells) },
       { key: "kind", label: "Deadline of a", values: kinds.map((kind) => [kind, KINDS[kind] ?? kind]), initial: kinds[0] },

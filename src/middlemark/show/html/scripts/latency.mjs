@@ -5,16 +5,15 @@ const quantile = (key) => ({ key, name: `${key.replace(".", "_")}_ns`, title: ke
 
 // The interval is that of the figure that stands for a trial; where that is a rate, it says nothing of a latency.
 const p50 = { ...quantile("p50"), low: (cell) => (cell.by_rate ? null : cell.interval?.[0] ?? null), high: (cell) => (cell.by_rate ? null : cell.interval?.[1] ?? null) };
-const METRICS = [p50, ...["p90", "p99", "p99.9", "p99.99", "mean", "min", "max"].map(quantile)];
 
-export const latencyBySize = (kind, words) =>
+export const latencyBySize = (kind, words, quantiles) =>
   along({
     id: `latency-by-size${kind === "one_way" ? "-one-way" : ""}`,
     title: `Latency: ${words}`,
     says:
       "Both axes are logarithmic. A point is the median over the trials of a configuration, a band the 95 % interval of that median (six trials or more have one); dashed grey lines are the machine alone, what this machine " +
       "does without any middleware. A percentile with too few samples behind it is left out.",
-    metrics: METRICS,
+    metrics: [p50, ...quantiles.slice(1).map(quantile), ...["mean", "min", "max"].map(quantile)],
     together: ["p50", "p99", "p99.9"],
     only: (cell) => cell.kind === kind,
   });

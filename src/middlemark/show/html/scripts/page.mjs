@@ -26,8 +26,8 @@ function sections(data) {
     "overall-figure": [overall],
     "decide-figures": [decision],
     "latency-figures": [
-      ...(has("round_trip") || !has("one_way") ? [latencyBySize("round_trip", "round trip")] : []),
-      ...(has("one_way") ? [latencyBySize("one_way", "one way")] : []),
+      ...(has("round_trip") || !has("one_way") ? [latencyBySize("round_trip", "round trip", data.quantiles)] : []),
+      ...(has("one_way") ? [latencyBySize("one_way", "one way", data.quantiles)] : []),
       ranges,
       timesFloor,
       percentileCurve,
