@@ -1,16 +1,11 @@
 """A factor that nobody knows yet is declared in a copy of the package, and is everywhere."""
 
-import json
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from declaring import ROOT, seen_in_copy
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 DECLARATION = """
     zeal_s: Annotated[
         float,
@@ -22,7 +17,7 @@ FIELD = "    native: dict[str, str] = {}\n"
 """The last of the worker's request; a factor whose key is there is told to the worker."""
 LAST = "    native: tuple[tuple[str, str], ...] = ()\n"
 SEEN = r"""
-import csv, io, json, subprocess, sys
+import csv, io
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -41,11 +36,6 @@ from middlemark.show.html.data import data_of
 from middlemark.show.json.cell import cell_document
 from middlemark.suite import load, raw_options
 from middlemark.suite.read import read_suite
-
-seen = set()
-def see(where, what):
-    if what:
-        seen.add(where)
 
 see("option", "--zeal TIME" in CliRunner().invoke(command, ["--help"]).output)
 asked = load([], raw_options(zeal="10ms,2s"))[0].sweeps[0].levels("zeal")
@@ -78,10 +68,6 @@ found = [dict(each.selection.levels) for each in asked.selections]
 see("selection", found == [{"zeal_s": (0.01,)}, {"zeal_s": (2.0,)}])
 asked = ComparisonRequest(["runs/a"], "zeal", "2s", "p50", "5%", (), "table")
 see("--by", (asked.by, asked.baseline.levels) == (["zeal_s"], {"zeal_s": (2.0,)}))
-
-subprocess.run([sys.executable, "scripts/factors"], check=True)
-see("manual", "| `zeal` | `TIME` | How keen it is. | `0.5 s` |" in Path("docs/suites.md").read_text())
-print(json.dumps(sorted(seen)))
 """
 EVERYWHERE = (
     *(
@@ -108,24 +94,7 @@ def test_the_manual_says_what_is_declared() -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "bin", "web"))
-    for name in ("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "docs/machine.md", "scripts/factors"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path
-
-
-def test_a_factor_that_is_declared_is_everywhere(copy: Path) -> None:
-    cells = copy / "src/middlemark/model/cell.py"
-    before, after = cells.read_text().split(LAST)
-    cells.write_text(before + DECLARATION + LAST + after)
-    request = copy / "src/middlemark/model/protocol.py"
-    request.write_text(request.read_text().replace(FIELD, f"    zeal: float = 0.0\n{FIELD}"))
-    environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}:{HERE}", "COLUMNS": "200"}
-    ran = subprocess.run(
-        [sys.executable, "-c", SEEN], cwd=copy, env=environment, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == list(EVERYWHERE)
+def test_a_factor_that_is_declared_is_everywhere(tmp_path: Path) -> None:
+    declarations = {"model/cell.py": (LAST, DECLARATION), "model/protocol.py": (FIELD, "    zeal: float = 0.0\n")}
+    manual = ("docs/suites.md", "| `zeal` | `TIME` | How keen it is. | `0.5 s` |")
+    assert seen_in_copy(tmp_path, declarations, SEEN, manual) == list(EVERYWHERE)

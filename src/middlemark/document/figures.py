@@ -7,7 +7,7 @@ import msgspec
 from middlemark.document.numbers import brief, measured, megabytes, processors, ratio, share, us, whole
 from middlemark.model.times import NAMES
 from middlemark.stats.floors import by_rate
-from middlemark.stats.metrics import METRICS, PER_ROLE
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.rows import is_counted, loss_of
 
@@ -57,9 +57,6 @@ def _metric(name: str) -> Figure:
     return Figure(unit, lambda result: result.median(name), lambda value: measured(value, unit))
 
 
-_OF_TRIALS = ("spread", "range", "seconds_spread", "round_trips", "start", *PER_ROLE)
-"""Metrics that are no other figure's median."""
-
 FIGURES: dict[str, Figure] = {
     **{f"{time}_{name}": _time(time, each) for time in TIMES for each, name in NAMES.items()},
     "offered_hz": _own("offered_hz", "Hz", brief),
@@ -71,6 +68,7 @@ FIGURES: dict[str, Figure] = {
     "link_share": _own("link_share", "1", share),
     "times_floor": _own("times_floor", "1", ratio),
     "discovery_ns": _own("discovery_ns", "ns", us),
+    "handshake_ns": _own("handshake_ns", "ns", us),
     "loss": Figure("1", loss_of, share),
     **{name: _count(name) for name in COUNTS},
     "cpu": _cost("cpu", "1", processors),
@@ -80,7 +78,7 @@ FIGURES: dict[str, Figure] = {
     "bytes_per_subscriber": _cost("bytes_per_subscriber", "B", megabytes),
     "voluntary_hz": _cost("voluntary_hz", "Hz", brief),
     "involuntary_hz": _cost("involuntary_hz", "Hz", brief),
-    **{name: _metric(name) for name in METRICS if name.split(".")[0] in _OF_TRIALS},
+    **{name: _metric(name) for name, each in METRICS.items() if not each.of_cell},
 }
 """By name: as in CSV, where a time's unit follows its name."""
 

@@ -10,6 +10,7 @@ from middlemark.model.outcome import NetworkCost
 from middlemark.model.times import NAMES
 from middlemark.show import View
 from middlemark.show.json.cell import FURTHER, LATER, cell_document
+from middlemark.stats.metrics import METRICS, PER_ROLE
 from middlemark.verdicts.names import plain
 
 _RENAMED = {each.field: each.column for each in FACTORS.values() if each.column}
@@ -60,6 +61,11 @@ COLUMNS: Mapping[str, Path] = {
     "payload_not_seen": ("protection_proof", "payload-not-seen"),
     "stranger_refused": ("protection_proof", "stranger-refused"),
     "unauthorised_refused": ("protection_proof", "unauthorised-refused"),
+    **{
+        name: ("metrics", name, "median")
+        for name, each in METRICS.items()
+        if not each.of_cell and name.partition(".")[0] not in PER_ROLE
+    },
 }
 """By name, in their order: what came later stands at the end, so that no column before it moved."""
 

@@ -44,6 +44,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is made of the times of the messages that arrived: what was lost has none."""
     has_floor: bool = False
     """Whether the machine alone is the best that can be: its processor time or its memory is not."""
+    of_cell: bool = False
+    """Whether a cell has it as a figure of its own. CSV has the median over trials of the others."""
 
     @property
     def better(self) -> str:
@@ -92,7 +94,12 @@ def _times_p50(name: str) -> Metric:
     return msgspec.structs.replace(_latency(f"{told}, in medians", figure, _NARROWER), unit="medians")
 
 
-def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER, *, has_floor: bool = False) -> Metric:
+def _of_summary(field: str, means: str, words: tuple[str, str] = _FASTER) -> Metric:
+    metric = _latency(means, _quantile(field), words)
+    return msgspec.structs.replace(metric, has_floor=words == _FASTER, of_cell=True)
+
+
+def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER) -> Metric:
     return Metric(
         means=means,
         figure=figure,
@@ -101,7 +108,6 @@ def _latency(means: str, figure: Figure, words: tuple[str, str] = _FASTER, *, ha
         latency=True,
         applies=_has_latency,
         where="latency: all but streams as fast as possible",
-        has_floor=has_floor,
     )
 
 
@@ -127,7 +133,7 @@ def _bytes(cell: Cell, trial: TrialSummary) -> float | None:
     return None if hertz is None or "size" in cell.unknown else hertz * cell.size
 
 
-def _of_link(share: Callable[[Cell, float], float | None], means: str) -> Metric:
+def _of_link(share: Callable[[Cell, float], float | None], means: str, *, of_cell: bool = False) -> Metric:
     def figure(cell: Cell, trial: TrialSummary) -> float | None:
         hertz = _hertz(cell, trial)
         return None if hertz is None else share(cell, hertz)
@@ -139,6 +145,7 @@ def _of_link(share: Callable[[Cell, float], float | None], means: str) -> Metric
         higher_is_better=True,
         applies=lambda cell: cell.link is not None and cell.pattern == "stream",
         where="streams over an emulated link",
+        of_cell=of_cell,
     )
 
 
@@ -153,7 +160,7 @@ def _seconds_spread(_: Cell, trial: TrialSummary) -> float | None:
     return rates.spread_of_seconds(trial.outcome.series)
 
 
-def _rate(means: str, figure: Figure, unit: str, where: str) -> Metric:
+def _rate(means: str, figure: Figure, unit: str, where: str, *, of_cell: bool = False) -> Metric:
     return Metric(
         means=means,
         figure=figure,
@@ -163,6 +170,7 @@ def _rate(means: str, figure: Figure, unit: str, where: str) -> Metric:
         applies=_has_throughput,
         where=where,
         has_floor=True,
+        of_cell=of_cell,
     )
 
 
@@ -198,17 +206,16 @@ def _of_workers(name: str, role: str | None) -> Metric:
 
 METRICS: Mapping[str, Metric] = {
     **{
-        NAMES[each]: _latency(
+        NAMES[each]: _of_summary(
+            each,
             "half of the messages took at most this long" if each == "p50" else f"{100 * float(q):.12g} % of them did",
-            _quantile(each),
-            has_floor=True,
         )
         for each, q in QUANTILES.items()
     },
-    "mean": _latency("the mean", _quantile("mean"), has_floor=True),
-    "min": _latency("the shortest of a trial", _quantile("min"), has_floor=True),
-    "max": _latency("the longest of a trial", _quantile("max"), has_floor=True),
-    "stdev": _latency("the standard deviation", _quantile("stdev"), _NARROWER),
+    "mean": _of_summary("mean", "the mean"),
+    "min": _of_summary("min", "the shortest of a trial"),
+    "max": _of_summary("max", "the longest of a trial"),
+    "stdev": _of_summary("stdev", "the standard deviation", _NARROWER),
     "spread": _latency("p99 less p50", _between("p50", "p99"), _NARROWER),
     "range": _latency("the longest less the shortest of a trial", _between("min", "max"), _NARROWER),
     "tail": _times_p50("p99"),
@@ -219,6 +226,7 @@ METRICS: Mapping[str, Metric] = {
         unit="ns",
         words=_FASTER,
         samples=("write_ns",),
+        of_cell=True,
     ),
     "take": Metric(
         means="time to take what has arrived, its median",
@@ -227,15 +235,19 @@ METRICS: Mapping[str, Metric] = {
         words=_FASTER,
         where="round trips, polled or blocking",
         samples=("take_ns",),
+        of_cell=True,
     ),
     "throughput": _rate(
         "messages that arrived at a subscriber; replies at all clients",
         _hertz,
         "messages/s",
         "streams and requests as fast as possible",
+        of_cell=True,
     ),
     "round_trips": _rate("round trips done", _round_trips, "messages/s", "round trips as fast as possible"),
-    "bytes": _rate("bytes of the messages that arrived", _bytes, "bytes/s", "what is sent as fast as possible"),
+    "bytes": _rate(
+        "bytes of the messages that arrived", _bytes, "bytes/s", "what is sent as fast as possible", of_cell=True
+    ),
     "seconds_spread": Metric(
         means="the best second less the worst, of their median, by what arrived",
         figure=_seconds_spread,
@@ -243,9 +255,11 @@ METRICS: Mapping[str, Metric] = {
         words=_NARROWER,
         where="trials of three seconds and more",
     ),
-    "link_share": _of_link(rates.link_share, "what arrived, over what the line can carry in datagrams of that size"),
+    "link_share": _of_link(
+        rates.link_share, "what arrived, over what the line can carry in datagrams of that size", of_cell=True
+    ),
     "payload_share": _of_link(rates.payload_share, "the payload that arrived, over the rate of the line"),
-    "loss": Metric(means="the share that never arrived", figure=_loss, unit="1"),
+    "loss": Metric(means="the share that never arrived", figure=_loss, unit="1", of_cell=True),
     "deadline": Metric(
         means="the part of its deadline that the worst edge takes at its p99",
         figure=lambda _, trial: trial.graph.worst if trial.graph else None,
@@ -261,12 +275,14 @@ METRICS: Mapping[str, Metric] = {
         figure=lambda _, trial: trial.outcome.discovery_ns,
         unit="ns",
         words=_FASTER,
+        of_cell=True,
     ),
     "handshake": Metric(
         means="the same from opening the middleware on: with security the peers prove in it who they are",
         figure=lambda _, trial: trial.outcome.handshake_ns,
         unit="ns",
         words=_FASTER,
+        of_cell=True,
     ),
     "start": Metric(
         means="from starting the first worker to the first measured message, the warm-up excepted",
@@ -285,6 +301,7 @@ METRICS: Mapping[str, Metric] = {
         means="processor time of all workers for each message received",
         figure=lambda _, trial: costs.trial_cpu_ns_per_message(trial.outcome),
         unit="ns/message",
+        of_cell=True,
     ),
     **{name: _of_workers(name, None) for name in PER_ROLE},
     **{f"{name}.{role}": _of_workers(name, role) for name in PER_ROLE for role in ROLES},

@@ -1,0 +1,51 @@
+"""A copy of the package in which something is declared that nobody knows yet, and what of it a script sees there."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "docs/machine.md", "scripts/factors")
+SEE = """
+import json, subprocess, sys
+seen = set()
+def see(where, what):
+    if what:
+        seen.add(where)
+"""
+TELL = """
+subprocess.run([sys.executable, "scripts/factors"], check=True)
+see("manual", MANUAL[1] in open(MANUAL[0]).read())
+print(json.dumps(sorted(seen)))
+"""
+
+
+def seen_in_copy(
+    folder: Path, declarations: Mapping[str, tuple[str, str]], script: str, manual: tuple[str, str]
+) -> Any:
+    """Return where ``script`` sees what is declared.
+
+    ``declarations``: by file of the package, the line before which something stands, and what. ``manual``: a document
+    that ``scripts/factors`` writes, and the row that it then has.
+    """
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "bin", "web"))
+    for name in DOCUMENTS:
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    for name, (line, declared) in declarations.items():
+        file = folder / "src/middlemark" / name
+        before, after = file.read_text().split(line)
+        file.write_text(before + declared + line + after)
+    environment = os.environ | {
+        "PYTHONPATH": f"{folder / 'src'}:{Path(__file__).parent}:{ROOT / 'tests'}",
+        "COLUMNS": "200",
+    }
+    argv = [sys.executable, "-c", f"{SEE}\nMANUAL = {manual!r}\n{script}\n{TELL}"]
+    ran = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
