@@ -6,6 +6,7 @@ is installed and imports nothing of ours. Keys of ``native``, all strings:
 log           a file to append a line to for every command: ``<ns> <role> <command as JSON>``
 clock         <role>=<source>:<ticks a second>
 rss           resident bytes
+tick_s        seconds between two ticks; 0.1
 capacity      the most messages a second that arrive at a subscriber
 p99_per_hz    one-way p99 in ns for each Hz of the rate
 at, does      a role, and what it does: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
@@ -217,7 +218,7 @@ class Fake:
     def tick(self) -> None:
         while True:
             self.say("tick", roles=[], role=self.roles[0]["role"], phase="measuring", samples=0, elapsed_s=0.0)
-            time.sleep(0.1)
+            time.sleep(float(self.native.get("tick_s", "0.1")))
 
     def stop(self, expected: int | None) -> None:
         while self.does("stay"):

@@ -153,7 +153,7 @@ def test_a_trial_that_would_not_fit_into_memory_starts_nothing(
 
 
 def test_costs_and_the_series_are_those_of_every_worker(launching: Launching) -> None:
-    outcome = launching.trial({"rss": "4096"}, subscribers=2, rate=100.0)
+    outcome = launching.trial({"rss": "4096", "tick_s": "60"}, subscribers=2, rate=100.0)
     assert [each.who for each in outcome.costs] == ["publisher 0", "subscriber 0", "subscriber 1"]
     assert {each.rss_bytes for each in outcome.costs} == {4096}
     assert [(each.seconds, each.user_ns, each.threads[0].cpu_ns) for each in outcome.costs] == [(1.0, 1000, 1000)] * 3
