@@ -304,12 +304,13 @@ class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CellResult(Times, frozen=True, kw_only=True):
-    """One row. ``trials`` counts those that were measured; the failed ones are in ``failed_trials``."""
+    """One row. The JSON of a cell has its fields under the same names."""
 
     cell: Cell
     name: str
     version: str | None
     trials: int
+    """Those that were measured."""
     failed_trials: int
     samples: int
     """Round trips, or one-way latencies of a stream."""
@@ -357,11 +358,15 @@ class CellResult(Times, frozen=True, kw_only=True):
     scheduled: int | None = None
     """Intended instants of all trials; None without a schedule."""
     late_sends: int | None = None
+    """Sent more than one period of the schedule after their intended instant."""
     unsent: int | None = None
+    """Scheduled instants for which nothing was sent before the measuring ended."""
     timed_out: int | None = None
     """Publishes that back-pressure held beyond the write timeout; None without a publisher."""
     per_subscriber: tuple[Delivery, ...] = ()
+    """What arrived at each subscriber of a stream."""
     resources: CellResources | None = None
+    """What a trial cost while it measured; None where nothing was read."""
     trial_values: tuple[float, ...] = ()
     """The figure a trial that stands for it: the received rate of what is sent as fast as possible, else p50 in ns."""
     metrics: Mapping[str, tuple[float | None, ...]] = {}
@@ -376,7 +381,9 @@ class CellResult(Times, frozen=True, kw_only=True):
     steps: tuple[CurveStep, ...] = ()
     """Of a curve by rising load, of a search in the order it tried them."""
     sustainable: Sustainable | None = None
+    """None: the rate was not searched for, or none held."""
     native_request_reply: bool | None = None
+    """Whether the middleware's own request-reply was used; None: the pattern is another."""
     best: Best | None = None
     """The best that this machine could do; None without a floor of the same experiment in the run."""
     protected_by: str | None = None

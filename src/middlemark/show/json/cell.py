@@ -1,5 +1,6 @@
 """One cell of a run for programs: what was measured, its levels, its figures."""
 
+from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 from types import NoneType, UnionType
@@ -12,21 +13,15 @@ from middlemark.document.numbers import exact
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.factors import Factor
 from middlemark.model.link import Link, parse_link
-from middlemark.model.outcome import Failure, ProtectionProof, RunWarning, Second, TrialCounts
+from middlemark.model.outcome import ProtectionProof, TrialCounts
 from middlemark.model.protocol import Pattern
 from middlemark.model.times import Summary, Times
 from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import (
     Best,
-    CellResources,
     CellResult,
-    CurveStep,
-    Delivery,
-    Noise,
     Part,
-    Sustainable,
-    WorkloadResult,
 )
 
 _NAMED = ("adapter", "pattern", "size", "transport")
@@ -104,84 +99,41 @@ class Subject(Output, frozen=True, kw_only=True):
     protection_proof: ProtectionProof | None
 
 
-class Figures(Output, frozen=True, kw_only=True):
-    """What the trials came to."""
+_UNITS = ("_ns", "_hz", "_per_s")
+_COUNTS = TrialCounts.__struct_fields__
+_FIRST = ("trials", "failed_trials", "samples", *_COUNTS, "loss")
+_APART = {*Subject.__struct_fields__, "cell", "counts", "failures", "link_how", "series_subscribers", "proof"}
+"""Fields of a CellResult that JSON has elsewhere, or not at all."""
 
-    trials: int
-    """Those that were measured."""
-    failed_trials: int
+
+class Derived(Output, frozen=True, kw_only=True):
+    """Figures that JSON has in another form than CellResult, or that follow from others."""
+
     samples: int | None
-    sent: int | None
-    received: int | None
-    lost: int | None
-    late: int | None
-    duplicated: int | None
-    reordered: int | None
-    damaged: int | None
-    publish_failed: int | None
-    round_trip_ns: Summary | None
-    first_reply_ns: Summary | None
-    write_ns: Summary | None
-    take_ns: Summary | None
-    loan_ns: Summary | None
-    fill_ns: Summary | None
-    check_ns: Summary | None
-    discovery_ns: Number | None
-    handshake_ns: Number | None
+    loss: float | None
+    """``lost / (received + lost)``; null where nothing was expected."""
     trial_values: tuple[Number, ...]
     metrics: dict[str, Metric]
     """Every metric that the cell has, by name."""
     interval: tuple[Number, Number] | None
-    breakdown: tuple[Part, ...] | None
-    breakdown_absent: str | None
-    coding_absent: str | None
-    times_floor: float | None
-    floor: str | None
-    best: Best | None
-    native_request_reply: bool | None
-    """Whether the middleware's own request-reply was used; null: the pattern is another."""
-    offered_hz: Number | None
-    sent_hz: Number | None
-    rate_hz: Number | None
-    rate_total_hz: Number | None
-    bytes_per_s: Number | None
-    loss: float | None
-    """``lost / (received + lost)``; null where nothing was expected."""
-    one_way_ns: Summary | None
-    one_way_from_sent_ns: Summary | None
-    one_way_absent: str | None
-    clock_uncertainty_ns: Number | None
-    one_way_from_sent_absent: str | None
-    in_histogram: int
-    round_trip_from_intended_ns: Summary | None
-    blocked_ns: Number | None
-    blocked_share: float | None
-    link_share: float | None
-    scheduled: int | None
-    late_sends: int | None
-    """Sent more than one period of the schedule after their intended instant."""
-    unsent: int | None
-    """Scheduled instants for which nothing was sent before the measuring ended."""
-    timed_out: int | None
-    per_subscriber: tuple[Delivery, ...]
-    """What arrived at each subscriber of a stream."""
-    resources: CellResources | None
-    """What a trial cost while it measured; null where nothing was read."""
-    series_trial: int | None
-    series: tuple[Second, ...]
-    steps: tuple[CurveStep, ...]
     knee_hz: Number | None
     """The offered load of a curve beyond which latency or loss rises."""
-    sustainable: Sustainable | None
-    """Null: the rate was not searched for, or none held."""
-    noise: Noise | None
-    workload: WorkloadResult | None
-    warnings: tuple[RunWarning, ...]
-    failed: Failure | None
     imported: Imported | None
 
 
-_ROUNDED = frozenset(name for name, hint in get_type_hints(Figures).items() if hint == Number | None)
+def _figures() -> Mapping[str, Any]:
+    """Return the type of each figure: those of a CellResult, whose times and rates are written as Numbers."""
+    said = {name: hint for name, hint in get_type_hints(CellResult).items() if name not in _APART}
+    said |= {
+        name: Number | None
+        for name, hint in said.items()
+        if hint == float | None and name.endswith(("_ns", "_hz", "_per_s"))
+    }
+    said |= dict.fromkeys(_COUNTS, int | None) | get_type_hints(Derived)
+    return {name: said[name] for name in (*_FIRST, *(each for each in said if each not in _FIRST))}
+
+
+_FIGURES = _figures()
 
 
 def _levels(*factors: Factor) -> Fields:
@@ -197,7 +149,7 @@ def _levels(*factors: Factor) -> Fields:
 CellOutput = composed(
     "Cell",
     "One configuration and what its trials came to.",
-    (Subject, Figures, CellResult, Times, TrialCounts),
+    (Subject, Derived, CellResult, Times, TrialCounts),
     fields_of(Subject),
     _levels(*FURTHER),
     [
@@ -205,7 +157,7 @@ CellOutput = composed(
         ("native", Annotated[dict[str, str] | None, Meta(description="The middleware's own settings.")]),
     ],
     _levels(*LATER),
-    fields_of(Figures),
+    _FIGURES.items(),
 )
 
 
@@ -219,7 +171,7 @@ def cell_output(result: CellResult) -> Output:
     """Return one cell. Of an imported one, null is also what its log does not tell."""
     cell, counts = result.cell, result.counts
     expected = counts.received + counts.lost
-    same = (name for name in Figures.__struct_fields__ if hasattr(result, name))
+    same = (name for name in _FIGURES if hasattr(result, name))
     found: dict[str, Any] = {name: _figure(name, getattr(result, name)) for name in same}
     found |= msgspec.structs.asdict(counts)
     found |= {factor.field: written(cell, factor) for factor in FACTORS.values()}
@@ -248,7 +200,7 @@ def _figure(name: str, figure: Any) -> Any:
     """Return a figure with the digits that its declaration asks for."""
     if isinstance(figure, Summary):
         return Summary(**{key: exact(each) for key, each in msgspec.structs.asdict(figure).items()})
-    return exact(figure) if name in _ROUNDED else figure
+    return exact(figure) if _FIGURES[name] == Number | None else figure
 
 
 def _not_known(result: CellResult) -> dict[str, None]:
