@@ -3,16 +3,19 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+import middlemark
 from conftest import render
 from middlemark.document.runs import clock_of
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts, TrialOutcome
