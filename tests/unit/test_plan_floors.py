@@ -211,9 +211,9 @@ def test_a_dry_run_shows_the_floors_and_their_time() -> None:
     text = render(with_floors, 200, verbose=True)
     assert "lan: floors: memcpy, 1 KiB, ping-pong, one at a time, poll, 1 process, nobody receives, filled" in text
     seconds = estimate_seconds(with_floors) - estimate_seconds(without)
-    told = f"the machine alone, measured beside the others, about {seconds:.0f} s; --no-floors"
-    assert f"5 of these configurations are {told}" in text
-    assert "alone" not in render(without, 200, verbose=True)
+    told = f"measure raw transports beside the others, about {seconds:.0f} s; --no-floors"
+    assert f"5 of these configurations {told}" in text
+    assert "raw transports" not in render(without, 200, verbose=True)
 
 
 def test_many_cells_that_are_one_experiment_have_one_set_of_floors() -> None:

@@ -59,6 +59,11 @@ def cells(*texts: str) -> tuple[Cell, ...]:
     return tuple(map(Cell, texts))
 
 
+def facts(*told: tuple[str, str], style: str = "") -> Table:
+    """Return a table without columns: names, each with a paragraph. A name without one is left out."""
+    return Table(columns=(), lines=tuple(Line(name, (), style, (text,)) for name, text in told if text))
+
+
 def plain_table(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], title: str = "", notes: tuple[str, ...] = ()
 ) -> Table:

@@ -142,6 +142,11 @@ def format_seconds(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} µs"
 
 
+def format_count(number: int, noun: str) -> str:
+    """Write how many there are: ``1 trial``, ``1,204 trials``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def format_percent(ratio: float) -> str:
     """Print a ratio as a percentage to three significant digits at most: ``5 %``, ``0.4 %``, ``100 %``."""
     return f"{ratio * 100:.3g} %" if abs(ratio) < 9.995 else f"{ratio * 100:,.0f} %"

@@ -1,15 +1,21 @@
 """What a run would measure, without measuring it."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from rich.text import Text
 
 from middlemark.document.numbers import ABSENT
-from middlemark.model.cell import Cell
+from middlemark.document.report_tables import table_of
+from middlemark.document.table import Table
 from middlemark.model.expectation import Expectation
 from middlemark.model.parts import NothingToJudge, parts_of
-from middlemark.model.plan import Plan
-from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.model.plan import Plan, Trial
+from middlemark.model.units import format_count, format_percent, format_seconds, format_size
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
-from middlemark.show.lines import aligned, hanging
+from middlemark.show import View
+from middlemark.show.layout import terminal
+from middlemark.show.lines import paragraph, printed
 from middlemark.verdicts.names import WORDS, size, subject, words
 
 _MOST_SIZES = 6
@@ -18,61 +24,63 @@ _MOST_NOTES = 5
 
 def render(plan: Plan, width: int, *, verbose: bool = False) -> str:
     """Return the total, a line for each sweep and the notes; ``verbose``: every configuration and every note."""
-    seconds = estimate_seconds(plan)
-    lines = [
-        f"{len(plan.cells)} configurations, {len(plan.trials)} trials, about {_time(seconds)}; "
-        f"order from seed {plan.seed}. Nothing was measured.",
-        *aligned(_sweeps(plan), right=True),
-    ]
-    if verbose:
-        trials = Counter(each.cell for each in plan.trials)
-        lines += [
-            f"{name}: {_levels(cell)}, {_counted(trials[at], 'trial')}"
-            for at, (cell, name) in enumerate(zip(plan.cells, plan.names, strict=True))
-        ]
-    if plan.floors:
-        lines.append(_floors(plan))
-    if plan.precision is not None:
-        lines.append(
-            f"then further rounds until medians are known to ± {format_percent(plan.precision.part)}, within "
-            f"{format_seconds(plan.precision.budget_s)} in all"
+    return printed(_lines(plan, width, verbose=verbose), View(width=width))
+
+
+def _lines(plan: Plan, width: int, *, verbose: bool) -> Iterator[Text]:
+    total = f"{len(plan.cells)} configurations, {len(plan.trials)} trials, about {_time(estimate_seconds(plan))}"
+    yield from paragraph(f"{total}; order from seed {plan.seed}. Nothing was measured.", width)
+    yield from terminal(_sweeps(plan), width, wraps=True)
+    trials = Counter(each.cell for each in plan.trials)
+    for at, (cell, name) in enumerate(zip(plan.cells, plan.names, strict=True) if verbose else ()):
+        levels = ", ".join(
+            filter(None, (subject(cell), size(cell), words(cell, WORDS), format_count(trials[at], "trial")))
         )
-    if plan.race is not None:
-        heats = _counted(sum(len(each) > 1 for each in plan.race.heats), "race")
-        lines.append(
-            f"then further rounds of those that may be the best, in {heats}, within "
-            f"{format_seconds(plan.race.budget_s)} in all"
-        )
-    if plan.deciding is not None:
-        budget = format_seconds(plan.deciding.budget_s)
-        lines.append(f"then further rounds until every expectation is decided, within {budget} in all")
-    lines += [line for each in plan.expectations for line in hanging("expects: ", _expected(each, plan), width)]
+        yield from paragraph(levels, width, first=f"{name}: ")
+    for sentence in _further(plan):
+        yield from paragraph(sentence, width)
+    for expected in plan.expectations:
+        yield from paragraph(_expected(expected, plan), width, first="expects: ")
     shown = plan.notes if verbose else plan.notes[:_MOST_NOTES]
-    lines += [line for each in shown for line in hanging("note: ", f"{each.place}: {each.text}", width)]
-    more = [f"{len(plan.notes) - len(shown)} more notes"] if len(shown) < len(plan.notes) else []
+    for note in shown:
+        yield from paragraph(f"{note.place}: {note.text}", width, first="note: ")
     if not verbose:
-        lines.append(f"--verbose lists {' and '.join(['every configuration', *more])}")
-    return "\n".join(lines) + "\n"
+        left_out = len(plan.notes) - len(shown)
+        yield Text(f"--verbose lists every configuration{f' and {left_out} more notes' if left_out else ''}")
 
 
-def _sweeps(plan: Plan) -> list[tuple[str, ...]]:
-    """Return a row for each sweep: how many configurations at each size, its trials, its time; the heading first."""
+def _sweeps(plan: Plan) -> Table:
+    """Return a row for each sweep: how many configurations at each size, its trials and its time."""
     sizes = sorted({each.size for each in plan.cells})
     few = len(sizes) <= _MOST_SIZES
     counts = Counter((name, cell.size) for name, cell in zip(plan.names, plan.cells, strict=True))
-    trials: Counter[str] = Counter()
-    seconds = dict.fromkeys(plan.names, 0.0)
-    for trial in plan.trials:
-        name = plan.names[trial.cell]
-        trials[name] += 1
-        seconds[name] += estimate_trial(plan.cells[trial.cell], trial)
-    heads = [format_size(each) for each in sizes] if few else ["configurations", "sizes"]
-    rows = [("configurations of" if few else "", *heads, "trials", "about")]
+    rows = []
     for name in dict.fromkeys(plan.names):
+        trials = [each for each in plan.trials if plan.names[each.cell] == name]
         at = [counts[name, each] for each in sizes]
         told = [str(each) if each else ABSENT for each in at] if few else [str(sum(at)), str(sum(map(bool, at)))]
-        rows.append((name, *told, f"{trials[name]:,}", _time(seconds[name])))
-    return rows
+        rows.append((name, *told, f"{len(trials):,}", _time(_seconds(plan, trials))))
+    heads = map(format_size, sizes) if few else ("configurations", "sizes")
+    return table_of(("configurations of" if few else "", *heads, "trials", "about"), rows)
+
+
+def _further(plan: Plan) -> Iterator[str]:
+    """Yield a sentence for the raw transports, and for each reason to measure further rounds."""
+    if floors := frozenset(plan.floors):
+        about = _time(_seconds(plan, [each for each in plan.trials if each.cell in floors]))
+        beside = f"{len(floors)} of these configurations measure raw transports beside the others"
+        yield f"{beside}, about {about}; --no-floors leaves them out"
+    if plan.precision is not None:
+        yield _rounds(f"until medians are known to ± {format_percent(plan.precision.part)}", plan.precision.budget_s)
+    if plan.race is not None:
+        races = format_count(sum(len(each) > 1 for each in plan.race.heats), "race")
+        yield _rounds(f"of those that may be the best, in {races}", plan.race.budget_s)
+    if plan.deciding is not None:
+        yield _rounds("until every expectation is decided", plan.deciding.budget_s)
+
+
+def _rounds(which: str, budget_s: float) -> str:
+    return f"then further rounds {which}, within {format_seconds(budget_s)} in all"
 
 
 def _expected(expected: Expectation, plan: Plan) -> str:
@@ -83,27 +91,13 @@ def _expected(expected: Expectation, plan: Plan) -> str:
         return f"{expected.say}: untestable: {why}"
     if not parts:
         return f"{expected.say}: untestable"
-    what = "configuration" if parts[0].b is None else "pair"
-    return f"{expected.say}: {expected.claimed}, of {_counted(len(parts), 'edge' if parts[0].a.name else what)}"
+    what = "edge" if parts[0].a.name else "configuration" if parts[0].b is None else "pair"
+    return f"{expected.say}: {expected.claimed}, of {format_count(len(parts), what)}"
 
 
-def _floors(plan: Plan) -> str:
-    floors = frozenset(plan.floors)
-    seconds = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials if trial.cell in floors)
-    cells = _counted(
-        len(floors), "of these configurations is the machine alone", "of these configurations are the machine alone"
-    )
-    return f"{cells}, measured beside the others, about {_time(seconds)}; --no-floors leaves them out"
-
-
-def _levels(cell: Cell) -> str:
-    return ", ".join(filter(None, (subject(cell), size(cell), words(cell, WORDS))))
-
-
-def _counted(count: int, what: str, several: str | None = None) -> str:
-    return f"{count} {what if count == 1 else several or f'{what}s'}"
+def _seconds(plan: Plan, trials: Iterable[Trial]) -> float:
+    return sum(estimate_trial(plan.cells[each.cell], each) for each in trials)
 
 
 def _time(seconds: float) -> str:
-    whole = round(seconds)
-    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
+    return format_seconds(max(1, round(seconds)))

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from middlemark.document.table import NEVER_HIDDEN, Cell, Column, Line, Table
-from middlemark.show.lines import wrapped
+from middlemark.show.lines import paragraph, wrapped
 
 _GAP = 2
 _LEAST_NAME = 16
@@ -54,8 +54,8 @@ def laid_out(tables: Sequence[Table], width: int, least_name: int) -> Layout:
     names = [*(each.head for each in tables), *named]
     longest = max(map(cell_len, names), default=0)
     shown = fitting(columns, widths, width - min(longest, least_name))
-    first = min(longest, max(width - sum(widths[at] + _GAP for at in shown), min(least_name, _LEAST_NAME)))
-    return Layout(first, widths, shown)
+    taken = sum(widths[at] + _GAP for at in shown) or width - least_name
+    return Layout(min(longest, max(width - taken, min(least_name, _LEAST_NAME))), widths, shown)
 
 
 def terminal(
@@ -69,10 +69,11 @@ def terminal(
 ) -> Iterator[Text]:
     """Yield the table in lines of at most ``width`` columns, of its rows at most ``most``.
 
-    ``wraps``: long names take several lines, else they are cut; ``name``: what names get before columns give way.
+    ``layout``: of several tables, whose caller says which columns they leave out; ``wraps``: long names take several
+    lines, else they are cut; ``name``: what names get before columns give way.
     """
-    yield from (Text(line, style="bold") for line in wrapped(table.title, width)[:2] if table.title)
-    layout = layout or laid_out([table], width, name or width // 2)
+    yield from paragraph(table.title, width, "bold", most=2)
+    says_more, layout = layout is None, layout or laid_out([table], width, name or width // 2)
     if table.columns and (table.head or any(table.columns[at].title for at in layout.shown)):
         heads = [Cell(table.columns[at].title, table.columns[at].style) for at in range(len(table.columns))]
         yield from _row(Line(table.head, tuple(heads), "dim"), table, layout, width, wraps=False)
@@ -82,12 +83,12 @@ def terminal(
         if each.below is not None:
             yield from terminal(each.below, width)
     left_out = [f"lines left out: {len(table.lines) - len(kept)}"] if len(kept) < len(table.lines) else []
-    if len(layout.shown) < len(layout.widths) and not wraps:
+    if says_more and len(layout.shown) < len(layout.widths):
         left_out.append(f"columns left out: {len(layout.widths) - len(layout.shown)}")
-    if text := " · ".join((*table.legend, *left_out)):
-        yield from (Text(line, style="dim") for line in wrapped(text, width)[:3])
+    yield from paragraph(" · ".join((*table.legend, *left_out)), width, "dim", most=3)
     yield from (Text() for _ in table.notes[:1])
-    yield from (Text(line, style="dim") for note in table.notes for line in wrapped(note, width))
+    for note in table.notes:
+        yield from paragraph(note, width, "dim")
 
 
 def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -> Iterator[Text]:
@@ -107,24 +108,19 @@ def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -
         ]
     told = [each for paragraph in line.span for each in wrapped(paragraph, width - first - _GAP)]
     for at in range(max(len(names), len(told))):
-        text = Text(padded(names[at] if at < len(names) else "", first), style="" if line.span else line.style)
+        text = Text(_padded(names[at] if at < len(names) else "", first), style="" if line.span else line.style)
         if told:
             text.append(" " * _GAP + told[at] if at < len(told) else "", style=line.style)
         elif at == 0:
             for column in layout.shown:
                 cell = line.cells[column]
-                placed = _placed(cell.text, layout.widths[column], left=table.columns[column].left)
-                text.append(placed, style=cell.style or line.style)
+                placed = _padded(cell.text, layout.widths[column], left=table.columns[column].left)
+                text.append(" " * _GAP + placed, style=cell.style or line.style)
         if cell_len(text.plain.rstrip()) > width:  # the columns that never leave are wider
             text.truncate(width, overflow="ellipsis")
         yield text
 
 
-def padded(text: str, width: int) -> str:
-    """Return the text with blanks up to that width."""
-    return text + " " * max(0, width - cell_len(text))
-
-
-def _placed(text: str, width: int, *, left: bool) -> str:
+def _padded(text: str, width: int, *, left: bool = True) -> str:
     blanks = " " * max(0, width - cell_len(text))
-    return " " * _GAP + (f"{text}{blanks}" if left else f"{blanks}{text}")
+    return text + blanks if left else blanks + text

@@ -1,8 +1,8 @@
-"""Lines of text: broken by the width they take on a terminal, aligned in columns, and the heads of logs."""
+"""Lines of text: broken by the width they take on a terminal, and the heads of logs."""
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -22,10 +22,10 @@ _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|\S)+""")
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return the text in lines of at most ``width`` columns, at least one, broken at blanks where there are any."""
+    """Return the text, plain, in lines of up to ``width`` columns, at least one, broken at blanks if there are any."""
     lines: list[str] = []
     line, width = "", max(width, 1)
-    for word in _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text).split(" "):
+    for word in _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", plain(text)).split(" "):
         candidate = f"{line} {word}" if line else word
         if cell_len(candidate) <= width:
             line = candidate
@@ -75,6 +75,11 @@ def hanging(first: str, text: str, width: int) -> list[str]:
     return [first + lines[0], *(" " * indent + line for line in lines[1:])]
 
 
+def paragraph(text: str, width: int, style: str = "", *, first: str = "", most: int | None = None) -> list[Text]:
+    """Return the text wrapped behind ``first`` in one style, at most so many lines; of no text none."""
+    return [Text(line, style=style) for line in hanging(first, text, width)[:most]] if text else []
+
+
 def command_lines(first: str, command: str, width: int) -> list[str]:
     """Return a command wrapped as ``hanging`` does, so that a shell takes the lines as one; no word is broken."""
     indent = cell_len(first)
@@ -85,14 +90,6 @@ def command_lines(first: str, command: str, width: int) -> list[str]:
             lines.append("")
         lines[-1] += f" {word}" if lines[-1] else word
     return [first + lines[0], *(" " * indent + line for line in lines[1:])]
-
-
-def aligned(rows: Sequence[Sequence[str]], *, right: bool) -> Iterator[str]:
-    """Yield the rows in columns, all but the first to the ``right`` or to the left."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for first, *others in rows:
-        cells = [text.rjust(each) if right else text.ljust(each) for text, each in zip(others, widths[1:], strict=True)]
-        yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()
 
 
 def log_head(run: Run) -> str:

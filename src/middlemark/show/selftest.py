@@ -1,63 +1,76 @@
-"""What came of the check on ourselves: in plain words under two tables, or for programs."""
+"""What came of the check on ourselves: in plain words under two tables."""
 
 from collections.abc import Iterator
 
+from rich.text import Text
+
 from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, part, share, us, whole
+from middlemark.document.table import Column, facts, plain_table
 from middlemark.model.cell import Cell
 from middlemark.model.times import QUANTILES
-from middlemark.model.units import format_percent, format_size
-from middlemark.show.lines import aligned, hanging
+from middlemark.model.units import format_count, format_percent, format_size
+from middlemark.show import View
+from middlemark.show.layout import terminal
+from middlemark.show.lines import paragraph, printed
 from middlemark.show.table import heading
 from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject, VerdictCounts
 from middlemark.stats.verdict import MARGIN
-from middlemark.verdicts.names import plain, subject
+from middlemark.verdicts.names import subject
 
 FEWEST = 6
 """Trials of which a verdict can come."""
-
+_LEAST_NAME = 12
 _SAME = (
-    "A against itself",
-    "metric",
-    "median µs",
-    "trials scatter by",
-    "comparisons",
-    "false",
-    "alone",
-    "equivalent",
-    "cannot tell",
+    Column("metric"),
+    Column("median µs", 4),
+    Column("scatter", 2),
+    Column("false"),
+    Column("alone", 3),
+    Column("equivalent", 1),
+    Column("undecided", 2),
 )
-_PLANTED = ("A against A with a delay", "planted", "it was", "measured", "found", "equivalent", "cannot tell", "faster")
+_PLANTED = (
+    Column("planted", 3),
+    Column("it was", 4),
+    Column("measured", 5),
+    Column("found"),
+    Column("equivalent", 1),
+    Column("undecided", 2),
+    Column("faster"),
+)
+_LEGEND = facts(
+    ("  scatter", "half the span of the middle 68 % of all trials"),
+    ("  false", "called faster or slower, of every two labels of one setting, judged as `compare` judges a table"),
+    ("  alone", "false, and the two after it, with each comparison judged alone, as `compare` judges two settings"),
+    ("  found", "called slower"),
+    ("  it was, measured", "the delay, and by how much p50 was longer, as parts of A's p50 in this run"),
+)
 
 
 def render_table(test: SelfTest, document: Document, width: int) -> str:
-    """Return the tables and what they mean, in lines of about ``width``, and what failed."""
-    lines = [each.plain for each in heading(document, (), width)]
-    lines += ["", *aligned([_SAME, *(_same_row(each) for each in test.same)], right=True)]
-    lines += ["", *aligned([_PLANTED, *(_power_row(each) for each in test.power)], right=True), ""]
+    """Return the tables and what they mean, and what failed."""
+    return printed(_lines(test, document, width), View(width=width))
+
+
+def _lines(test: SelfTest, document: Document, width: int) -> Iterator[Text]:
+    yield from heading(document, (), width)
+    same = plain_table(_SAME, [_same_row(each) for each in test.same], "A against itself")
+    for each in (same, plain_table(_PLANTED, [_power_row(each) for each in test.power], "A against A with a delay")):
+        yield Text()
+        yield from terminal(each, width, wraps=True, name=_LEAST_NAME)
+    yield Text()
     for sentence in (*_failures(document), *conclusions(test)):
-        lines += hanging("", plain(sentence), width)
-    lines.append("")
-    for name, text in _LEGEND:
-        lines += hanging(f"  {name:<18}", text, width)
-    return "\n".join(lines) + "\n"
-
-
-_LEGEND = (
-    ("false", "called faster or slower, of the same setting under two labels, all of a line judged together"),
-    ("alone", "the same, and the two after it, each comparison judged alone"),
-    ("found", "called slower"),
-    ("it was, measured", "the delay, and by how much p50 was longer, as parts of A's p50 in this run"),
-    ("trials scatter by", "half the span of the middle 68 % of all trials"),
-    ("comparisons", "every two labels; together as `compare` judges a table, alone as it judges two settings"),
-)
+        yield from paragraph(sentence, width)
+    yield Text()
+    yield from terminal(_LEGEND, width)
 
 
 def _failures(document: Document) -> Iterator[str]:
     failures = [each for row in document.rows for each in row.result.failures]
     if failures:
-        trials = "1 trial" if len(failures) == 1 else f"{len(failures):,} trials"
+        trials = format_count(len(failures), "trial")
         advice = f" ({failures[0].advice})" if failures[0].advice else ""
         yield f"{trials} failed and are in no comparison. The first: {failures[0].text}{advice}."
 
@@ -67,16 +80,12 @@ def _name(cell: Cell) -> str:
 
 
 def _same_row(each: Same) -> tuple[str, ...]:
-    tally = each.tally
-    alone = (tally.different, tally.equivalent, tally.cannot_tell)
-    counts = _shown(tally, tally.comparisons, each.together, *alone)
-    return (_name(each.setting.cell), each.metric, us(each.typical), _scatter(each.scatter), *counts)
-
-
-def _scatter(part: float | None) -> str:
-    if part is None:
-        return ABSENT
-    return f"±{100 * part:.1f} %" if part < 1 else f"a factor {1 + part:.1f}"
+    tally, of = each.tally, each.tally.comparisons
+    scatter = "" if each.scatter is None else f"±{100 * each.scatter:.1f} %"
+    if each.scatter is not None and each.scatter >= 1:
+        scatter = f"× {1 + each.scatter:.1f}"
+    counts = (f"{each.together} of {of:,}", whole(tally.different), whole(tally.equivalent), whole(tally.cannot_tell))
+    return (_name(each.setting.cell), each.metric, us(each.typical), scatter or ABSENT, *_if_any(tally, *counts))
 
 
 def _power_row(each: Power) -> tuple[str, ...]:
@@ -86,13 +95,12 @@ def _power_row(each: Power) -> tuple[str, ...]:
         format_percent(each.planted.part),
         f"{us(each.planted.delay_ns)} µs, {part(each.part)}",
         part(each.measured),
-        _found(each) if tally.comparisons else ABSENT,
-        *_shown(tally, tally.equivalent, tally.cannot_tell, tally.faster),
+        *_if_any(tally, _found(each), whole(tally.equivalent), whole(tally.cannot_tell), whole(tally.faster)),
     )
 
 
-def _shown(tally: VerdictCounts, *counts: int) -> Iterator[str]:
-    return (whole(each) if tally.comparisons else ABSENT for each in counts)
+def _if_any(tally: VerdictCounts, *counts: str) -> Iterator[str]:
+    return (each if tally.comparisons else ABSENT for each in counts)
 
 
 def conclusions(test: SelfTest) -> Iterator[str]:
