@@ -9,14 +9,15 @@ from rich.text import Text
 from middlemark.document.document import Expected
 from middlemark.document.report_tables import table_of
 from middlemark.document.runs import machine_line
+from middlemark.document.table import Line, Table, facts
 from middlemark.model.run import Run
 from middlemark.show import View
 from middlemark.show.expectations import MARKS
-from middlemark.show.lines import hanging, printed
+from middlemark.show.layout import terminal
+from middlemark.show.lines import command_lines, paragraph, printed
 from middlemark.show.markdown import escaped, table
 from middlemark.stats.expectations import Verdict
 from middlemark.suite.study import Study
-from middlemark.verdicts.names import plain
 
 Word = Literal["reproduced", "contradicted", "cannot tell", "untestable"]
 WORDS: Mapping[Verdict, Word] = {
@@ -73,31 +74,20 @@ def _found(expected: Expected) -> str:
 
 
 def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> Iterator[Text]:
-    yield Text(f"{study.title}: {counted(expected)}", style="bold")
-    for lead, text in (
-        ("it    ", f"{study.document}, on {study.measured_on}; {study.conditions}"),
-        ("here  ", study.here),
-    ):
-        yield from map(Text, hanging(lead, text, width))
+    yield from paragraph(f"{study.title}: {counted(expected)}", width, "bold")
+    where = f"{study.document}, on {study.measured_on}; {study.conditions}"
+    yield from terminal(facts(("it", where), ("here", study.here)), width)
     told: set[str] = set()
+    lines: list[Line] = []
     for each in expected:
-        mark, style = MARKS[each.verdict]
-        said = study.claim_of(each.id)
-        yield Text()
-        first, *more = hanging(f"{mark} {each.id:<5} ", plain(each.say), width)
-        yield Text.assemble((first[:1], style), first[1:])
-        yield from map(Text, more)
-        yield from _beside("its figure", said.figure if said else "none", width)
-        word = WORDS[each.verdict]
-        yield from _beside(word, _found(each), width)
-        if said and said.contradicts and said.contradicts not in told:
-            told.add(said.contradicts)
-            yield from _beside("itself", said.contradicts, width)
+        (mark, style), said = MARKS[each.verdict], study.claim_of(each.id)
+        itself = said.contradicts if said and said.contradicts not in told else ""
+        told.add(itself)
+        claim = facts((f"{mark} {each.id}", each.say), ("  its figure", said.figure if said else "none"))
+        found = facts((f"  {WORDS[each.verdict]}", _found(each)), style=style)
+        lines += [Line("", ()), *claim.lines, *found.lines, *facts(("  itself", itself)).lines]
+    yield from terminal(Table(columns=(), lines=tuple(lines)), width)
     yield Text()
-    yield from map(Text, hanging("kept in  ", str(run.folder), width))
+    yield from paragraph(str(run.folder), width, first="kept in  ")
     if study.figures:
-        yield from map(Text, hanging("its own figures as a run: ", f"middlemark import {study.figures}", width))
-
-
-def _beside(word: str, text: str, width: int) -> Iterator[Text]:
-    yield from map(Text, hanging(f"        {word:<12}  ", text, width))
+        yield from map(Text, command_lines("its own figures as a run: ", f"middlemark import {study.figures}", width))
