@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from middlemark.document.numbers import ABSENT, us
-from middlemark.document.table import Column
+from middlemark.document.table import Column, Line, Table, cells, facts
 from middlemark.document.warnings import warnings_of
-from middlemark.show.lines import hanging, wrapped
+from middlemark.model.units import format_count
+from middlemark.show.layout import laid_out, terminal
+from middlemark.show.lines import paragraph
 from middlemark.stats.noise import percent
 from middlemark.stats.result import Noise, TrialNoise
 from middlemark.verdicts.names import (
@@ -17,7 +18,6 @@ from middlemark.verdicts.names import (
     EXPERIMENT,
     is_contradicted,
     is_unprotected,
-    plain,
     size,
     warning_name,
     words,
@@ -64,9 +64,7 @@ def group_of(row: Row, varied: frozenset[str]) -> str:
 def machine_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
     """Return what the machine did meanwhile, in one line, wrapped; nothing where nobody looked at it."""
     told = machine_summary([row.result.noise for row in rows if row.result.noise is not None])
-    if told:
-        yield from map(Text, hanging("Machine  ", told, width))
-        yield Text()
+    yield from (*paragraph(told, width, first="Machine  "), *([Text()] if told else []))
 
 
 def machine_summary(noises: Sequence[Noise]) -> str:
@@ -115,51 +113,36 @@ def breakdown_lines(rows: Sequence[Row], varied: frozenset[str], width: int) -> 
     if not measured:
         return
     yield Text("Where the time goes", style="bold")
-    yield from (Text(line, style="dim") for line in hanging("  ", _MEANS, width))
+    yield from paragraph(_MEANS, width, "dim", first="  ")
     for title, members in groupby(measured, key=lambda row: group_of(row, varied)):
-        yield from (Text(line, style="bold") for line in wrapped(title, width))
-        yield from _parts_of(list(members), width)
+        table = _parts_of(title, some := [*members], in_words=False)
+        if len(laid_out([table], width, _LEAST).shown) < len(table.columns):
+            table = _parts_of(title, some, in_words=True)
+        yield from terminal(table, width, wraps=True, name=_LEAST if table.columns else 0)
     yield Text()
 
 
-def _parts_of(rows: Sequence[Row], width: int) -> Iterator[Text]:
-    used = {each.part.removeprefix(_REPLY) for row in rows for each in row.result.breakdown or ()}
-    widths = {part: max(7, len(title)) for part, title in _TITLES.items() if part in used}
-    longest = max(cell_len(row.title) for row in rows)
-    first = min(longest, width - 2 - 2 - 9 - sum(each + 2 for each in widths.values()))
-    aligned = first >= min(longest, _LEAST)
-    if widths and aligned:
-        titles = "  ".join(_TITLES[part].rjust(each) for part, each in widths.items())
-        yield Text(f"  {'':<{first}}      whole  {titles}", style="dim")
+def _parts_of(title: str, rows: Sequence[Row], *, in_words: bool) -> Table:
+    """Return a column for each part, a line for the way out and one for the way back; or all of it ``in_words``."""
+    used = {each.part.removeprefix(_REPLY) for row in rows for each in row.result.breakdown or () if not in_words}
+    shown = {part: Column(title, 0) for part, title in _TITLES.items() if part in used}
+    lines: list[Line] = []
     for row in rows:
-        parts = {each.part: each.ns for each in row.result.breakdown or ()}
-        if not parts:
-            reason = plain(row.result.breakdown_absent or "nothing was stamped")
-            yield from map(Text, hanging("  ", f"{row.title}: not told, {reason}", width))
-        elif aligned:
-            yield from map(Text, _aligned(row.title, parts, widths, first))
+        found, name = row.result.breakdown or (), f"  {row.title}"
+        parts = {each.part: us(each.ns) for each in found}
+        out, back = (tuple(parts.get(way + each, "") for each in shown) for way in ("", _REPLY))
+        whole = us(sum(each.ns for each in found))
+        if not found:
+            lines += facts((name, f"not told, {row.result.breakdown_absent or 'nothing was stamped'}")).lines
+        elif in_words:
+            lines += facts((name, f"{whole} µs = {', '.join(map(' '.join, parts.items()))}")).lines
         else:
-            listed = ", ".join(f"{part} {us(ns)}" for part, ns in parts.items())
-            yield from map(Text, hanging("  ", f"{row.title}: {us(sum(parts.values()))} µs = {listed}", width))
-        if row.result.coding_absent:
-            text = f"{row.title}: not told, {plain(row.result.coding_absent)}"
-            yield from (Text(line, style="dim") for line in hanging("  ", text, width))
-
-
-def _aligned(name: str, parts: Mapping[str, float], widths: Mapping[str, int], first: int) -> Iterator[str]:
-    """Return the line of the way out, that of the way back where there is one, and what of a long name is left."""
-    both = any(part.startswith(_REPLY) for part in parts)
-    names = wrapped(name, first)
-    ways = [("→" if both else " ", us(sum(parts.values())), ""), *([("←", "", _REPLY)] if both else [])]
-    for at in range(max(len(names), len(ways))):
-        label = names[at] if at < len(names) else ""
-        line = f"  {label}{' ' * (first - cell_len(label))}"
-        if at < len(ways):
-            arrow, whole, way = ways[at]
-            told = [us(parts[way + part]) if way + part in parts else "" for part in widths]
-            cells = "  ".join(text.rjust(each) for text, each in zip(told, widths.values(), strict=True))
-            line += f" {arrow} {whole:>7}  {cells}"
-        yield line
+            lines.append(Line(name, cells("→" if any(back) else "", whole, *out)))
+            lines += [Line("", cells("←", "", *back))] if any(back) else []
+        if absent := row.result.coding_absent:
+            lines += facts(("", f"not told, {absent}"), style="dim").lines
+    columns = (Column("", 0, left=True), Column("whole", 0), *shown.values()) if shown else ()
+    return Table(title=title, columns=columns, lines=tuple(lines))
 
 
 def footnotes(
@@ -176,18 +159,16 @@ def footnotes(
         texts: dict[str, list[str]] = {}
         for row in (by_index[each] for each in kind.cells):
             for warning in (each for each in row.result.warnings if each.code == code):
-                texts.setdefault(plain(warning.text), []).append(f"{row.title} at {group_of(row, varied)}")
-        named = warning_name(code) if warning_name(code) == code else f"{warning_name(code)} ({code})"
-        counted = "1 row" if kind.count == 1 else f"{kind.count:,} rows"
+                texts.setdefault(warning.text, []).append(f"{row.title} at {group_of(row, varied)}")
+        name = warning_name(code)
         worst = "" if whole or len(texts) == 1 else ", the worst first"
-        head = hanging(f"{number:>3}  ", f"{plain(named)}: {counted}{worst}", width)
-        yield from (Text(line, style="yellow") for line in head)
+        head = f"{name if name == code else f'{name} ({code})'}: {format_count(kind.count, 'row')}{worst}"
+        yield from paragraph(head, width, "yellow", first=f"{number:>3}  ")
         for text, about in list(texts.items())[: None if whole else 1]:
             more = 0 if whole else max(0, len(about) - _MOST_NAMED)
             told = [*about[:_MOST_NAMED], f"and {more} more"] if more else about
-            yield from map(Text, hanging("     ", f"{plain('; '.join(told))}: {text}", width))
-        if kind.advice:
-            yield from map(Text, hanging("     → ", plain(kind.advice), width))
+            yield from paragraph(f"{'; '.join(told)}: {text}", width, first="     ")
+        yield from paragraph(kind.advice, width, first="     → ")
     if not whole:
         yield Text("     --warnings tells each row's own words", style="dim")
     yield Text()
@@ -197,24 +178,22 @@ def legend(
     columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]], rows: Sequence[Row], width: int
 ) -> Iterator[Text]:
     """Return what each column says, and which had to give way. ``columns``: those shown and hidden, by pattern."""
-
-    def entry(title: str, means: str) -> Iterator[Text]:
-        return (Text(line, style="dim") for line in hanging(f"  {title:<10} ", means, width))
-
+    lines: list[Line] = []
     for pattern, (shown, _) in columns.items():
-        yield Text("How to read it" if len(columns) == 1 else f"How to read it: {pattern}", style="bold")
-        for each in shown:
-            yield from entry(each.title, each.means)
+        lines.append(Line("How to read it" if len(columns) == 1 else f"How to read it: {pattern}", (), "bold"))
+        lines += facts(*((f"  {each.title}", each.means) for each in shown), style="dim").lines
     if len(columns) != 1:
-        yield Text("How to read all of it", style="bold")
+        lines.append(Line("How to read all of it", (), "bold"))
     unprotected = [row for row in rows if is_unprotected(row.result)]
-    if any(is_contradicted(row.result) and row not in unprotected for row in rows):
-        yield from entry(
-            CONTRADICTED, "carried by something else than the transport asked for: not a figure of that transport"
-        )
-    if unprotected:
-        yield from entry(CONTRADICTED, "a proof of the security asked for has failed: not a figure of that level")
-    yield from entry(ABSENT, "not measured, or fewer than ten samples lie beyond that quantile")
-    hidden = dict.fromkeys(each.title for _, hidden in columns.values() for each in hidden)
-    if hidden:
-        yield from entry("left out", f"{', '.join(hidden)}: no room at this width; --format csv has everything")
+    contradicted = any(is_contradicted(row.result) and row not in unprotected for row in rows)
+    other = "carried by something else than the transport asked for: not a figure of that transport"
+    failed = "a proof of the security asked for has failed: not a figure of that level"
+    hidden = ", ".join(dict.fromkeys(each.title for _, hidden in columns.values() for each in hidden))
+    marks = facts(
+        (f"  {CONTRADICTED}", other if contradicted else ""),
+        (f"  {CONTRADICTED}", failed if unprotected else ""),
+        (f"  {ABSENT}", "not measured, or fewer than ten samples lie beyond that quantile"),
+        ("  left out", f"{hidden}: no room at this width; --format csv has everything" if hidden else ""),
+        style="dim",
+    )
+    yield from terminal(Table(columns=(), lines=(*lines, *marks.lines)), width)

@@ -8,12 +8,12 @@ from rich.text import Text
 from middlemark.document.document import Document
 from middlemark.document.rows_table import RowGroup, groups_of, together
 from middlemark.document.runs import clock_line, machine_line, notes_of, precision_of, sources_of
-from middlemark.document.table import Column
+from middlemark.document.table import Column, Table, facts
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
 from middlemark.show import View, expectations
 from middlemark.show.layout import Layout, laid_out, terminal
-from middlemark.show.lines import hanging, printed
+from middlemark.show.lines import paragraph, printed
 from middlemark.show.notes import breakdown_lines, footnotes, legend, machine_lines, numbers_of
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.names import UNTOLD, WORDS, meeting, plain, usual, varying, words
@@ -41,8 +41,7 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
     for each in groups:
         yield Text()
         yield from terminal(each.table, width, layout=layouts[each.pattern], wraps=True)
-        if each.unreached:
-            yield from (Text(line, style="dim") for line in hanging("  not reached: ", each.unreached, width))
+        yield from paragraph(each.unreached, width, "dim", first="  not reached: ")
     yield Text()
     yield from machine_lines(rows, width)
     ordered = [row for each in groups for row in each.rows]
@@ -68,22 +67,20 @@ def heading(document: Document, rows: Sequence[Row], width: int) -> Iterator[Tex
     file, results = run.file, [row.result for row in rows]
     yield Text(plain(f"{', '.join(file.suites)}, {file.started[:19].replace('T', ' ')} UTC"), style="bold")
     met = file.reached is not None and file.reached.met
-    for name, text, style in (
-        (
-            "imported" if file.imported else "measured",
-            _progress(document),
-            "bold yellow" if file.interrupted else "",
-        ),
-        ("precision", precision_of(run, results), "" if met else "bold yellow"),
-        ("machine", machine_line(run, whole=False), ""),
-        ("clock", clock_line(run), ""),
-        ("versions", _versions(run), ""),
-        ("every row", _in_common(results), ""),
-        ("kept in", str(run.folder), ""),
-        *(("note", note, "") for note in notes_of(run)),
-    ):
-        if text:
-            yield from (Text(line, style=style) for line in hanging(f"{name:<11}", plain(text), width))
+    measured = ("imported" if file.imported else "measured", _progress(document))
+    told = (
+        *facts(measured, style="bold yellow" if file.interrupted else "").lines,
+        *facts(("precision", precision_of(run, results)), style="" if met else "bold yellow").lines,
+        *facts(
+            ("machine", machine_line(run, whole=False)),
+            ("clock", clock_line(run)),
+            ("versions", _versions(run)),
+            ("every row", _in_common(results)),
+            ("kept in", str(run.folder)),
+            *(("note", note) for note in notes_of(run)),
+        ).lines,
+    )
+    yield from terminal(Table(columns=(), lines=told), width)
 
 
 def _progress(document: Document) -> str:
