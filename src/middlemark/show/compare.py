@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 
+from rich.text import Text
+
 from middlemark.document.compare import tables_of, whole_table
+from middlemark.show import View
 from middlemark.show.layout import terminal
-from middlemark.show.lines import hanging
+from middlemark.show.lines import paragraph, printed
 from middlemark.show.markdown import table
 from middlemark.stats.comparisons import Comparison
 
 
 def render_table(comparisons: Sequence[Comparison], margin: float, width: int, edge: str | None = None) -> str:
     """Return a table for each metric, every name once, within the width; what is to be known stands beneath."""
-    lines: list[str] = [*hanging("", f"Edge {edge}", width), ""] if edge else []
+    lines = [*paragraph(f"Edge {edge}", width), Text()] if edge else []
     for each in tables_of(comparisons, margin):
-        lines += [line.plain.rstrip() for line in terminal(each, width, name=16)] + [""]
-    return "\n".join(lines[:-1]) + "\n"
+        lines += [*terminal(each, width, name=16), Text()]
+    return printed(lines[:-1], View(width=width))
 
 
 def render_markdown(comparisons: Sequence[Comparison], margin: float, edge: str | None = None) -> str:

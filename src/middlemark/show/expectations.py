@@ -8,7 +8,8 @@ from rich.text import Text
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.runs import decided_of
-from middlemark.show.lines import wrapped
+from middlemark.show.layout import cut
+from middlemark.show.lines import paragraph
 from middlemark.stats.expectations import Verdict
 
 MARKS = {
@@ -26,20 +27,14 @@ def lines(document: Document, width: int, most: int | None = None) -> Iterator[T
     found = document.expectations
     if not found:
         return
-    heading = f"Expected: {counted(found)}{decided_of(document.runs[0])}"
-    yield from (Text(line, style="bold") for line in wrapped(heading, width)[:2])
+    yield from paragraph(f"Expected: {counted(found)}{decided_of(document.runs[0])}", width, "bold", most=2)
     shown = found if most is None or len(found) <= most else found[: most - 1]
     for each in shown:
         mark, style = MARKS[each.verdict]
-        if most is None:
-            for at, line in enumerate(wrapped(each.sentence, width - 2)):
-                yield Text.assemble((f"{mark if at == 0 else ' '} ", style), line)
-            continue
-        say = _cut(each.say, max(_LEAST_SAID, width - 4 - cell_len(each.short)))
-        yield Text.assemble((f"{mark} ", style), _cut(f"{say}: {each.short}", width - 2))
+        say = cut(each.say, max(_LEAST_SAID, width - 4 - cell_len(each.short)))
+        text = each.sentence if most is None else cut(f"{say}: {each.short}", width - 2)
+        first, *others = paragraph(text, width, first=f"{mark} ")
+        first.stylize(style, 0, 1)
+        yield from (first, *others)
     if len(shown) < len(found):
         yield Text(f"  and {len(found) - len(shown)} more, with --rows", style="dim")
-
-
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else f"{text[: width - 1]}…"

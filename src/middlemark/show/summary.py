@@ -12,10 +12,10 @@ from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
 from middlemark.document.table import Table
 from middlemark.model.run import Run
-from middlemark.model.units import format_seconds
+from middlemark.model.units import format_count, format_seconds
 from middlemark.show import View, expectations
 from middlemark.show.layout import cut, terminal
-from middlemark.show.lines import command_lines, hanging, printed, wrapped
+from middlemark.show.lines import command_lines, paragraph, printed, wrapped
 from middlemark.verdicts.names import plain, warning_name
 
 MOST_LINES = 40
@@ -42,7 +42,7 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
     found = matrix.matrices(document.experiments)
     before = [*_answer(document, found, width)]
     after = [*_conclusions(document, found, width), *expectations.lines(document, width, _MOST_EXPECTED)]
-    after += [Text(line) for each in limits for line in wrapped(each, width)]
+    after += [line for each in limits for line in paragraph(each, width)]
     room = MOST_LINES - len(before) - len(after) - 1
     if document.costs:
         tables = [(each.title, security.table_of(each)) for each in document.costs]
@@ -71,8 +71,7 @@ def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Itera
         yield from lines
     if named:
         more = f"; {len(named) - 2} more" if len(named) > 2 else ""
-        told = wrapped(f"Measured too: {'; '.join(named[:2])}{more}.", width)[:2]
-        yield from (Text(line, style="dim") for line in told)
+        yield from paragraph(f"Measured too: {'; '.join(named[:2])}{more}.", width, "dim", most=2)
 
 
 def _figures(document: Document, width: int, most: int) -> list[str]:
@@ -89,34 +88,28 @@ def _figures(document: Document, width: int, most: int) -> list[str]:
 
 
 def _answer(document: Document, found: Sequence[matrix.Matrix], width: int) -> Iterator[Text]:
-    def bold(text: str, most: int) -> Iterator[Text]:
-        return (Text(line, style="bold") for line in wrapped(text, width)[:most] if text)
-
     run = document.runs[0]
-    if busy := disturbed(document.rows):
-        yield from (Text(line, style="bold yellow") for line in wrapped(plain(busy), width)[:2])
+    yield from paragraph(disturbed(document.rows), width, "bold yellow", most=2)
     for each in document.workloads:
         several = f" ({each.title})" if len(document.workloads) > 1 else ""
-        yield from bold(workloads.conclusion(each) + several, 3)
+        yield from paragraph(workloads.conclusion(each) + several, width, "bold", most=3)
     if document.costs:
-        yield from bold(security.headline(document.costs), 4)
-        yield from map(Text, wrapped(security.proven(document.rows), width)[:2])
+        yield from paragraph(security.headline(document.costs), width, "bold", most=4)
+        yield from paragraph(security.proven(document.rows), width, most=2)
     elif found or not document.workloads:
         none = "No configuration has a figure that can stand beside another."
-        yield from bold(headline(found[0]) if found else none, 4)
-    if left_out := not_tried_text(document.not_tried):
-        yield from map(Text, wrapped(left_out, width)[:3])
-    sources = "; ".join(map(read_as, run.file.imported))
-    yield from (Text(line, style="dim") for line in wrapped(plain(sources or _measured(run)), width)[:3])
+        yield from paragraph(headline(found[0]) if found else none, width, "bold", most=4)
+    yield from paragraph(not_tried_text(document.not_tried), width, most=3)
+    yield from paragraph("; ".join(map(read_as, run.file.imported)) or _measured(run), width, "dim", most=3)
     typed = [note for note in notes_of(run) if note.startswith("--")]  # what somebody typed is not what was measured
     for note in typed if len(typed) <= _MOST_NOTES else [f"{typed[0]}; {len(typed) - 1} more with --rows"]:
-        yield from map(Text, wrapped(f"note: {note}", width)[:2])
+        yield from paragraph(f"note: {note}", width, most=2)
 
 
 def _measured(run: Run) -> str:
     """Return what was run, where and for how long."""
     machine, done, seconds = run.file.machine, len(run.outcomes), seconds_of(run)
-    where = f"{machine.host}, {machine.processors} processor{'' if machine.processors == 1 else 's'}"
+    where = f"{machine.host}, {format_count(machine.processors, 'processor')}"
     failed = f", {run.failed_trials:,} failed" if run.failed_trials else ""
     took = f" in {format_seconds(seconds)}" if seconds else ""
     return f"{', '.join(run.file.suites)} on {where}: {done:,} trials{took}{failed}"
@@ -125,9 +118,7 @@ def _measured(run: Run) -> str:
 def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int) -> Iterator[Text]:
     run = document.runs[0]
     show = shlex.join(["middlemark", "show", plain(str(run.folder))])
-    kinds = [
-        f"{warning_name(each.code)} in {each.count:,} row{'' if each.count == 1 else 's'}" for each in document.warnings
-    ]
+    kinds = [f"{warning_name(each.code)} in {format_count(each.count, 'row')}" for each in document.warnings]
     kinds = kinds if len(kinds) <= _MOST_KINDS else [*kinds[:_MOST_KINDS], f"{len(kinds) - _MOST_KINDS} more kinds"]
     remedy = document.warnings[0].advice.split("; ")[0] if document.warnings else ""
     warnings = Statement(texts=(", ".join(kinds),) if kinds else (), remedy=remedy)
@@ -142,8 +133,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
     ):
         if statement.texts:
             yield from _stated(name, statement, style, width)
-    more = hanging(f"{'More':<{_HEAD}}", f"{show} --rows, or --warnings", width)
-    yield from (Text(line, style="dim") for line in more)
+    yield from paragraph(f"{show} --rows, or --warnings", width, "dim", first=f"{'More':<{_HEAD}}")
 
 
 def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
@@ -161,13 +151,11 @@ def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
 
 
 def _stated(name: str, statement: Statement, style: str, width: int) -> Iterator[Text]:
-    lines = hanging(f"{name:<{_HEAD}}", plain("; ".join(statement.texts)), width)
+    lines = paragraph("; ".join(statement.texts), width, first=f"{name:<{_HEAD}}")
     if len(lines) > 2:
-        lines = [lines[0], cut(lines[1], width - 1).rstrip("…") + "…"]
-    first = Text(lines[0])
-    first.stylize(style, 0, len(name))
-    yield first
-    yield from map(Text, lines[1:])
+        lines = [lines[0], Text(cut(lines[1].plain, width - 1).rstrip("…") + "…")]
+    lines[0].stylize(style, 0, len(name))
+    yield from lines
     if statement.remedy:
         remedy, arrow = plain(statement.remedy), f"{'':<{_HEAD}}→ "
         if remedy.startswith("middlemark "):  # a command is printed whole, however long

@@ -7,7 +7,7 @@ from rich.text import Text
 from middlemark.document.document import Document
 from middlemark.document.screen import disturbed
 from middlemark.show import View
-from middlemark.show.lines import printed, wrapped
+from middlemark.show.lines import paragraph, printed
 from middlemark.show.notes import footnotes, machine_lines, numbers_of
 from middlemark.verdicts.names import varying
 
@@ -19,8 +19,7 @@ def render(document: Document, view: View) -> str:
 
 def _lines(document: Document, width: int) -> Iterator[Text]:
     rows = document.rows
-    if busy := disturbed(rows):
-        yield from (Text(line, style="bold yellow") for line in wrapped(busy, width))
+    yield from paragraph(disturbed(rows), width, "bold yellow")
     yield from machine_lines(rows, width)
     if not document.warnings:
         yield Text("No row has a warning.")
