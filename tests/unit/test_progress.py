@@ -155,7 +155,7 @@ def test_a_narrow_terminal_gives_up_the_bar_and_keeps_the_time(tmp_path: Path, t
     assert state.lines(24)[0].startswith("0/3, ")
     assert state.lines(24)[0].endswith(" left")
     trial(state, planned, measured(planned, 0, tmp_path, 20_000), time)
-    assert state.lines(24)[-1] == "last: p50 20.0 µs (ud..."
+    assert state.lines(24)[-1] == "last: p50 20.0 µs (udp,…"
     state = state_of(planned, tmp_path, time)
     assert state.lines(80)[0].startswith("[--------------------] 0 of 3 trials, ")
 

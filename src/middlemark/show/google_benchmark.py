@@ -39,12 +39,7 @@ def render(document: Document, _view: View) -> str:
     entries: list[dict[str, Any]] = []
     for row in document.rows:
         name = cell_name(row.result.cell)
-        common = {
-            "family_index": row.index,
-            "per_family_instance_index": 0,
-            "run_name": name,
-            "threads": 1,
-        }
+        common = {"family_index": row.index, "per_family_instance_index": 0, "run_name": name, "threads": 1}
         entries += _of_cell(name, common, row.result, row.trials)
     found = {"context": _context(document.runs[0]), "benchmarks": entries}
     return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -7,6 +7,7 @@ There is no schema by JUnit itself; this keeps to what the Ant task writes and t
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Sequence
 
+from middlemark.document.comparisons import interval_of
 from middlemark.document.document import Document
 from middlemark.document.numbers import part
 from middlemark.document.statements import standing_line
@@ -75,20 +76,15 @@ def of_comparisons(
 
 
 def _case(suite: ET.Element, row: Row) -> ET.Element:
-    result = row.result
-    return ET.SubElement(
-        suite, "testcase", classname=_text(f"middlemark.{result.name}"), name=_text(cell_name(result.cell))
-    )
+    about, name = _text(f"middlemark.{row.result.name}"), _text(cell_name(row.result.cell))
+    return ET.SubElement(suite, "testcase", classname=about, name=name)
 
 
 def _told(each: Comparison, margin: float) -> str:
     judged, unit = each.judged, METRICS[each.metric].unit
     a, b = each.medians
-    interval = (
-        f"95 % interval {100 * judged.low:+.1f} to {100 * judged.high:+.1f} %"
-        if judged.low is not None and judged.high is not None
-        else "no interval: fewer than six pairs"
-    )
+    fewer = "no interval: fewer than six pairs"
+    interval = fewer if judged.low is None else f"95 % interval {interval_of(judged)}"
     needed = f"; about {judged.trials_needed} trials of each would tell" if judged.trials_needed else ""
     shift = f"{part(judged.shift)} ({interval}, {judged.pairs} pairs, margin {100 * margin:g} %)"
     return f"{each.metric} {each.word}: {shift}; {a:.4g} → {b:.4g} {unit}{needed}"

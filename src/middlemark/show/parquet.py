@@ -56,24 +56,17 @@ def _cells(results: Sequence[CellResult], arrow: Any) -> Any:
         "cell": arrow.array(range(len(results)), arrow.int32()),
         "id": arrow.array([cell_name(each.cell) for each in results], arrow.string()),
     }
-    plain = {key for each in documents for key, value in each.items() if not isinstance(value, dict | list)}
     for key in documents[0] if documents else ():
-        if key in plain:
-            values = [each[key] for each in documents]
-            # depth, pin and rate are a word in some cells and a number in others: then all are words.
-            mixed = len({isinstance(each, str) for each in values if each is not None}) > 1
-            simple = all(not isinstance(each, dict | list) for each in values)
-            if simple:
-                columns[key] = arrow.array([_text(each) for each in values] if mixed else values)
+        values = [each.get(key) for each in documents]
+        # depth, pin and rate are a word in some cells and a number in others: then all are words.
+        mixed = len({isinstance(each, str) for each in values if each is not None}) > 1
+        if not any(isinstance(each, dict | list) for each in values):
+            columns[key] = arrow.array([None if each is None else str(each) for each in values] if mixed else values)
     for key, time in (("round_trip", "round_trip_ns"), ("one_way", "one_way_ns")):
         for quantile in ("p50", "p90", "p99", "p99.9", "max"):
             values = [(each[time] or {}).get(quantile) for each in documents]
             columns[f"{key}_{quantile}_ns"] = arrow.array(values, arrow.float64())
     return arrow.table(columns)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def _samples(cell: int, trial: int, kept: Kept, begin: int, arrow: Any) -> Any:

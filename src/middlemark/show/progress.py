@@ -126,10 +126,12 @@ class State:
 
     def lines(self, width: int) -> list[str]:
         """Return at most three lines of at most ``width`` columns."""
+        from middlemark.show.layout import cut
+
         head = f"{self._bar()} {self._count()}, {self._left()}" if width >= _LEAST_FOR_BAR else self._short()
         now = f"{self._now}: {self._samples}" if self._samples else self._now
         last = "; ".join(each for each in (self._result(), self._noise) if each)
-        return [_cut(each, width) for each in (head, now, last) if each]
+        return [cut(each, width) for each in (head, now, last) if each]
 
     def _count(self) -> str:
         return f"{self.done:,} of {self.total:,} trials"
@@ -222,19 +224,6 @@ def _step(event: Underway) -> str:
         return ""
     rate = event.rate_hz
     return f"step {event.step} at {'rate max' if rate is None else format_rate(float(f'{rate:.3g}'))}, "
-
-
-def _cut(text: str, width: int) -> str:
-    """Return the text in at most ``width`` columns, the end of it given up for three dots."""
-    from rich.cells import cell_len
-
-    if cell_len(text) <= width:
-        return text
-    if width <= 3:
-        return text[: max(width, 0)] if cell_len(text[: max(width, 0)]) <= width else ""
-    while cell_len(text) > width - 3:
-        text = text[:-1]
-    return text + "..."
 
 
 @contextlib.contextmanager

@@ -11,10 +11,9 @@ import numpy as np
 
 from middlemark.document.document import Document
 from middlemark.model.samples import NOT_MEASURED
-from middlemark.model.times import Summary
 from middlemark.show import View
 from middlemark.show.lines import log_head, log_title
-from middlemark.stats.quantiles import Numbers, summarise
+from middlemark.stats.quantiles import summarise
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples
 from middlemark.verdicts.names import plain
@@ -26,6 +25,12 @@ _HEADER = (
     "#     Half round trip [us]                                   Write-access time [us]       Read-access time [us]",
     "# Seconds     Count   median      min      99%      max      Count   median      min      Count   median      min",
 )
+_COLUMNS = (
+    ("round_trip_ns", 9, 2000, ("p50", "min", "p99", "max")),
+    ("write_ns", 10, 1000, ("p50", "min")),
+    ("take_ns", 10, 1000, ("p50", "min")),
+)
+"""By field: the width of its number, what a figure is divided by, and its figures."""
 
 
 def render(document: Document, view: View) -> str:
@@ -56,7 +61,7 @@ def _section(result: CellResult, trials: Callable[[], Iterable[Samples]]) -> Ite
             yield f"# trial {number}"
         yield from _seconds(samples)
         yield ""
-        yield _line("# Overall", *(_column(samples, field) for field in ("round_trip_ns", "write_ns", "take_ns")))
+        yield _line("# Overall", samples)
     yield from (f"# {each.code}: {plain(each.text)}" for each in result.warnings)
 
 
@@ -67,39 +72,20 @@ def _seconds(samples: Samples) -> Iterator[str]:
     for begin, end in pairwise(begins):
         second = int(seconds[begin]) + 1
         if second > due:
-            yield (
-                f"# no sample in second {due}" if second == due + 1 else f"# no sample in seconds {due} to {second - 1}"
-            )
+            yield f"# no sample in second{f' {due}' if second == due + 1 else f's {due} to {second - 1}'}"
         due = second + 1
-        part = samples[begin:end]
-        yield _line(f"{second:9}", *(_column(part, field) for field in ("round_trip_ns", "write_ns", "take_ns")))
+        yield _line(f"{second:9}", samples[begin:end])
 
 
-class _Column:
-    """One field's values, those that were measured, with their number."""
-
-    def __init__(self, values: Numbers) -> None:
-        self.count = len(values)
-        self.summary: Summary = summarise(values)
-
-
-def _column(samples: Samples, field: str) -> _Column:
-    return _Column(_measured(samples, field))
-
-
-def _measured(samples: Samples, field: str) -> Numbers:
-    values: Numbers = np.ascontiguousarray(samples[field])
-    return values if field == "round_trip_ns" else values[values != NOT_MEASURED]
-
-
-def _line(begins: str, round_trip: _Column, write: _Column, read: _Column) -> str:
-    latency = [_whole(each, 2000) for each in (round_trip.summary.p50, round_trip.summary.min)]
-    latency += [_whole(each, 2000) for each in (round_trip.summary.p99, round_trip.summary.max)]
-    parts = [f"{begins:9} {round_trip.count:9}", *latency]
-    for access in (write, read):
-        parts += [f"{access.count:10}", _whole(access.summary.p50, 1000), _whole(access.summary.min, 1000)]
+def _line(begins: str, samples: Samples) -> str:
+    parts = [f"{begins:9}"]
+    for field, width, divisor, figures in _COLUMNS:
+        values = np.ascontiguousarray(samples[field])
+        values = values if field == "round_trip_ns" else values[values != NOT_MEASURED]
+        summary = summarise(values)
+        known = [getattr(summary, each) for each in figures]
+        parts += [
+            f"{len(values):{width}}",
+            *(f"{'-':>8}" if each is None else f"{each / divisor:8.0f}" for each in known),
+        ]
     return " ".join(parts)
-
-
-def _whole(nanoseconds: float | None, divisor: int) -> str:
-    return f"{'-':>8}" if nanoseconds is None else f"{nanoseconds / divisor:8.0f}"
