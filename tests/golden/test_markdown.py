@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from middlemark.document import document_of, with_verdicts
-from middlemark.document.report_tables import table_of
+from middlemark.document.table import table_of
 from middlemark.model.description import Description, Transport
 from middlemark.model.outcome import Failure, RunWarning, TrialOutcome
 from middlemark.model.plan import Limits, Note, Plan, Trial

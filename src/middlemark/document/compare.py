@@ -1,16 +1,15 @@
 """Comparisons as tables, and what is to be known of them."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from middlemark.document.comparisons import interval_of, trials_wanted, verdict_of
+from middlemark.document.comparisons import interval_of, row_of, trials_wanted
 from middlemark.document.numbers import ABSENT, measured, part, ratio
-from middlemark.document.report_tables import table_of
-from middlemark.document.table import Column, Line, Table, cells
+from middlemark.document.table import Column, Line, Table, cells, table_of
 from middlemark.model.cell import Cell as Configuration
 from middlemark.stats.comparisons import AgainstFloor, Comparison, Side, against_floors, mirrored
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import CONFIDENCE, Verdict
-from middlemark.verdicts.names import ASKED, common, plain, size_of, told_factors, what, words
+from middlemark.verdicts.names import ASKED, common, size_of, told_factors, what, words
 
 _CANNOT, _EQUIVALENT = "~", "="
 _MOST_NAME = 24
@@ -38,20 +37,12 @@ def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
     told = told_factors(_cells(comparisons))
     held = [against_floors(each) for each in comparisons]
     floored = any(each for both in held for each in both)
-    rows = [
-        (*row[:-1], *(tuple(map(_times, both)) if floored else ()), row[-1])
-        for row, both in zip((_row(each, told) for each in comparisons), held, strict=True)
-    ]
+    rows = []
+    for each, both in zip(comparisons, held, strict=True):
+        *begin, verdict = row_of(each, what(each.pairing, told), "!" if each.pairing.marks else "")
+        rows.append((*begin, *(map(_times, both) if floored else ()), verdict))
     titles = (*_TITLES[:-1], *(_CARRIERS if floored else ()), _TITLES[-1])
     return table_of(titles, rows, notes=tuple(remarks(comparisons, margin)))
-
-
-def _row(each: Comparison, told: Collection[str]) -> tuple[str, ...]:
-    judged, same = each.judged, what(each.pairing, told)
-    names = f"{each.pairing.names[0]} → {each.pairing.names[1]}{_marked(each)}"
-    figures = (_figure(each.metric, median) for median in each.medians)
-    shift = (part(judged.shift), interval_of(judged), str(judged.pairs))
-    return (plain(f"{same}: {names}" if same else names), each.metric, *figures, *shift, verdict_of(each))
 
 
 def _times(against: AgainstFloor | None) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from middlemark.document.numbers import ABSENT, measured, ratio, share
-from middlemark.document.table import Column, Table, plain_table
+from middlemark.document.table import Table, table_of
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.scorecard import RESAMPLES
 from middlemark.verdicts.growth import Grown, Growth
@@ -21,8 +21,7 @@ def growth_tables(growths: Sequence[Growth]) -> Iterator[tuple[str, Table]]:
         for each in lines:
             texts = {point.at: _text(each, point) for point in each.points}
             rows.append((each.line, each.metric, *(texts.get(at, ABSENT) for at in levels)))
-        columns = (Column("metric", left=True), *map(Column, levels.values()))
-        yield factor, plain_table(columns, rows, title=f"Growth along {factor}")
+        yield factor, table_of(("", "metric", *levels.values()), rows, f"Growth along {factor}")
 
 
 def _text(growth: Growth, point: Grown) -> str:
@@ -48,8 +47,8 @@ def scorecard_table(card: Scorecard) -> Table:
         )
         for each in card.rows
     ]
-    return plain_table(
-        [Column(each) for each in ("score", "interval", "first", *(f"{m} ({w:g})" for m, w in card.weights))],
+    return table_of(
+        ("", "score", "interval", "first", *(f"{metric} ({weight:g})" for metric, weight in card.weights)),
         rows,
         title=f"Scorecard{f': {card.experiment}' if card.experiment else ''}",
         notes=(

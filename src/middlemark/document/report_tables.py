@@ -2,43 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from middlemark.document.comparisons import interval_of, verdict_of
-from middlemark.document.document import Compared, Document
+from middlemark.document.comparisons import row_of
+from middlemark.document.document import Document
 from middlemark.document.figures import FIGURES
-from middlemark.document.numbers import ABSENT, brief, four_digits, part, ratio, us
+from middlemark.document.numbers import ABSENT, brief, four_digits, ratio, us
 from middlemark.document.protection import proof_in_full, proof_in_short
-from middlemark.document.table import Column, Table, plain_table
+from middlemark.document.table import Table, table_of
 from middlemark.stats.floors import by_rate
-from middlemark.stats.metrics import METRICS
 from middlemark.verdicts.names import size
 from middlemark.verdicts.rows import Row, latency_of, orders_by
 
 MOST_COMPARISONS = 60
-_WORDS = frozenset(
-    (
-        "warnings",
-        "metric",
-        "verdict",
-        "why",
-        "what happened",
-        "next",
-        "claimed",
-        "protected by",
-        "proof",
-        "claim",
-        "its figure",
-        "here",
-    )
-)
-
-
-def table_of(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", notes: tuple[str, ...] = ()
-) -> Table:
-    """Return a table of texts; the first title stands above the names, and words begin at the left."""
-    head, *others = titles
-    found = plain_table([Column(each, left=each in _WORDS) for each in others], rows, title, notes)
-    return Table(title=title, head=head, columns=found.columns, lines=found.lines, notes=notes)
 
 
 def by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -84,9 +58,7 @@ def _latency(document: Document, row: Row) -> tuple[str, ...]:
         *others,
         times,
         FIGURES["loss"].text(result),
-        str(result.trials)
-        if not result.failed_trials
-        else f"{result.trials} of {result.trials + result.failed_trials}",
+        f"{result.trials}{f' of {result.trials + result.failed_trials}' if result.failed_trials else ''}",
         ", ".join(codes),
     )
 
@@ -139,22 +111,9 @@ def comparisons(document: Document) -> Table | None:
         f"metric is at most 5 % and the shift beyond {100 * document.margin:g} %; equivalent where the interval is "
         "within it. A and B are the medians of the rounds that both have.",
     )
-    return table_of(titles, [_comparison(each) for each in chosen[:MOST_COMPARISONS]], notes=notes)
-
-
-def _comparison(each: Compared) -> tuple[str, ...]:
-    comparison, judged = each.comparison, each.comparison.judged
-    names, marks = comparison.pairing.names, comparison.pairing.marks
-    rate = METRICS[comparison.metric].unit != "ns"
-    return (
-        f"{each.what}: {names[0]} → {names[1]}" + (f" ({'; '.join(marks)})" if marks else ""),
-        comparison.metric,
-        *(f"{brief(median)}/s" if rate else f"{us(median)} µs" for median in comparison.medians),
-        part(judged.shift),
-        interval_of(judged),
-        str(judged.pairs),
-        verdict_of(comparison),
-    )
+    shown = [(each.what, each.comparison) for each in chosen[:MOST_COMPARISONS]]
+    rows = [row_of(each, what, "; ".join(each.pairing.marks)) for what, each in shown]
+    return table_of(titles, rows, notes=notes)
 
 
 def failed(document: Document) -> Table | None:

@@ -8,7 +8,7 @@ from middlemark.document.numbers import four_digits
 from middlemark.model.imported import Source
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, Run
-from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.model.units import format_count, format_percent, format_seconds, format_size
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.names import plain, subject, varying, words
 
@@ -60,7 +60,7 @@ def host_line(host: HostMachine, *, whole: bool = True) -> str:
 
 
 def _described(machine: Machine, *, whole: bool) -> str:
-    processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
+    processors = format_count(machine.processors, "processor")
     memory = f"{four_digits(machine.memory_bytes / (1 << 30))} GiB" if whole and machine.memory_bytes else ""
     kernel = f"Linux {machine.kernel}" if machine.kernel else ""
     kind = {True: "virtual machine", False: "bare metal", None: ""}[machine.virtual] if whole else ""
@@ -73,9 +73,8 @@ def told_of(run: Run) -> str:
     took = format_seconds(four_digits(seconds)) if seconds else ""
     if machine is None or run.file.machines:
         return _joined(" · ", machine_line(run, whole=False), took)
-    processors = "1 processor" if machine.processors == 1 else f"{machine.processors} processors"
+    processors, trials = format_count(machine.processors, "processor"), format_count(len(run.outcomes), "trial")
     kind = "virtual machine" if machine.virtual else ""
-    trials = f"{len(run.outcomes):,} trials" if len(run.outcomes) != 1 else "1 trial"
     return _joined(" · ", _joined(", ", machine.cpu, processors, kind), trials, took)
 
 
@@ -128,7 +127,7 @@ def state(run: Run) -> str:
         "interrupted: what was measured by then is shown" if file.interrupted else "",
         _unended(run),
         f"it ended early: {file.error}" if file.error else "",
-        f"{lines:,} damaged line{'' if lines == 1 else 's'} of its file left out" if lines else "",
+        f"{format_count(lines, 'damaged line')} of its file left out" if lines else "",
     )
 
 

@@ -9,12 +9,12 @@ from middlemark.document.document import Document
 from middlemark.document.matrix import Matrix, at
 from middlemark.document.next_steps import TRIALS, settling
 from middlemark.document.numbers import ratio
-from middlemark.document.statements import figure_text, no_verdict, some, span, states, trials_text
+from middlemark.document.statements import figure_text, no_verdict, some, span, states
 from middlemark.document.warnings import disturbance
 from middlemark.model.cell import EXPERIMENT
 from middlemark.model.run import NotTried
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_percent
+from middlemark.model.units import format_count, format_percent
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.warnings.cells import NOT_MEASURED
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
@@ -66,7 +66,7 @@ def headline(matrix: Matrix) -> str:
     parts += [f"{name} has no rival{at(matrix, of)}" for name, of in alone.items()]
     if not fastest and not ties and leads:
         few = [_few(each) for each in columns if each.verdict != "only"]
-        why = f" with {trials_text(min(filter(None, few)))} each" if all(few) else ""
+        why = f" with {format_count(min(filter(None, few)), 'trial')} each" if all(few) else ""
         return f"Undecided who is the fastest{why}: {'; '.join((*leads, *parts))}."
     return "; ".join(parts) + (f"; undecided: {'; '.join(leads)}" if leads else "") + "."
 
@@ -109,7 +109,7 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
         if first is None or column.sure or column.verdict == "only":
             continue
         if few is not None:
-            found.setdefault(f"{trials_text(few)} each ({FEWEST} are the fewest)", []).append(column)
+            found.setdefault(f"{format_count(few, 'trial')} each ({FEWEST} are the fewest)", []).append(column)
             wanted = max(wanted, TRIALS)
             again += [each.row for each in column.ranked]
         elif not column.is_judgeable:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from middlemark.document.numbers import ABSENT, brief, ratio, us
-from middlemark.document.statements import trials_text
 from middlemark.document.table import Cell, Column, Line, Table
 from middlemark.model.outcome import ProtectionProof
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_size
+from middlemark.model.units import format_count, format_size
 from middlemark.verdicts.experiments import Standing
 from middlemark.verdicts.names import is_unprotected
 from middlemark.verdicts.rows import Row
@@ -52,7 +51,7 @@ def headline(tables: Sequence[CostTable]) -> str:
         return ""
     costs = [cost for line in tables[0].lines for cost in line.costs if cost]
     few = [cost.row.result.trials for cost in costs if cost.standing is Standing.TOO_FEW_TRIALS]
-    unsure = f"Undecided with {trials_text(min(few))} each: " if few else ""
+    unsure = f"Undecided with {format_count(min(few), 'trial')} each: " if few else ""
     return f"{unsure}{'; '.join(told)}."
 
 

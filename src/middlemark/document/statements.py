@@ -9,7 +9,7 @@ from middlemark.document.comparisons import trials_wanted
 from middlemark.document.document import Conclusion, Document
 from middlemark.document.numbers import brief, ratio, rounded, us
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_percent, format_size
+from middlemark.model.units import format_count, format_percent, format_size
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import CONFIDENCE, MARGIN, Judgement, Verdict
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
@@ -64,11 +64,6 @@ def how_it_works(row: Row) -> str:
     return f"{row.name} ({'handing over' if row.hands_over else 'copying'})"
 
 
-def trials_text(number: int) -> str:
-    """Return a number of trials in words."""
-    return "1 trial" if number == 1 else f"{number:,} trials"
-
-
 def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
     """Return the standing in a few words, with its reason: ``eliminated after 2 rounds``."""
     first = experiment.judged_by
@@ -80,7 +75,7 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
         case Standing.ELIMINATED:
             return eliminated_after(row)
         case Standing.TOO_FEW_TRIALS:
-            return trials_text(row.row.result.trials)
+            return format_count(row.row.result.trials, "trial")
         case Standing.NO_COMMON_ROUNDS:
             return f"{_common(row)} in common with {first.row.name}" if first else ""
         case Standing.UNDECIDED:
@@ -107,14 +102,13 @@ def eliminated_after(row: JudgedRow) -> str:
     found = row.row.in_race
     if found is None:
         return "eliminated"
-    rounds = "1 round" if found.rounds == 1 else f"{found.rounds} rounds"
     why = "" if found.eliminated in (None, "slower") else f": {found.eliminated}"
-    return f"eliminated after {rounds}{why}"
+    return f"eliminated after {format_count(found.rounds, 'round')}{why}"
 
 
 def _common(row: JudgedRow) -> str:
     pairs = row.comparison.judged.pairs if row.comparison else 0
-    return "1 round" if pairs == 1 else f"{pairs or 'no'} rounds"
+    return format_count(pairs, "round") if pairs else "no rounds"
 
 
 # Two sentences: who is first, and how sure that is.
@@ -163,7 +157,9 @@ def no_verdict(experiment: JudgedExperiment) -> str:
     """Return why an experiment can have no verdict: too few trials, or too few common rounds."""
     few = next((each for each in experiment.ranked if each.row.result.trials < FEWEST), None)
     if few is not None:
-        return f"{few.row.name} has {trials_text(few.row.result.trials)}; {FEWEST} are the fewest for a verdict"
+        return (
+            f"{few.row.name} has {format_count(few.row.result.trials, 'trial')}; {FEWEST} are the fewest for a verdict"
+        )
     first, apart = experiment.judged_by, experiment.of(Standing.NO_COMMON_ROUNDS)
     if first is None or not apart:
         return "no candidate has done what is asked in most of its trials"
@@ -352,7 +348,7 @@ def _why_figures(experiment: JudgedExperiment) -> str:
     if not few:
         return no_verdict(experiment)
     low, high = min(few), max(each.row.result.trials for each in experiment.ranked)
-    each = f"{low} to {high} trials each" if low < high else f"{trials_text(low)} each"
+    each = f"{low} to {high} trials each" if low < high else f"{format_count(low, 'trial')} each"
     return f"{each}, too few to call a difference ({FEWEST} are the fewest)"
 
 
@@ -361,10 +357,10 @@ def _alone(experiment: JudgedExperiment, row: JudgedRow) -> str:
     trials, interval = row.row.result.trials, row.row.result.interval
     if interval is None or experiment.by == "p99":
         few = f", too few for an interval: {FEWEST} are the fewest" if trials < FEWEST else ""
-        sure = f"{trials_text(trials)}{few}"
+        sure = f"{format_count(trials, 'trial')}{few}"
     else:
         low, high = (figure_text(experiment, 1e9 / each if experiment.by_rate else each) for each in interval)
-        sure = f"{100 * CONFIDENCE:.0f} % interval {low} to {high}, {trials_text(trials)}"
+        sure = f"{100 * CONFIDENCE:.0f} % interval {low} to {high}, {format_count(trials, 'trial')}"
     return f"{row.row.name} {took} {measure(experiment, row)} ({sure}){_ratio(experiment, row)}."
 
 
@@ -424,7 +420,7 @@ def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow])
     too_few = experiment.too_few if experiment.is_judgeable else []
     if too_few:
         few = [
-            f"{each.row.name} ({figure_text(experiment, each.figure)}, {trials_text(each.row.result.trials)})"
+            f"{each.row.name} ({figure_text(experiment, each.figure)}, {format_count(each.row.result.trials, 'trial')})"
             for each in too_few[:_LISTED]
         ]
         more = f" and {len(too_few) - _LISTED} more" if len(too_few) > _LISTED else ""

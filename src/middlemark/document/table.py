@@ -1,11 +1,17 @@
 """One value for every table that is shown: a module that makes one chooses rows and columns, a renderer lays it out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 NEVER_HIDDEN = 100
 """A column of this priority keeps its place at any width: a figure without it would mislead."""
+
+_OF_WORDS = (
+    *("warnings", "metric", "verdict", "why", "what happened", "next", "claimed"),
+    *("protected by", "proof", "claim", "its figure", "here"),
+)
+"""Titles of columns whose texts begin at the left."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -64,9 +70,11 @@ def facts(*told: tuple[str, str], style: str = "") -> Table:
     return Table(columns=(), lines=tuple(Line(name, (), style, (text,)) for name, text in told if text))
 
 
-def plain_table(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]], title: str = "", notes: tuple[str, ...] = ()
+def table_of(
+    titles: Sequence[str | Column], rows: Iterable[Sequence[str]], title: str = "", notes: tuple[str, ...] = ()
 ) -> Table:
-    """Return a table of texts, the first of each row its name."""
-    lines = tuple(Line(name, cells(*others)) for name, *others in rows)
-    return Table(title=title, columns=tuple(columns), lines=lines, notes=notes)
+    """Return a table of texts, the first of each row its name. Columns of words begin at the left."""
+    head, *others = titles
+    columns = tuple(Column(each, left=each in _OF_WORDS) if isinstance(each, str) else each for each in others)
+    lines = tuple(Line(name, cells(*texts)) for name, *texts in rows)
+    return Table(title=title, head=str(head), columns=columns, lines=lines, notes=notes)

@@ -4,6 +4,7 @@ import msgspec
 
 from middlemark.model.levels import Level
 from middlemark.model.spelling import listing
+from middlemark.model.units import format_count
 
 
 class Pinning(msgspec.Struct, frozen=True):
@@ -55,11 +56,11 @@ def place(
         if room == 1
         else "there are"
     )
-    processors = _counted(room, "processor")
+    processors = format_count(room, "processor")
     who = {
-        "ping-pong": _counted(subscribers, "subscriber"),
-        "stream": f"{_counted(publishers, 'publisher')} and {_counted(subscribers, 'subscriber')}",
-        "request-reply": _counted(publishers, "client"),
+        "ping-pong": format_count(subscribers, "subscriber"),
+        "stream": f"{format_count(publishers, 'publisher')} and {format_count(subscribers, 'subscriber')}",
+        "request-reply": format_count(publishers, "client"),
     }[pattern]
     advice = (
         "block or listen instead"
@@ -67,7 +68,3 @@ def place(
         else f"give pin {roles} of the processors ({listing(map(str, cpus))})"
     )
     return Pinning(pin, crowded=f"poll with {who} has {roles} roles spinning, but {where} {processors}; {advice}")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count} {what}s"

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from rich.text import Text
 
 from middlemark.document.numbers import ABSENT
-from middlemark.document.report_tables import table_of
-from middlemark.document.table import Table
+from middlemark.document.table import Table, table_of
 from middlemark.model.expectation import Expectation
 from middlemark.model.parts import NothingToJudge, parts_of
 from middlemark.model.plan import Plan, Trial

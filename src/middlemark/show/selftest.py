@@ -6,7 +6,7 @@ from rich.text import Text
 
 from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, part, share, us, whole
-from middlemark.document.table import Column, facts, plain_table
+from middlemark.document.table import Column, facts, table_of
 from middlemark.model.cell import Cell
 from middlemark.model.times import QUANTILES
 from middlemark.model.units import format_count, format_percent, format_size
@@ -23,6 +23,7 @@ FEWEST = 6
 """Trials of which a verdict can come."""
 _LEAST_NAME = 12
 _SAME = (
+    "",
     Column("metric"),
     Column("median µs", 4),
     Column("scatter", 2),
@@ -32,6 +33,7 @@ _SAME = (
     Column("undecided", 2),
 )
 _PLANTED = (
+    "",
     Column("planted", 3),
     Column("it was", 4),
     Column("measured", 5),
@@ -56,8 +58,8 @@ def render_table(test: SelfTest, document: Document, width: int) -> str:
 
 def _lines(test: SelfTest, document: Document, width: int) -> Iterator[Text]:
     yield from heading(document, (), width)
-    same = plain_table(_SAME, [_same_row(each) for each in test.same], "A against itself")
-    for each in (same, plain_table(_PLANTED, [_power_row(each) for each in test.power], "A against A with a delay")):
+    same = table_of(_SAME, map(_same_row, test.same), "A against itself")
+    for each in (same, table_of(_PLANTED, map(_power_row, test.power), "A against A with a delay")):
         yield Text()
         yield from terminal(each, width, wraps=True, name=_LEAST_NAME)
     yield Text()
@@ -145,17 +147,12 @@ def _false_verdicts(test: SelfTest) -> str:
 
 def _wrong(test: SelfTest) -> Iterator[str]:
     """Yield what was called the opposite of the truth, or no difference although it was one beyond the margin."""
-    faster = sum(each.tally.faster for each in test.power)
-    if faster:
-        yield f"{_times(faster)} A with a delay was called faster than A: that is false as well."
-    missed = sum(each.tally.equivalent for each in test.power if each.part is not None and each.part > MARGIN)
-    if missed:
-        margin = format_percent(MARGIN)
-        yield f"{_times(missed)} a delay beyond the margin of {margin} was called equivalent: that is false as well."
-
-
-def _times(number: int) -> str:
-    return "Once" if number == 1 else f"{number} times"
+    for number, what in (
+        (test.called_faster, "A with a delay was called faster than A"),
+        (test.missed, f"a delay beyond the margin of {format_percent(MARGIN)} was called equivalent"),
+    ):
+        if number:
+            yield f"{'Once' if number == 1 else f'{number} times'} {what}: that is false as well."
 
 
 def _hope(test: SelfTest, setting: Subject) -> str:

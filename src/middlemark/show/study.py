@@ -7,9 +7,8 @@ from typing import Literal
 from rich.text import Text
 
 from middlemark.document.document import Expected
-from middlemark.document.report_tables import table_of
 from middlemark.document.runs import machine_line
-from middlemark.document.table import Line, Table, facts
+from middlemark.document.table import Line, Table, facts, table_of
 from middlemark.model.run import Run
 from middlemark.show import View
 from middlemark.show.expectations import MARKS

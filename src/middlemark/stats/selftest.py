@@ -159,6 +159,16 @@ class SelfTest(msgspec.Struct, frozen=True):
         """Say whether what was found, each judged alone, is compatible with at most 5 % of false verdicts."""
         return self.false <= ALLOWED * self.of or self.chance > ALLOWED
 
+    @property
+    def called_faster(self) -> int:
+        """Return how often A with a delay was called faster than A."""
+        return sum(each.tally.faster for each in self.power)
+
+    @property
+    def missed(self) -> int:
+        """Return how often a delay beyond the margin was called equivalent."""
+        return sum(each.tally.equivalent for each in self.power if each.part is not None and each.part > MARGIN)
+
     def smallest_found(self, setting: Subject) -> Planted | None:
         """Return that setting's least delay that was found, with every larger one; None: not even the largest."""
         found = None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from middlemark.model import load
 from middlemark.model.cell import FACTORS, Cell, show_level
 from middlemark.model.link import HERE, is_apart
-from middlemark.model.units import format_size
+from middlemark.model.units import format_count, format_size
 from middlemark.model.user_file import user_file
 from middlemark.stats.comparisons import Pairing
 from middlemark.stats.result import CellResult
@@ -29,7 +29,7 @@ def _subscribers(cell: Cell) -> str:
         return ""
     if copies_alone(cell):
         return "nobody receives"
-    return "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers"
+    return format_count(cell.subscribers, "subscriber")
 
 
 def _processes(cell: Cell) -> str:
@@ -214,7 +214,7 @@ def labels(results: Sequence[CellResult]) -> list[str]:
         named = result.name if cells[result.cell] > 1 else ""
         parts = [subject(result.cell), result.cell.label or "", *unusual(result.cell, told), named]
         if result.failed is None and result.trials != usual_trials:
-            parts.append("1 trial" if result.trials == 1 else f"{result.trials} trials")
+            parts.append(format_count(result.trials, "trial"))
         mark = f" {CONTRADICTED}" if is_contradicted(result) else ""
         return plain(", ".join(filter(None, parts))) + mark
 
