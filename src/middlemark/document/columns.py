@@ -237,10 +237,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
             always=True,
         ),
         _figure(
-            "bytes_per_s",
-            "MB/s",
-            3,
-            "the same in 10⁶ bytes of payload a second, the 16 bytes of the header included",
+            "bytes_per_s", "MB/s", 3, "the same in 10⁶ bytes of payload a second, the 16 bytes of the header included"
         ),
         _figure(
             "link_share",
@@ -267,10 +264,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _figure("one_way_p99", "p99", 6, "99 % of them did"),
         RowColumn("clocks ±", 8, "so far off, at most, these are for the clocks of two hosts", _clocks),
         _figure(
-            "blocked_share",
-            "blocked",
-            -1,
-            "share of their time that publishers slept within publish(): back-pressure",
+            "blocked_share", "blocked", -1, "share of their time that publishers slept within publish(): back-pressure"
         ),
         _cpu(5),
         _figure(

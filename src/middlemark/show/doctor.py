@@ -64,10 +64,7 @@ def _tried(tried: Tried) -> Table:
     return facts(
         ("  a role wakes", _pair(("polling", tried.wake_up_polled_ns), ("asleep", tried.wake_up_asleep_ns))),
         ("  a line between processors, there and back", _us(tried.line_ns)),
-        (
-            "  a round trip over loopback, 64 B",
-            _pair(("UDP", tried.loopback_udp_ns), ("TCP", tried.loopback_tcp_ns)),
-        ),
+        ("  a round trip over loopback, 64 B", _pair(("UDP", tried.loopback_udp_ns), ("TCP", tried.loopback_tcp_ns))),
         ("  memory is copied at", f"{memory / 1e9:.3g} GB/s" if memory else ""),
         ("  a spinning thread stops", "" if gaps is None else f"{gaps:,.0f} times a second, the longest {longest}"),
         ("  a timer is late by", _us(tried.timer_late_ns)),

@@ -8,8 +8,7 @@ from rich.text import Text
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.runs import decided_of
-from middlemark.show.layout import cut
-from middlemark.show.lines import paragraph
+from middlemark.show.lines import cut, paragraph
 from middlemark.stats.expectations import Verdict
 
 MARKS = {

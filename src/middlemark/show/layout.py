@@ -7,20 +7,11 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from middlemark.document.table import NEVER_HIDDEN, Cell, Column, Line, Table
-from middlemark.show.lines import paragraph, wrapped
+from middlemark.show.lines import cut, paragraph, wrapped
 
 _GAP = 2
 _LEAST_NAME = 16
 """A narrower first column is not worth a further column of figures."""
-
-
-def cut(text: str, width: int) -> str:
-    """Return the text in at most ``width`` columns of the terminal, the end of it given up for a mark."""
-    if cell_len(text) <= width:
-        return text
-    while text and cell_len(text) > width - 1:
-        text = text[:-1]
-    return f"{text}…"
 
 
 def fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:

@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Iterable
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
@@ -32,22 +32,15 @@ def wrapped(text: str, width: int) -> list[str]:
             continue
         if line:
             lines.append(line)
-        line = word
-        while cell_len(line) > width:
-            head = _fitting(line, width)
-            lines.append(head)
-            line = line[len(head) :]
+        *chopped, line = chop_cells(word, width) or [""]
+        lines += chopped
     broken = [*lines, line] if line or not lines else lines
     return [each.replace("\N{NO-BREAK SPACE}", " ") for each in broken]
 
 
-def _fitting(word: str, width: int) -> str:
-    taken = 0
-    for at, character in enumerate(word):
-        taken += cell_len(character)
-        if taken > width:
-            return word[: max(at, 1)]
-    return word
+def cut(text: str, width: int) -> str:
+    """Return the text in at most ``width`` columns of the terminal, the end of it given up for a mark."""
+    return text if cell_len(text) <= width else f"{chop_cells(text, width - 1)[0] if width > 1 else ''}…"
 
 
 def printed(lines: Iterable[Text], view: View) -> str:

@@ -126,7 +126,7 @@ class State:
 
     def lines(self, width: int) -> list[str]:
         """Return at most three lines of at most ``width`` columns."""
-        from middlemark.show.layout import cut
+        from middlemark.show.lines import cut
 
         head = f"{self._bar()} {self._count()}, {self._left()}" if width >= _LEAST_FOR_BAR else self._short()
         now = f"{self._now}: {self._samples}" if self._samples else self._now
@@ -270,10 +270,10 @@ class _Lines(_Silent):
 
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
         self._state.begins(cell)
-        now = time.monotonic()
-        if self._state.done == 0 or now - self._said >= LINE_EVERY_S:
-            self._said = now
-            self._say(self._state.line())
+        self._show()
+
+    def tick(self, event: Underway) -> None:
+        self._state.ticked(event)
 
     def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
         self._state.ended(cell, outcome)
@@ -282,6 +282,12 @@ class _Lines(_Silent):
 
     def more(self, plan: Plan) -> None:
         self._state.more(plan)
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if self._state.done == 0 or now - self._said >= LINE_EVERY_S:
+            self._said = now
+            self._say(self._state.line())
 
     def _say(self, text: str) -> None:
         with contextlib.suppress(OSError):
@@ -306,23 +312,20 @@ def _live(state: State) -> "Iterator[_Silent]":
     # Not redrawn by a clock: ten times a second would be a disturbance of what is measured.
     live = Live(Shown(), console=console, transient=True, auto_refresh=False)
 
-    class Watching(_Silent):
-        def trial_begins(self, cell: Cell, trial: Trial) -> None:
-            state.begins(cell)
-            live.refresh()
-
+    class Watching(_Lines):
         def tick(self, event: Underway) -> None:
-            state.ticked(event)
+            super().tick(event)
             live.refresh()
 
         def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
-            state.ended(cell, outcome)
-            if outcome.failed is not None:
-                console.print(Text(f"failed: {describe(cell)}: {outcome.failed.text}"))
+            super().trial_ended(cell, outcome)
             live.refresh()
 
-        def more(self, plan: Plan) -> None:
-            state.more(plan)
+        def _show(self) -> None:
+            live.refresh()
+
+        def _say(self, text: str) -> None:
+            console.print(Text(text))
 
     with live:
-        yield Watching()
+        yield Watching(state)

@@ -22,26 +22,9 @@ from middlemark.verdicts.names import subject
 FEWEST = 6
 """Trials of which a verdict can come."""
 _LEAST_NAME = 12
-_SAME = (
-    "",
-    Column("metric"),
-    Column("median µs", 4),
-    Column("scatter", 2),
-    Column("false"),
-    Column("alone", 3),
-    Column("equivalent", 1),
-    Column("undecided", 2),
-)
-_PLANTED = (
-    "",
-    Column("planted", 3),
-    Column("it was", 4),
-    Column("measured", 5),
-    Column("found"),
-    Column("equivalent", 1),
-    Column("undecided", 2),
-    Column("faster"),
-)
+_OPEN = (Column("equivalent", 1), Column("undecided", 2))
+_SAME = ("", "metric", Column("median µs", 4), Column("scatter", 2), "false", Column("alone", 3), *_OPEN)
+_PLANTED = ("", Column("planted", 3), Column("it was", 4), Column("measured", 5), "found", *_OPEN, "faster")
 _LEGEND = facts(
     ("  scatter", "half the span of the middle 68 % of all trials"),
     ("  false", "called faster or slower, of every two labels of one setting, judged as `compare` judges a table"),

@@ -14,8 +14,8 @@ from middlemark.document.table import Table
 from middlemark.model.run import Run
 from middlemark.model.units import format_count, format_seconds
 from middlemark.show import View, expectations
-from middlemark.show.layout import cut, terminal
-from middlemark.show.lines import command_lines, paragraph, printed, wrapped
+from middlemark.show.layout import terminal
+from middlemark.show.lines import command_lines, cut, paragraph, printed, wrapped
 from middlemark.verdicts.names import plain, warning_name
 
 MOST_LINES = 40

@@ -12,7 +12,7 @@ from middlemark.model.times import Summary
 from middlemark.stats.candidates import Elimination
 from middlemark.stats.noise import DISTURBED
 from middlemark.stats.race import FINALISTS, equal_allocation
-from middlemark.stats.result import EdgeResult, WorkloadResult
+from middlemark.stats.result import EdgeResult
 from middlemark.stats.warnings.cells import SERIOUS
 from middlemark.stats.workload import worst_edge
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
@@ -134,11 +134,6 @@ def elimination(row: JudgedRow) -> Elimination | None:
 def rounds_of(row: JudgedRow) -> int:
     """Return in how many rounds of its race a candidate was measured."""
     return row.row.in_race.rounds if row.row.in_race else row.row.result.trials
-
-
-def graph_of(row: Row) -> WorkloadResult | None:
-    """Return what its workload came to."""
-    return row.result.workload
 
 
 def worst_edge_of(row: Row) -> EdgeResult | None:
