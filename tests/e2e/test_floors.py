@@ -53,8 +53,8 @@ def test_without_floors_the_middleware_is_measured_alone(bench: Bench, cells: tu
 def test_a_dry_run_shows_the_floors(bench: Bench, cells: tuple[str, ...]) -> None:
     told = bench.run("run", *cells, "--dry-run", "--verbose").out
     assert told.count("command-line: floors: ") == 5
-    assert "5 of these configurations are the machine alone" in told
-    assert "alone" not in bench.run("run", *cells, "--dry-run", "--no-floors").out
+    assert "5 of these configurations measure raw transports" in told
+    assert "raw transports" not in bench.run("run", *cells, "--dry-run", "--no-floors").out
 
 
 def test_a_comparison_has_the_floors_beside_it_and_does_not_compare_them(bench: Bench, cells: tuple[str, ...]) -> None:
