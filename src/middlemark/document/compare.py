@@ -1,6 +1,6 @@
 """Comparisons as tables, and what is to be known of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from middlemark.document.comparisons import interval_of, row_of, trials_wanted
 from middlemark.document.numbers import ABSENT, measured, part, ratio
@@ -54,10 +54,10 @@ def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
     told = [each for each in told_factors(_cells(members)) if each != "size"]
     a, b = (name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name in members[0].pairing.names)
     lines: list[Line] = []
-    by_size = _by(members, lambda each: size_of(_cells([each])))
-    for size, of in by_size.items():
+    sizes = [size_of(_cells([each])) for each in members]
+    for size in dict.fromkeys(sizes):
         lines += [Line(size, ())] if size else []
-        for each in of:
+        for each in (each for each, own in zip(members, sizes, strict=True) if own == size):
             name = (what(each.pairing, told, size=False) or each.metric) + _marked(each)
             figures = [_figure(each.metric, median) for median in each.medians]
             lines.append(Line(f"  {name}", cells(*figures, *_verdict(each))))
@@ -138,13 +138,6 @@ def _verdict(each: Comparison) -> tuple[str, ...]:
     wanted = f"{trials_wanted(judged.trials_needed)} trials" if open_ else each.word
     shift = marks.get(judged.verdict, part(judged.shift))
     return (shift, interval_of(judged).replace(" % …", " …"), str(judged.pairs), wanted)
-
-
-def _by(members: Sequence[Comparison], key: Callable[[Comparison], str]) -> dict[str, list[Comparison]]:
-    found: dict[str, list[Comparison]] = {}
-    for each in members:
-        found.setdefault(key(each), []).append(each)
-    return found
 
 
 def _sides(each: Comparison) -> tuple[Side, Side]:

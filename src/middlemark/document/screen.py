@@ -205,11 +205,7 @@ def _ratios(columns: Sequence[JudgedExperiment]) -> str:
 
 
 def _some(names: Sequence[str], most: int = _NAMED) -> str:
-    return some(list(dict.fromkeys(names)), most) if most > 1 else _first(list(dict.fromkeys(names)))
-
-
-def _first(names: Sequence[str]) -> str:
-    return names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+    return some(list(dict.fromkeys(names)), most)
 
 
 def _names(rows: Sequence[Row]) -> list[str]:

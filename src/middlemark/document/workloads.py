@@ -1,10 +1,10 @@
 """Workloads in sentences and as tables: who holds, at which scale, and at what cost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from middlemark.document.numbers import ABSENT, megabytes, processors, ratio
+from middlemark.document.statements import some
 from middlemark.document.table import Cell, Column, Line, Table
-from middlemark.model.spelling import listing
 from middlemark.model.units import format_seconds
 from middlemark.stats.result import EdgeResult
 from middlemark.stats.workload import fails_most
@@ -31,12 +31,8 @@ def conclusion(table: GraphTable) -> str:
         elif len(holding) == len(known):
             told.append(f"holds over all {len(known)}{where}" if len(known) > 1 else f"holds over {holding[0]}{where}")
         else:
-            told.append(f"holds over {_some(holding)}{where}, not over {_some([n for n in known if n not in holding])}")
+            told.append(f"holds over {some(holding)}{where}, not over {some([n for n in known if n not in holding])}")
     return f"{table.name}: {'; '.join(told)}."
-
-
-def _some(names: Sequence[str]) -> str:
-    return listing(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
 
 
 def failing(table: GraphTable) -> Iterator[str]:
