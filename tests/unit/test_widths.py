@@ -7,8 +7,11 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from planning import plan_of
 from report_runs import document_of, run_of, spread
 from syrupy.assertion import SnapshotAssertion
+from test_report_selftest import DOCUMENT, outcome_of
+from test_show_doctor import finding
 from test_show_levels import FIGURES, HOLDS, LOCKED, SAFE, SEALED, proven
 from test_summary import USUAL
 from test_which_workload import FIELD, answer, race, robot
@@ -17,7 +20,11 @@ from middlemark.document import Document
 from middlemark.model.run import NotTried
 from middlemark.show import View, render
 from middlemark.show.compare import render_table as compared
+from middlemark.show.doctor import render_text as diagnosed
+from middlemark.show.dry_run import render as planned
+from middlemark.show.selftest import render_table as checked
 from middlemark.show.which import render_table as answered
+from middlemark.system.tried import Tried
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.rows import MeasuredRun
 
@@ -47,6 +54,24 @@ def adapters(run: MeasuredRun, width: int) -> str:
     return compared([*found["adapter", "p50"], *found["adapter", "p99"]], 0.05, width)
 
 
+SWEEPS = """
+[[sweep]]
+name = "many"
+adapter = "udp"
+size = ["64", "1k", "64k"]
+receive = ["block", "poll"]
+depth = [1, 10, 100]
+[[sweep]]
+name = "a-sweep-of-a-long-name"
+adapter = ["udp", "shm"]
+[[expect]]
+say = "udp is quick"
+of = "adapter=udp"
+at_most = "1ms"
+"""
+FINDINGS = (finding("falsifies"), finding("limits", "rmem_default", ""), finding("note", "turbo"))
+TRIED = Tried(line_ns=540.0, loopback_udp_ns=12e3, loopback_tcp_ns=13e3, gaps_hz=471.2, absent=("not built: shm",))
+
 LAYOUTS: dict[str, Callable[[int], str]] = {
     "summary": lambda width: render("summary", sizes(), View(width=width)),
     "rows": lambda width: render("table", sizes(), View(width=width)),
@@ -55,6 +80,9 @@ LAYOUTS: dict[str, Callable[[int], str]] = {
     "security": lambda width: render(
         "summary", document_of(proven(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))), View(width=width)
     ),
+    "dry run": lambda width: planned(plan_of(SWEEPS), width),
+    "doctor": lambda width: diagnosed(FINDINGS, 50, TRIED, View(width=width), None),
+    "selftest": lambda width: checked(outcome_of(0.005), DOCUMENT, width),
     "workload": lambda width: render("summary", robots(), View(width=width)),
 }
 
