@@ -18,7 +18,7 @@ from middlemark.runs.read import read_measured
 from middlemark.show.json.which import render_json
 from middlemark.show.which import render_races, render_table
 from middlemark.verdicts.comparisons import Comparisons
-from middlemark.verdicts.experiments import judged_experiments
+from middlemark.verdicts.judging import judged_experiments
 from middlemark.verdicts.race import RaceVerdict, elimination, races, rounds_of
 from outputs import read_output
 

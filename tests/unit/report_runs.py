@@ -10,7 +10,10 @@ from descriptions import description, transport
 
 from middlemark.document import Document, with_verdicts
 from middlemark.document import document_of as plain_document
-from middlemark.model.cell import Cell
+from middlemark.imports import Log, assemble
+from middlemark.imports.log import ImportedTrial
+from middlemark.model.cell import Cell, carrying
+from middlemark.model.imported import Source
 from middlemark.model.outcome import (
     Arrived,
     Failure,
@@ -30,7 +33,7 @@ from middlemark.show.html import data
 from middlemark.stats.cells import results_of
 from middlemark.stats.one_way import OneWay
 from middlemark.stats.rates import rates
-from middlemark.stats.trials import TrialSummary
+from middlemark.stats.trials import TrialSummary, trial_summary
 from middlemark.stats.workload import EdgeTrial, GraphTrial
 from middlemark.verdicts.rows import MeasuredRun
 
@@ -65,6 +68,10 @@ def cell(adapter: str = "lyra", transport: str = "udp", **levels: Any) -> Cell:
     return Cell(adapter=adapter, transport=transport, **({"size": 64} | levels))
 
 
+def robot(adapter: str = "lyra", over: str = "udp", **levels: Any) -> Cell:
+    return carrying(cell(adapter, over, processes=2, **levels), ROBOT, transport(over))
+
+
 def run_of(
     figures: Figures, *, name: str = "first-run", warnings: Sequence[RunWarning] = (), **file: Any
 ) -> MeasuredRun:
@@ -91,13 +98,31 @@ def run_of(
         "adapters": ADAPTERS,
         "plan": plan,
     }
-    kept = RunFile(**(facts | file))
+    return _measured(name, RunFile(**(facts | file)), trials)
+
+
+def imported_run(measured: Sequence[ImportedTrial], *, name: str = "imported") -> MeasuredRun:
+    """Return a run of what one log says."""
+    source = Source(file="a.log", bytes=1, sha256="", tool="a tool", format="lines", lines=9, unread=0)
+    log = Log(measured=tuple(measured), lines=9, unread=0)
+    plan, outcomes = assemble([(source, log)], "2026-03-01T12:00:00Z")
+    trials: list[list[TrialSummary]] = [[] for _ in plan.cells]
+    for each in outcomes:
+        trials[each.cell].append(trial_summary(plan.cells[each.cell], each, lambda _: None, _nothing))
+    file = RunFile(
+        middlemark="0.1", suites=("imported",), command=("middlemark", "import", "a.log"), seed=0, adapters=(),
+        started="2026-03-01T12:00:00Z", machine=MACHINE, plan=plan, imported=(source,),
+    )  # fmt: skip
+    return _measured(name, file, trials)
+
+
+def _measured(name: str, file: RunFile, trials: Sequence[Sequence[TrialSummary]]) -> MeasuredRun:
     return MeasuredRun(
         folder=Path(f"runs/{name}"),
-        file=kept,
+        file=file,
         outcomes=tuple(sorted((each.outcome for of in trials for each in of), key=lambda each: each.order)),
         trials=trials,
-        results=results_of(plan, trials, {each.name: each for each in kept.adapters}),
+        results=results_of(file.plan, trials, {each.name: each for each in file.adapters}),
         samples=lambda _: None,
         kept=_nothing,
     )

@@ -17,8 +17,8 @@ from middlemark.imports.figures import _TIMES as imported
 from middlemark.show import View, csv as table
 from middlemark.show.html.data import data_of
 from middlemark.show.json.cell import cell_document
-from middlemark.stats.expectations import LATER_THAN_ANY
 from middlemark.stats.quantiles import summarise
+from middlemark.verdicts.expectations import LATER_THAN_ANY
 
 see("summary", summarise(np.arange(1_000_000)).p99_999 == 999_989)
 see("too few samples", summarise(np.arange(999_999)).p99_999 is None)

@@ -3,6 +3,8 @@
 ``MIDDLEMARK_DRAWS`` draws more of them (``./check all``: 2,000), ``MIDDLEMARK_SEED`` others.
 """
 
+import csv
+import io
 import json
 import os
 import random
@@ -12,16 +14,21 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from report_runs import ADAPTERS, cell, document_of, run_of
+from report_runs import ADAPTERS, cell, document_of, imported_run, robot, run_of
 
 from middlemark.document import Document
 from middlemark.document.choices import choices
 from middlemark.document.matrix import mark, matrices, table_of
 from middlemark.document.next_steps import next_of
-from middlemark.document.numbers import brief, ratio, rounded, us
+from middlemark.document.numbers import ABSENT, brief, exact, ratio, rounded, share, us
+from middlemark.document.workloads import conclusion, failing
+from middlemark.document.workloads import table_of as graph_table_of
+from middlemark.imports import log
+from middlemark.imports.log import ImportedTrial
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import Failure, RunWarning
+from middlemark.model.outcome import Failure, RunWarning, TrialCounts
 from middlemark.model.plan import Race
+from middlemark.model.times import Summary, Times
 from middlemark.show import View, render
 from middlemark.show.html.data import data_of
 from middlemark.show.json.which import render_json
@@ -37,7 +44,60 @@ BATCHES = 8
 CRASHED = Failure("crashed", "killed", "run it alone")
 
 
-def drawn(draw: random.Random) -> MeasuredRun:
+def drawn(draw: random.Random) -> list[MeasuredRun]:
+    """Draw a run of messages, of a workload, or of another tool's log; a log may be beside one of messages too."""
+    kind = draw.random()
+    if kind < 0.15:
+        return [drawn_workload(draw)]
+    if kind < 0.25:
+        return [drawn_import(draw)]
+    return [drawn_messages(draw), *([drawn_import(draw)] if kind < 0.4 else [])]
+
+
+def drawn_workload(draw: random.Random) -> MeasuredRun:
+    """Draw a run of a graph at one scale or two: some hold, some are late, some fail; half of them are races."""
+    scales = draw.sample([1.0, 2.0], draw.randint(1, 2))
+    figures: dict[Cell, list[float | Failure]] = {}
+    for name, transport in draw.sample(
+        [("udp", "udp"), ("shm", "shm"), ("lyra", "udp"), ("lyra", "shm"), ("vega", "udp"), ("deneb", "udp")], 4
+    ):
+        middle, scatter = draw.choice([0.2, 0.21, 0.9, 3.0]), draw.choice([0.005, 0.1])
+        for scale in scales:
+            trials = [middle * scale * draw.lognormvariate(0, scatter) for _ in range(draw.choice([3, 6, 10, 10]))]
+            figures[robot(name, transport, scale=scale)] = [CRASHED] * 6 if draw.random() < 0.1 else [*trials]
+    run = run_of(figures)
+    middleware = {each.adapter for each in figures} - {"udp", "shm"}
+    return raced(run, draw) if middleware and draw.random() < 0.5 else run
+
+
+def drawn_import(draw: random.Random) -> MeasuredRun:
+    """Draw what a log may say: no size, a mean alone, some of the counts, round trips or rates, a few trials or one."""
+    measured: list[ImportedTrial] = []
+    for tool in draw.sample(["lyra", "rigel", "mizar"], draw.randint(1, 3)):
+        stream = draw.random() < 0.3
+        of = log.cell(tool, draw.choice([0, 64, 1024]), "stream" if stream else "ping-pong")
+        if stream and draw.random() < 0.7:
+            of = msgspec.structs.replace(of, rate="max", unknown=tuple(e for e in of.unknown if e != "rate"))
+        middle, whole = 2e4 * draw.lognormvariate(0, 0.1), draw.random() < 0.8
+        counted = tuple(draw.sample(["sent", "received", "lost"], draw.randint(0, 3)))
+        for _ in range(draw.choice([1, 3, 8])):
+            p50 = middle * draw.lognormvariate(0, 0.02)
+            times = Summary(mean=p50, **({"p50": p50, "p99": 2 * p50, "max": 3 * p50} if whole else {}))
+            measured.append(
+                ImportedTrial(
+                    cell=of,
+                    times=Times(**{"one_way_ns" if stream else "round_trip_ns": times}),
+                    samples=draw.choice([0, 1000]),
+                    counts=TrialCounts(sent=1010, received=1000, lost=draw.choice([0, 10])) if counted else None,
+                    counted=counted,
+                    rate_hz=1e9 / p50 if stream else None,
+                    failed=CRASHED if draw.random() < 0.1 else None,
+                )
+            )
+    return imported_run(measured)
+
+
+def drawn_messages(draw: random.Random) -> MeasuredRun:
     """Draw a run of at most five middlewares: failed trials, disjoint rounds, races, loss, several sizes."""
     names = draw.sample(["lyra", "vega", "deneb"], draw.randint(1, 3))
     floors = draw.sample([("udp", "udp"), ("shm", "shm")], draw.randint(0, 2))
@@ -70,10 +130,10 @@ def drawn(draw: random.Random) -> MeasuredRun:
 
 def raced(run: MeasuredRun, draw: random.Random) -> MeasuredRun:
     floors = {each.name for each in ADAPTERS if each.floor}
-    heats: dict[int, list[int]] = {}
+    heats: dict[tuple[int, float], list[int]] = {}
     for at, each in enumerate(run.file.plan.cells):
         if each.adapter not in floors:
-            heats.setdefault(each.size, []).append(at)
+            heats.setdefault((each.size, each.scale), []).append(at)
     race = Race(heats=tuple(map(tuple, heats.values())), budget_s=10.0, question=len(heats) == 1)
     plan = msgspec.structs.replace(run.file.plan, race=race)
     outcomes = run.outcomes[: draw.choice([len(run.outcomes), len(run.outcomes), len(run.outcomes) - 2])]
@@ -100,7 +160,7 @@ def check_terminal(document: Document) -> None:
 
 
 def check_page(document: Document) -> None:
-    page = data_of(document)
+    page = json.loads(msgspec.json.encode(data_of(document)))
     for choice, told, experiment in zip(choices(document), page["standings"], document.choices, strict=True):
         assert (told["verdict"], told["sure"]) == (experiment.verdict, experiment.sure) == (choice.verdict, choice.sure)
         assert [each["row"] for each in told["places"]] == [each.row.index for each in experiment.ranked]
@@ -110,6 +170,7 @@ def check_page(document: Document) -> None:
             figure = 1e9 / row.figure if experiment.by_rate and row.figure else row.figure
             assert place["figure"] == rounded(figure)
         assert {*told["failed"]} == {each.row.index for each in experiment.failed}
+        assert told["why"][0].isalnum(), told["why"]
 
 
 def check_json(document: Document) -> None:
@@ -140,13 +201,89 @@ def check_junit(document: Document) -> None:
 def check_markdown(document: Document) -> None:
     text = " ".join(each.text for each in document.answers)
     rows = {row.index: row for row in document.rows}
-    for experiment in document.experiments[:1]:
+    for experiment in [each for each in document.experiments if each.metric != "deadline"][:1]:
         for row in experiment.ranked[:1] if experiment.verdict != "none holds" else ():
             assert figure_text(experiment, row) in text
     for line in render("markdown", document).splitlines():
         for row in rows.values():
             if line.startswith(f"| {row.series} |") and f" {row.result.trials} " in line and " µs " not in line:
                 assert row.ratio is None or "baseline" not in line or ratio(row.ratio) in line
+
+
+def check_workloads(document: Document) -> None:
+    """A cell of a workload's table, its sentence, the page and JSON say of a row what its experiment says."""
+    page = json.loads(msgspec.json.encode(data_of(document)))["workloads"]
+    cells = json.loads(render("json", document))["cells"]
+    judged = {row.row.index: row for each in document.experiments for row in each.rows if each.metric == "deadline"}
+    for table, told in zip(document.workloads, page, strict=True):
+        shown = graph_table_of(table)
+        assert told["conclusion"] == conclusion(table)
+        assert told["columns"] == [*table.columns] == [each.title for each in shown.columns]
+        for line, texts, entries in zip(table.lines, shown.lines, told["lines"], strict=True):
+            assert line.name == texts.name == entries["name"]
+            for row, text, entry in zip(line.rows, texts.cells, entries["entries"], strict=True):
+                if row is None:
+                    assert (entry, text.text) == (None, ABSENT)
+                    continue
+                kept, found = cells[row.index]["workload"], row.result.workload
+                if found is None:
+                    assert (entry, text.text, kept) == ({"state": "failed"}, "failed", None)
+                    continue
+                assert kept["holds"] == found.holds == {"holds": True, "fails": False, "untold": None}[entry["state"]]
+                assert text.text.split()[:2] == [{True: "✓", False: "✗", None: "?"}[found.holds], entry["share"]]
+                if row.index in judged:  # raw transports are in no experiment of middleware
+                    assert judged[row.index].figure == found.worst_share == pytest.approx(kept["worst_share"])
+                    assert ratio(judged[row.index].figure) == entry["share"]
+        late = {text.partition(":")[0].partition(" at ")[0] for text in failing(table)}
+        assert late == {
+            line.name
+            for line in table.lines
+            if any(row and row.result.workload and row.result.workload.holds is False for row in line.rows)
+        }
+        for at, text in enumerate(conclusion(table).removeprefix(f"{table.name}: ").split("; ")):
+            lines = [line for line in table.lines if not line.floor] or table.lines
+            rows = {line.name: row for line in lines if (row := line.rows[at]) and row.result.workload}
+            holds = {name: bool(row.result.workload and row.result.workload.holds) for name, row in rows.items()}
+            held, _, missed = text.partition(", not over ")
+            assert held.startswith("holds over") == any(holds.values())
+            assert bool(missed) == (len({*holds.values()}) > 1)
+            for name in holds if missed else ():
+                assert (name in held, name in missed) == (holds[name], not holds[name])
+
+
+def check_imported(document: Document) -> None:
+    """What a log does not say is absent in every output, never zero; what it says is the same in all."""
+    page = json.loads(msgspec.json.encode(data_of(document)))["cells"]
+    cells = json.loads(render("json", document))["cells"]
+    lines = [*csv.DictReader(io.StringIO(render("csv", document)))]
+    texts = [line[2:-2].split(" | ") for line in render("markdown", document).splitlines()]
+    judged = {row.row.index for each in document.experiments for row in each.rows}
+    for row in document.rows:
+        result, origin = row.result, row.result.imported
+        if origin is None:
+            continue
+        shown, told, line = page[row.index], cells[row.index], lines[row.index]
+        for field in origin.not_counted:
+            assert told[field] is None
+            assert line.get(field, "") == ""
+        for field in shown["f"].keys() & {*result.cell.unknown}:
+            assert told[field] is None
+            assert shown["f"][field] == (None if field == "size" else "unknown")
+        assert row.ratio is None
+        assert shown.get("ratio") is None
+        assert row.index not in judged or "size" not in result.cell.unknown
+        counts, kept = result.counts, "lost" not in origin.not_counted and result.failed is None
+        loss = counts.lost / (counts.received + counts.lost) if kept and counts.received + counts.lost else None
+        assert told["loss"] == (None if loss is None else pytest.approx(loss))
+        assert (shown.get("loss"), line["loss"] != "") == (rounded(loss), loss is not None)
+        times = result.one_way_ns if result.cell.pattern == "stream" else result.round_trip_ns
+        p50 = times.p50 if times else None
+        assert (shown.get("latency") or {}).get("p50") == rounded(p50)
+        name = "one_way" if result.cell.pattern == "stream" else "round_trip"
+        assert line[f"{name}_p50_ns"] == ("" if p50 is None else str(exact(p50)))
+        of_latency = [each for each in texts if each[0] == row.series and len(each) == 10]
+        if times is not None and result.failed is None:
+            assert (us(p50), ABSENT, share(loss)) in {(each[1], each[6], each[7]) for each in of_latency}
 
 
 def check_comparisons(document: Document) -> None:
@@ -197,7 +334,8 @@ def check_which(document: Document, run: MeasuredRun) -> None:
             assert each["standing"] == row.standing
             assert each["times_machine"] == (None if row.ratio is None else pytest.approx(row.ratio, abs=1e-3))
             if row.figure is not None:
-                assert each["p50_ns"] == pytest.approx(row.figure, abs=1e-2)
+                figure = "p50_ns" if row.row.result.cell.workload is None else "worst_share"
+                assert each[figure] == pytest.approx(row.figure, abs=1e-2)
 
 
 def seeds(batch: int) -> Iterator[str]:
@@ -208,8 +346,8 @@ def seeds(batch: int) -> Iterator[str]:
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_every_output_of_a_drawn_run_says_the_same(batch: int) -> None:
     for seed in seeds(batch):
-        run = drawn(random.Random(seed))
-        document = document_of(run)
+        runs = drawn(random.Random(seed))
+        document = document_of(*runs)
         try:
             check_standings(document)
             check_terminal(document)
@@ -218,7 +356,9 @@ def test_every_output_of_a_drawn_run_says_the_same(batch: int) -> None:
             check_junit(document)
             check_markdown(document)
             check_comparisons(document)
-            check_which(document, run)
+            check_which(document, runs[0])
+            check_workloads(document)
+            check_imported(document)
             render("summary", document, View(width=80))
         except BaseException:
             print(f"the draw that disagrees: MIDDLEMARK_SEED={seed.partition('/')[0]}, {seed}")

@@ -17,7 +17,7 @@ from middlemark.stats.candidates import InRace, RaceState
 from middlemark.stats.verdict import Verdict
 from middlemark.suite.overrides import read_only
 from middlemark.verdicts.comparisons import Comparisons
-from middlemark.verdicts.experiments import judged_experiments
+from middlemark.verdicts.judging import judged_experiments
 
 
 def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:

@@ -27,11 +27,12 @@ from middlemark.model.plan import Plan
 from middlemark.model.selection import read_typed_selection
 from middlemark.model.times import Summary, Times
 from middlemark.model.workload import Topic, Workload
-from middlemark.stats.expectations import JudgedExpectation, Verdict, judge_expectations, look_trials
+from middlemark.stats.expectations import Verdict, look_trials
 from middlemark.stats.interval import exact_median_interval
 from middlemark.stats.one_way import OneWay
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.workload import EdgeTrial, GraphTrial
+from middlemark.verdicts.expectations import JudgedExpectation, judge_expectations
 
 UDP, SHM = cell(), cell(transport="shm")
 SCATTER = 0.03

@@ -141,3 +141,10 @@ def test_the_only_row_of_a_column_has_no_rival_and_is_not_undecided() -> None:
     assert headline(matrices(document_of(run_of(figures)).experiments)[0]) == (
         "lyra udp is the fastest at 64 B; lyra udp has no rival at 1 KiB."
     )
+
+
+def test_a_best_one_beats_by_name_what_another_middleware_has_beside_its_untried_best() -> None:
+    few: Trials = [1.5e4, 1.5e4]
+    run = run_of({VEGA: spread(1e4, 12), LYRA: spread(2e4, 12), cell("lyra", "shm"): few})
+    experiment = document_of(run).experiments[0]
+    assert why(experiment) == "Slower or eliminated: lyra udp; 1 has too few trials to tell."

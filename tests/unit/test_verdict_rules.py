@@ -6,7 +6,8 @@ from pathlib import Path
 from middlemark.document.matrix import MEANS
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import MARGIN
-from middlemark.verdicts.experiments import NEAR, WIDEST, Standing
+from middlemark.verdicts.experiments import Standing
+from middlemark.verdicts.judging import NEAR, WIDEST
 
 DOCS = Path(__file__).parents[2] / "docs"
 REPORT = (DOCS / "reading-a-report.md").read_text()

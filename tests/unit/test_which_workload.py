@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 from descriptions import transport
-from report_runs import ROBOT, cell, document_of, run_of, spread
+from report_runs import ROBOT, cell, document_of, robot, run_of, spread
 
 from middlemark.document.next_steps import next_of
-from middlemark.model.cell import Cell, carrying
+from middlemark.model.cell import carrying
 from middlemark.model.outcome import Failure
 from middlemark.model.plan import Limits, Race, Wanted
 from middlemark.plan.rounds import racing
@@ -33,10 +33,6 @@ FIELD: dict[tuple[str, str], list[float | Failure]] = {
     ("deneb", "udp"): [BROKEN, BROKEN],
 }
 COMMAND = ("middlemark", "which", "--workload", "my robot.toml", "--adapter=all", "--budget", "20m", "--quiet")
-
-
-def robot(adapter: str = "lyra", over: str = "udp", **levels: Any) -> Cell:
-    return carrying(cell(adapter, over, processes=2, **levels), ROBOT, transport(over))
 
 
 def race(

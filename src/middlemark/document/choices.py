@@ -8,7 +8,7 @@ import msgspec
 from middlemark.document.document import Document
 from middlemark.document.next_steps import settling_of
 from middlemark.document.numbers import rounded
-from middlemark.document.statements import CARRIERS, baseline_of, lead, reason, why
+from middlemark.document.statements import CARRIERS, lead, reason, why
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
 from middlemark.verdicts.names import WORDS, plain
 
@@ -88,15 +88,12 @@ def _distinct(everything: Sequence[dict[str, str]], factors: Sequence[str]) -> i
 
 def _choice(document: Document, experiment: JudgedExperiment, levels: dict[str, str]) -> Choice:
     first = experiment.ranked[0]
-    baseline = None if first.row.floor else baseline_of(experiment, first.row)
+    baseline = None if first.row.floor else experiment.baseline_of(first.row)
     command, seconds = settling_of(document, experiment, {"size", *levels}) or (None, None)
     adapters = [each.row.result.cell.adapter for each in experiment.ranked]
     return Choice(
-        by=experiment.by,
-        size=experiment.size,
+        **{name: getattr(experiment, name) for name in ("by", "size", "verdict", "sure")},
         levels=levels,
-        verdict=experiment.verdict,
-        sure=experiment.sure,
         lead=lead(experiment),
         why=plain(why(experiment)),
         winner=first.row.result.cell.adapter if len({*adapters}) == len(adapters) else first.row.name,
@@ -105,7 +102,7 @@ def _choice(document: Document, experiment: JudgedExperiment, levels: dict[str, 
                 row=each.row.index,
                 standing=each.standing,
                 why=reason(experiment, each),
-                figure=(1e9 / each.figure if experiment.by_rate else each.figure) if each.figure else 0.0,
+                figure=experiment.shown(each.figure) or 0.0,
                 ratio=each.ratio,
             )
             for each in experiment.ranked

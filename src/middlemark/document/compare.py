@@ -10,6 +10,7 @@ from middlemark.stats.comparisons import AgainstFloor, Comparison, Side, against
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import CONFIDENCE, Verdict
 from middlemark.verdicts.names import ASKED, common, size_of, told_factors, what, words
+from middlemark.verdicts.rows import grouped
 
 _CANNOT, _EQUIVALENT = "~", "="
 _MOST_NAME = 24
@@ -20,15 +21,14 @@ _SHIFT = (Column("B over A"), Column("interval", 3), Column("pairs", 2))
 
 def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Table]:
     """Yield a table for each metric, every name once; the last one has what is to be known of all."""
-    metrics = dict.fromkeys(each.metric for each in comparisons)
+    by_metric = grouped(comparisons, lambda each: each.metric)
     legend = (
         f"{_CANNOT} undecided: so many trials would decide; {_EQUIVALENT} within ±{100 * margin:g} %. "
         "--format json has every pair."
     )
-    for metric in metrics:
-        members = [each for each in comparisons if each.metric == metric]
+    for metric, members in by_metric.items():
         two = len({each.pairing.names for each in members}) == 1
-        notes = () if metric != [*metrics][-1] else (legend, *remarks(comparisons, margin, carriers=False))
+        notes = () if metric != [*by_metric][-1] else (legend, *remarks(comparisons, margin, carriers=False))
         yield _two(members, notes) if two else _rivals(members, notes)
 
 
@@ -54,13 +54,16 @@ def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
     told = [each for each in told_factors(_cells(members)) if each != "size"]
     a, b = (name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name in members[0].pairing.names)
     lines: list[Line] = []
-    sizes = [size_of(_cells([each])) for each in members]
-    for size in dict.fromkeys(sizes):
+    for size, of in grouped(members, lambda each: size_of(_cells([each]))).items():
         lines += [Line(size, ())] if size else []
-        for each in (each for each, own in zip(members, sizes, strict=True) if own == size):
+        for each in of:
             name = (what(each.pairing, told, size=False) or each.metric) + _marked(each)
-            figures = [_figure(each.metric, median) for median in each.medians]
-            lines.append(Line(f"  {name}", cells(*figures, *_verdict(each))))
+            lines.append(
+                Line(
+                    f"  {name}",
+                    cells(*(measured(median, METRICS[each.metric].unit) for median in each.medians), *_verdict(each)),
+                )
+            )
     head = f"{members[0].metric}, common rounds"
     return Table(head=head, columns=(Column(a), Column(b), *_SHIFT, _WORD), lines=tuple(lines), notes=notes)
 
@@ -83,10 +86,10 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
         firsts = {id(each.pairing.a) for each in of}
         base = firsts.pop() if len(firsts) == 1 else min(medians, key=lambda each: sign * medians[each])
         lines.append(Line(common(_cells(of), told), ()))
-        lines.append(Line(f"  {names[base]}", cells(_figure(metric, medians[base]), "", "", "", "")))
+        lines.append(Line(f"  {names[base]}", cells(measured(medians[base], METRICS[metric].unit), "", "", "", "")))
         found = [(b, each) for (a, b), each in beside.items() if a == base]
         for other, each in sorted(found, key=lambda item: sign * item[1].medians[1]):
-            figures = cells(_figure(metric, each.medians[1]), *_verdict(each))
+            figures = cells(measured(each.medians[1], METRICS[metric].unit), *_verdict(each))
             lines.append(Line(f"  {names[other]}{_marked(each)}", figures))
     columns = (Column(""), Column("beside"), *_SHIFT[1:], _WORD)
     return Table(head=f"{metric}, common rounds", columns=columns, lines=tuple(lines), notes=notes)
@@ -94,17 +97,12 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 def unique_names(members: Sequence[Comparison]) -> dict[int, str]:
     """Return the name of each side, by its id: with what was asked of it where another side has the same name."""
-    sides = {
-        id(side): (side, name) for each in members for side, name in zip(_sides(each), each.pairing.names, strict=True)
-    }
-    alike: dict[str, list[int]] = {}
-    for key, (_, name) in sides.items():
-        alike.setdefault(name, []).append(key)
-    names = {key: name for key, (_, name) in sides.items()}
-    for name, keys in alike.items():
+    sides = {id(side): side for each in members for side in _sides(each)}
+    names = {id(side): name for each in members for side, name in zip(_sides(each), each.pairing.names, strict=True)}
+    for name, keys in grouped(sides, names.__getitem__).items():
         if len(keys) > 1:
-            differing = [each for each in told_factors([sides[key][0].cell for key in keys]) if each in ASKED]
-            names |= {key: ", ".join(filter(None, (name, words(sides[key][0].cell, differing)))) for key in keys}
+            differing = [each for each in told_factors([sides[key].cell for key in keys]) if each in ASKED]
+            names |= {key: ", ".join(filter(None, (name, words(sides[key].cell, differing)))) for key in keys}
     return names
 
 
@@ -124,19 +122,16 @@ def _groups(members: Sequence[Comparison]) -> list[list[Comparison]]:
     for each in members:
         a, b = map(id, _sides(each))
         parent[root(b)] = root(a)
-    found: dict[int, list[Comparison]] = {}
-    for each in members:
-        found.setdefault(root(id(each.pairing.a)), []).append(each)
-    return list(found.values())
+    return list(grouped(members, lambda each: root(id(each.pairing.a))).values())
 
 
 def _verdict(each: Comparison) -> tuple[str, ...]:
     """Return the shift or what stands for it, its interval, the pairs, and how many trials would decide."""
-    judged = each.judged
-    open_ = judged.verdict is Verdict.CANNOT_TELL and each.eliminated is None
-    marks = {Verdict.CANNOT_TELL: _CANNOT if open_ else part(judged.shift), Verdict.EQUIVALENT: _EQUIVALENT}
-    wanted = f"{trials_wanted(judged.trials_needed)} trials" if open_ else each.word
-    shift = marks.get(judged.verdict, part(judged.shift))
+    judged, shift, wanted = each.judged, part(each.judged.shift), each.word
+    if each.is_undecided:
+        shift, wanted = _CANNOT, f"{trials_wanted(judged.trials_needed)} trials"
+    elif judged.verdict is Verdict.EQUIVALENT:
+        shift = _EQUIVALENT
     return (shift, interval_of(judged).replace(" % …", " …"), str(judged.pairs), wanted)
 
 
@@ -146,10 +141,6 @@ def _sides(each: Comparison) -> tuple[Side, Side]:
 
 def _cells(members: Sequence[Comparison]) -> list[Configuration]:
     return [side.cell for each in members for side in _sides(each)]
-
-
-def _figure(metric: str, value: float) -> str:
-    return measured(value, METRICS[metric].unit)
 
 
 def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool = True) -> Iterator[str]:

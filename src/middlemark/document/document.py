@@ -55,25 +55,32 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int | None = None
 
 
-class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """One expectation and what came of it. Figures: of its metric, or the part by which B has more; of a ratio it."""
+class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What was expected, and what came of it, as programs read it."""
 
-    run: int
     id: str
     say: str
     kind: str
     claimed: str
-    """As it was written."""
     measured: float | None
-    """Of the part that decides, or that is the farthest from holding."""
     low: float | None
+    """Of the interval, as is ``high``; null: too few trials."""
     high: float | None
     verdict: Verdict
     trials_needed: int | None
-    """Of each, where it cannot be told; None there: more than 10,000."""
     why: str
+
+
+class Expected(ExpectationResult, frozen=True, kw_only=True):
+    """One expectation and what came of it.
+
+    ``measured`` is of the part that decides, or that is the farthest from holding: a figure of its metric, or the part
+    by which B has more; of a ratio it. ``trials_needed``: of each, where it cannot be told; None: more than 10,000.
+    """
+
+    run: int
     short: str
-    """The same for one line."""
+    """``why`` for one line."""
     cells: tuple[int, ...]
     """The rows that decide."""
 

@@ -8,8 +8,9 @@ from middlemark.document.numbers import measured, part, ratio
 from middlemark.model.expectation import Bound, Expectation, Shape
 from middlemark.model.parts import Subject
 from middlemark.model.units import format_confidence, format_percent, format_seconds
-from middlemark.stats.expectations import LATER_THAN_ANY, JudgedExpectation, JudgedPart, Verdict, judge_expectations
+from middlemark.stats.expectations import JudgedPart, Verdict
 from middlemark.stats.metrics import METRICS
+from middlemark.verdicts.expectations import LATER_THAN_ANY, JudgedExpectation, judge_expectations
 from middlemark.verdicts.names import common, plain, told_factors
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 

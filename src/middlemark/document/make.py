@@ -1,23 +1,25 @@
 """Runs → the document. The results are given; what is read here is one trial a cell, for its distribution."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from middlemark.document.answers import answers
+from middlemark.document.distributions import distribution
 from middlemark.document.document import Compared, Document
 from middlemark.document.expectations import expectations_of
+from middlemark.document.next_steps import commands_of
 from middlemark.document.runs import title_of
 from middlemark.document.warnings import warnings_of
 from middlemark.stats.verdict import Verdict
+from middlemark.verdicts.comparisons import SHOWN_METRICS, Comparisons
 from middlemark.verdicts.growth import growths
+from middlemark.verdicts.judging import judged_experiments
 from middlemark.verdicts.names import told_factors, what
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 from middlemark.verdicts.scorecards import scorecards
-from middlemark.verdicts.workloads import graph_tables
-
-if TYPE_CHECKING:
-    from middlemark.verdicts.comparisons import Comparisons
+from middlemark.verdicts.security import cost_tables
+from middlemark.verdicts.workloads import cheapest, graph_tables
 
 MOST_COMPARISONS = 3_000
 
@@ -52,18 +54,11 @@ def document_of(
 
 def with_experiments(document: Document, chosen: Callable[[Row], bool] = lambda _: True) -> Document:
     """Return the document with its experiments; of the ``chosen`` rows alone, judged together with all others."""
-    from middlemark.verdicts.comparisons import Comparisons
-
     return _judged(document, Comparisons(document.rows, document.runs), tuple(filter(chosen, document.rows)))
 
 
 def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
     """Return the document of these runs with all that is judged and drawn."""
-    from middlemark.document.distributions import distribution
-    from middlemark.document.next_steps import commands_of
-    from middlemark.document.statements import answers
-    from middlemark.verdicts.comparisons import Comparisons
-
     comparisons = Comparisons(document.rows, document.runs)
     shown, left_out = _compared(document, comparisons)
     document = msgspec.structs.replace(
@@ -80,11 +75,7 @@ def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
     return msgspec.structs.replace(document, answers=answers(document, comparisons))
 
 
-def _judged(document: Document, comparisons: "Comparisons", rows: tuple[Row, ...]) -> Document:
-    from middlemark.verdicts.experiments import judged_experiments
-    from middlemark.verdicts.security import cost_tables
-    from middlemark.verdicts.workloads import cheapest
-
+def _judged(document: Document, comparisons: Comparisons, rows: tuple[Row, ...]) -> Document:
     whole = len(rows) == len(document.rows)
     workloads = document.workloads if whole else graph_tables(rows)
     return msgspec.structs.replace(
@@ -98,10 +89,8 @@ def _judged(document: Document, comparisons: "Comparisons", rows: tuple[Row, ...
     )
 
 
-def _compared(document: Document, comparisons: "Comparisons") -> tuple[tuple[Compared, ...], dict[str, int]]:
+def _compared(document: Document, comparisons: Comparisons) -> tuple[tuple[Compared, ...], dict[str, int]]:
     """Return the comparisons there is room for, verdicts first where there is not for all, and how many others."""
-    from middlemark.verdicts.comparisons import SHOWN_METRICS
-
     factors = told_factors([row.result.cell for row in document.rows])
     left_out = dict(comparisons.unjudged)
     shown: list[Compared] = []

@@ -8,19 +8,20 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from middlemark.document.numbers import ABSENT, brief, ratio, us
+from middlemark.document.numbers import ABSENT, ratio
+from middlemark.document.statements import bare_figure
 from middlemark.document.table import Cell, Column, Line, Table
 from middlemark.model.cell import EXPERIMENT, FACTORS
 from middlemark.model.units import format_size
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
 from middlemark.verdicts.names import ASKED, UNTOLD, plain
-from middlemark.verdicts.rows import Row, headline_figure
+from middlemark.verdicts.rows import Row, grouped, headline_figure
 
 _ALWAYS = frozenset(("pattern", "rate", "receive", "processes", "link"))
 """Told of an experiment even where it is the same everywhere."""
 _NAMES = {each.field: name for name, each in FACTORS.items()}
 _WHAT = {"ping-pong": "round trip", "stream": "one way", "request-reply": "call"}
-_MARKS = {
+MARKS = {
     Standing.BEST: "✓",
     Standing.EQUIVALENT: "=",
     Standing.UNDECIDED: "~",
@@ -59,10 +60,8 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
 def matrices(experiments: Sequence[JudgedExperiment]) -> tuple[Matrix, ...]:
     """Return a matrix for each experiment by its headline figure, in their order."""
-    groups: dict[tuple[object, ...], list[JudgedExperiment]] = {}
-    for each in experiments:
-        if not each.restricted and each.by == "p50" and each.metric != "deadline" and each.ranked:
-            groups.setdefault(each.key, []).append(each)
+    shown = (each for each in experiments if not each.restricted and each.metric in ("p50", "throughput"))
+    groups = grouped((each for each in shown if each.ranked), lambda each: each.key)
     levels = [each[0].levels for each in groups.values()]
     varied = {factor for each in levels for factor, level in each.items() if level != levels[0].get(factor)}
     varied |= {factor for factor in levels[0] if any(factor not in each for each in levels)} if levels else set()
@@ -132,12 +131,11 @@ def table_of(matrix: Matrix) -> Table:
     lines = sorted(names.items(), key=lambda item: _mean_distance(item[1], columns))
     few = all(not each.is_judgeable and each.verdict != "only" for each in columns)
     shown = [row for _, rows in lines for row in rows if row]
-    rate = columns[0].by_rate
-    figures = max((len(_figure(each.figure, rate)) for each in shown), default=1)
+    figures = max((len(bare_figure(columns[0], each.figure)) for each in shown), default=1)
     based = any(each.copying or each.handing_over for each in columns)
-    made = [_line(name, rows, rate, few, figures, based) for name, rows in lines]
+    made = [_line(name, rows, columns[0], few, figures, based) for name, rows in lines]
     last = len(columns) - 1
-    what = "messages/s" if rate else f"p50 in µs, {_WHAT.get(columns[0].cell.pattern, 'round trip')}"
+    what = "messages/s" if columns[0].by_rate else f"p50 in µs, {_WHAT.get(columns[0].cell.pattern, 'round trip')}"
     return Table(
         title=f"{what}, and {'× the baseline' if based else '× the best, without a baseline'}: {matrix.title}",
         head="" if matrix.factor == "size" else matrix.factor,
@@ -145,7 +143,7 @@ def table_of(matrix: Matrix) -> Table:
             Column(f"{title}  ", _ENDS if number in (0, last) else _between(number, last))
             for number, title in enumerate(matrix.titles)
         ),
-        lines=(*_baselines(columns, rate, figures), *made),
+        lines=(*_baselines(columns, figures), *made),
         legend=tuple(_legend(shown, few, any(None in rows for _, rows in lines), based)),
     )
 
@@ -165,7 +163,9 @@ def _mean_distance(rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExp
     return sum(places) / len(places), len(columns) - len(places)
 
 
-def _line(name: str, rows: Sequence[JudgedRow | None], rate: bool, few: bool, width: int, based: bool) -> Line:
+def _line(
+    name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, few: bool, width: int, based: bool
+) -> Line:
     known = [each for each in rows if each]
     same = len({each.row.name for each in known}) == 1
     found = []
@@ -176,24 +176,18 @@ def _line(name: str, rows: Sequence[JudgedRow | None], rate: bool, few: bool, wi
         style = {Standing.BEST: "bold green", Standing.SLOWER: "", Standing.ELIMINATED: ""}.get(each.standing, "bold")
         own = "" if same else each.row.name.removeprefix(name).strip(" ,")
         times = each.ratio if based else each.times_first
-        text = f"{_figure(each.figure, rate):>{width}} {ratio(times):>5} {mark(each, few)}"
+        text = f"{bare_figure(first, each.figure):>{width}} {ratio(times):>5} {mark(each, few)}"
         found.append(Cell(f"{own} {text}" if own else text, style))
     return Line(known[0].row.name if same else name, tuple(found))
 
 
 def mark(row: JudgedRow, few: bool = False) -> str:
     """Return the mark of a standing, one column wide; ``few``: no column has the trials for a verdict."""
-    told = "" if few and row.standing in _OF_FEW else _MARKS.get(row.standing, "")
+    told = "" if few and row.standing in _OF_FEW else MARKS.get(row.standing, "")
     return (_DOUBTFUL if row.doubt else told) or " "
 
 
-def _figure(figure: float | None, rate: bool) -> str:
-    if rate:
-        return brief(1e9 / figure) if figure else ABSENT
-    return us(figure)
-
-
-def _baselines(columns: Sequence[JudgedExperiment], rate: bool, width: int) -> Iterator[Line]:
+def _baselines(columns: Sequence[JudgedExperiment], width: int) -> Iterator[Line]:
     """Yield a line for each baseline of any column, dimmed."""
     for how in ("copying", "handing over"):
         rows: list[Row | None] = [each.copying if how == "copying" else each.handing_over for each in columns]
@@ -205,7 +199,7 @@ def _baselines(columns: Sequence[JudgedExperiment], rate: bool, width: int) -> I
         texts = []
         for each in rows:
             own = f"{each.name} " if each and len(names) > 1 else ""
-            figure = _figure(headline_figure(each.result), rate) if each else ""
+            figure = bare_figure(columns[0], headline_figure(each.result)) if each else ""
             texts.append(Cell(f"{own}{figure:>{width}}  1.00  " if each else f"{ABSENT}{'':8}", "dim"))
         yield Line(name, tuple(texts), "dim")
 

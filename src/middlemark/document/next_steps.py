@@ -9,7 +9,6 @@ from middlemark.document.document import Document
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.run import Run
 from middlemark.model.units import typed_size
-from middlemark.stats.interval import FEWEST
 from middlemark.stats.race import FINALISTS
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
 from middlemark.verdicts.names import plain
@@ -60,31 +59,29 @@ def settling_of(document: Document, experiment: JudgedExperiment, fields: Collec
 
     None: nothing is open, no number of trials would decide it, or nobody typed a command that could be repeated.
     """
-    few = [each for each in experiment.ranked if each.row.result.trials < FEWEST]
-    is_few = bool(few) and (not experiment.is_judgeable or experiment.ranked[0].standing is Standing.TOO_FEW_TRIALS)
+    is_few = experiment.few_trials is not None
     needed = TRIALS if is_few else experiment.trials_needed
     if not experiment.is_open or needed is None:
         return None
-    tied = experiment.equal if experiment.verdict == "tie" else []
+    tied = experiment.of(Standing.EQUIVALENT) if experiment.verdict == "tie" else []
     open_ = experiment.ranked if is_few else [experiment.ranked[0], *experiment.undecided, *tied]
-    rows = [each.row for each in open_]
-    known = {each.index: each for each in (experiment.copying, experiment.handing_over) if each is not None}
-    beside = [known[at] for at in dict.fromkeys(each.baseline_row for each in rows) if at in known]
-    return settling(document, rows, beside, needed, fields)
+    return settling(document, [each.row for each in open_], needed, fields)
 
 
 def settling(
-    document: Document, open_: Sequence[Row], beside: Sequence[Row], trials: int, fields: Collection[str]
+    document: Document, open_: Sequence[Row], trials: int, fields: Collection[str]
 ) -> tuple[str, float] | None:
     """Return the command for so many trials of the rows that are open, and the seconds it takes.
 
-    ``beside``: their baselines, which ``--only`` would leave out; ``fields``: the factors by which the open rows are
+    It names their baselines, which ``--only`` would leave out. ``fields``: the factors by which the open rows are
     chosen, adapter and transport apart. None where nobody typed a ``run`` that could be measured again.
     """
     run = document.runs[open_[0].run]
     words = tuple(each for each in command_of(run) if each != "--race")
     if words[1:2] != ("run",) or run.file.imported:
         return None
+    baselines = dict.fromkeys(each.baseline_row for each in open_)
+    beside = [document.everything[each] for each in baselines if each is not None]
     chosen = {name: _levels(name, (*open_, *beside)) for name in ("adapter", "transport")}
     chosen |= {each.name: _levels(each.name, open_) for each in FACTORS.values() if each.field in fields}
     only = {
@@ -99,7 +96,7 @@ def settling(
         if all(_level(name, row.result.cell) in levels for name, levels in only.items())
     ]
     options = (word for name, levels in only.items() for word in ("--only", f"{name}={','.join(levels)}"))
-    command = shlex.join([*_without(words, only), *options, "--trials", str(trials)])
+    command = shlex.join([*_without(words, _DROPPED, only), *options, "--trials", str(trials)])
     return plain(command), trials * sum(seconds)
 
 
@@ -113,15 +110,14 @@ def _levels(name: str, rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(_level(name, row.result.cell) for row in rows))
 
 
-def _without(words: Sequence[str], only: Collection[str]) -> Iterator[str]:
-    """Yield a command's words without the options that are given again."""
+def _without(words: Sequence[str], options: Collection[str], only: Collection[str] = ()) -> Iterator[str]:
+    """Yield a command's words without those options, and without ``--only`` of those factors."""
     at = 0
     while at < len(words):
-        option, _, value = words[at].partition("=")
-        width = 1 if value else 2
-        given = value or "".join(words[at + 1 : at + 2])
-        if option in _DROPPED or (option == "--only" and given.partition("=")[0].strip() in only):
-            at += width
+        option, equals, value = words[at].partition("=")
+        given = value if equals else "".join(words[at + 1 : at + 2])
+        if option in options or (option == "--only" and given.partition("=")[0].strip() in only):
+            at += 1 if equals else 2
         else:
             yield words[at]
             at += 1
@@ -140,19 +136,8 @@ def next_of(verdict: RaceVerdict, run: Run) -> str | None:
     budget_s = min(max(reckoned, asked_s), max(_MOST_BUDGET_S, asked_s))
     # Of more than so many, the time was short or the machine restless for any verdict.
     few = len(answer) <= FINALISTS and verdict.race.question
-    words = _between(verdict, run) if few else _asked_again(run)
+    words = _between(verdict, run) if few else _without(command_of(run), ("--budget",))
     return shlex.join([*words, "--budget", f"{math.ceil(budget_s / 60)}m"])
-
-
-def _asked_again(run: Run, *without: str) -> list[str]:
-    """Return the question as it was asked, without its budget and those options."""
-    words = [*command_of(run)]
-    for option in ("--budget", *without):
-        words = [each for each in words if not each.startswith(f"{option}=")]
-        while option in words:
-            at = words.index(option)
-            del words[at : at + 2]
-    return words
 
 
 def _between(verdict: RaceVerdict, run: Run) -> list[str]:
@@ -164,7 +149,7 @@ def _between(verdict: RaceVerdict, run: Run) -> list[str]:
         for word in (f"--{factor}", ",".join(dict.fromkeys(str(getattr(each, factor)) for each in cells)))
     ]
     if cells[0].workload is not None:  # its file is in the command alone
-        return [*_asked_again(run, "--adapter", "--transport"), *names]
+        return [*_without(command_of(run), ("--budget", "--adapter", "--transport")), *names]
     cell, wanted = cells[0], verdict.race.wanted
     words = ["middlemark", "which", "--size", typed_size(cell.size), "--rate", f"{cell.rate:.12g}"]
     words += ["--processes", str(cell.processes)] if cell.processes != 2 else []

@@ -1,8 +1,5 @@
 """What protects a row's messages, and what its proofs came to, in words. Pure."""
 
-from collections.abc import Iterator
-
-from middlemark.model.outcome import ProtectionProof
 from middlemark.stats.result import CellResult
 
 _WORDS = {
@@ -17,22 +14,12 @@ def proof_in_short(result: CellResult) -> str:
     """Return what was proven, and what failed: ``payload not seen, stranger refused``; empty: nothing protects it."""
     if result.cell.security == "none" or result.failed is not None:
         return ""
-    return ", ".join(_known(result.proof)) or "not proven"
+    seen = ((getattr(result.proof, field, None), words) for field, words in _WORDS.items())
+    return ", ".join(words[0 if holds else 1] for holds, words in seen if holds is not None) or "not proven"
 
 
 def proof_in_full(result: CellResult) -> str:
     """Return the same, and why what is not known is not."""
     absent = dict(result.proof.absent) if result.proof else {}
-    whys = (f"{of}: {absent[name]}" for name, (_, _, of) in _named() if name in absent)
+    whys = (f"{of}: {why}" for field, (_, _, of) in _WORDS.items() if (why := absent.get(field.replace("_", "-"))))
     return "; ".join(filter(None, (proof_in_short(result), *whys)))
-
-
-def _known(proof: ProtectionProof | None) -> Iterator[str]:
-    for field, (holds, failed, _) in _WORDS.items():
-        known = getattr(proof, field, None)
-        if known is not None:
-            yield holds if known else failed
-
-
-def _named() -> Iterator[tuple[str, tuple[str, str, str]]]:
-    return ((field.replace("_", "-"), words) for field, words in _WORDS.items())

@@ -2,13 +2,11 @@
 
 import msgspec
 
-from middlemark.document.document import Document
+from middlemark.document.document import Document, Number
 from middlemark.document.numbers import exact
 from middlemark.document.statements import reason
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing, figure_of
 from middlemark.verdicts.rows import Row
-
-Number = int | float
 
 
 class PublishedBaseline(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,12 +61,8 @@ def published(document: Document) -> tuple[PublishedExperiment, ...]:
 def _experiment(experiment: JudgedExperiment) -> PublishedExperiment:
     winner = experiment.winner
     return PublishedExperiment(
-        size=experiment.size,
-        metric=experiment.metric,
+        **{name: getattr(experiment, name) for name in ("size", "metric", "levels", "verdict", "sure")},
         carrier=experiment.carrier if experiment.restricted else None,
-        levels=experiment.levels,
-        verdict=experiment.verdict,
-        sure=experiment.sure,
         within=experiment.within if experiment.verdict == "tie" else None,
         winner=None if winner is None else winner.row.index,
         copying=_baseline(experiment, experiment.copying),
@@ -83,7 +77,7 @@ def _row(experiment: JudgedExperiment, row: JudgedRow) -> PublishedRow:
         name=row.row.name,
         standing=row.standing,
         reason=reason(experiment, row),
-        figure=_shown(experiment, row.figure),
+        figure=exact(experiment.shown(row.figure)),
         ratio=exact(row.ratio),
         candidate=row.is_candidate,
         hands_over=row.row.hands_over,
@@ -94,9 +88,5 @@ def _row(experiment: JudgedExperiment, row: JudgedRow) -> PublishedRow:
 def _baseline(experiment: JudgedExperiment, row: Row | None) -> PublishedBaseline | None:
     if row is None:
         return None
-    figure = figure_of(row, experiment.metric)
-    return PublishedBaseline(cell=row.index, name=row.name, figure=_shown(experiment, figure))
-
-
-def _shown(experiment: JudgedExperiment, figure: float | None) -> Number | None:
-    return exact(1e9 / figure if figure and experiment.by_rate else figure)
+    figure = exact(experiment.shown(figure_of(row, experiment.metric)))
+    return PublishedBaseline(cell=row.index, name=row.name, figure=figure)

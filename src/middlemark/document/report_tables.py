@@ -10,38 +10,26 @@ from middlemark.document.protection import proof_in_full, proof_in_short
 from middlemark.document.table import Table, table_of
 from middlemark.stats.floors import by_rate
 from middlemark.verdicts.names import size
-from middlemark.verdicts.rows import Row, latency_of, orders_by
+from middlemark.verdicts.rows import Row, grouped, latency_of, place_of
 
 MOST_COMPARISONS = 60
 
 
 def by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Return the rows by their size in words: raw transports first, then the least figure."""
-    found: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: 0 if "size" in row.result.cell.unknown else row.result.cell.size):
-        found.setdefault(size(row.result.cell), []).append(row)
-
-    def place(row: Row) -> tuple[bool, bool, float]:
-        figure = orders_by(row.result)
-        return (not row.floor, figure is None, figure or 0.0)
-
-    return {at: sorted(members, key=place) for at, members in found.items()}
+    ascending = sorted(rows, key=lambda row: 0 if "size" in row.result.cell.unknown else row.result.cell.size)
+    found = grouped(ascending, lambda row: size(row.result.cell))
+    return {at: sorted(members, key=place_of) for at, members in found.items()}
 
 
 def latency(document: Document) -> Iterator[tuple[str, list[Table]]]:
     """Yield a title and a table a size: round trips, then what is measured one way."""
     titles = ("", "p50", "interval", "p99", "p99.9", "max", "× baseline", "lost", "trials", "warnings")
     for kind, title in (("round_trip", "Latency: round trip, µs"), ("one_way", "Latency: one way, µs")):
-        of_kind = [
-            row
-            for row in document.rows
-            if latency_of(row.result) and (row.result.cell.pattern == "stream") == (kind == "one_way")
-        ]
-        tables = [
-            table_of(titles, [_latency(document, row) for row in some], at) for at, some in by_size(of_kind).items()
-        ]
-        if tables:
-            yield title, tables
+        timed = [row for row in document.rows if latency_of(row.result)]
+        groups = by_size([row for row in timed if (row.result.cell.pattern == "stream") == (kind == "one_way")])
+        if groups:
+            yield title, [table_of(titles, [_latency(document, row) for row in of], at) for at, of in groups.items()]
 
 
 def _latency(document: Document, row: Row) -> tuple[str, ...]:

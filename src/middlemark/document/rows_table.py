@@ -13,7 +13,7 @@ from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult, CurveStep
 from middlemark.stats.warnings.cells import NOT_MEASURED
 from middlemark.verdicts.names import EXPERIMENT, copies_alone, plain, size, varying, words
-from middlemark.verdicts.rows import Row, latency_of, orders_by
+from middlemark.verdicts.rows import Row, latency_of, place_of
 
 _ALONE = ("payload", "pin", "priority")
 """Factors that what copies alone has in common with the others."""
@@ -95,12 +95,11 @@ def together(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
             apart = (cell.size, ", ".join(filter(None, ("one process alone", words(cell, told & frozenset(_ALONE))))))
             found.setdefault(homes.get(_home(cell), apart), []).append(row)
 
-    def place(row: Row) -> tuple[bool, bool, bool, float]:
-        figure = orders_by(row.result)
-        return (row.result.failed is not None, not row.floor, figure is None, figure or 0.0)
-
     return [
-        (", ".join(filter(None, (size(members[0].result.cell), told_words))), sorted(members, key=place))
+        (
+            ", ".join(filter(None, (size(members[0].result.cell), told_words))),
+            sorted(members, key=lambda row: (row.result.failed is not None, *place_of(row))),
+        )
         for (_, told_words), members in sorted(found.items(), key=lambda item: item[0][0])
     ]
 

@@ -10,7 +10,7 @@ from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, Run
 from middlemark.model.units import format_count, format_percent, format_seconds, format_size
 from middlemark.stats.result import CellResult
-from middlemark.verdicts.names import plain, subject, varying, words
+from middlemark.verdicts.names import joined, subject, varying, words
 
 MOST_ORDER = 2_000
 """Trials whose order is told; the seed and the suite draw it again."""
@@ -54,9 +54,9 @@ def host_line(host: HostMachine, *, whole: bool = True) -> str:
     """Return one host in one line: what it is, and the interface that leads to the others."""
     speed = f"{host.link_bps / 1e6:,.0f} Mbit/s" if host.link_bps else ""
     mtu = f"MTU {host.mtu}" if host.mtu else ""
-    way = _joined(" ", host.interface, host.driver or "", speed, mtu)
+    way = joined(" ", host.interface, host.driver or "", speed, mtu)
     time = f"time of day {host.time}" if whole and host.time else ""
-    return f"{host.name}: {_joined(', ', _described(host.machine, whole=whole), way, time)}"
+    return f"{host.name}: {joined(', ', _described(host.machine, whole=whole), way, time)}"
 
 
 def _described(machine: Machine, *, whole: bool) -> str:
@@ -64,7 +64,7 @@ def _described(machine: Machine, *, whole: bool) -> str:
     memory = f"{four_digits(machine.memory_bytes / (1 << 30))} GiB" if whole and machine.memory_bytes else ""
     kernel = f"Linux {machine.kernel}" if machine.kernel else ""
     kind = {True: "virtual machine", False: "bare metal", None: ""}[machine.virtual] if whole else ""
-    return _joined(", ", machine.host, machine.cpu, processors, memory, machine.system, kernel, kind)
+    return joined(", ", machine.host, machine.cpu, processors, memory, machine.system, kernel, kind)
 
 
 def told_of(run: Run) -> str:
@@ -72,10 +72,10 @@ def told_of(run: Run) -> str:
     machine, seconds = run.machine, seconds_of(run)
     took = format_seconds(four_digits(seconds)) if seconds else ""
     if machine is None or run.file.machines:
-        return _joined(" · ", machine_line(run, whole=False), took)
-    processors, trials = format_count(machine.processors, "processor"), format_count(len(run.outcomes), "trial")
+        return joined(" · ", machine_line(run, whole=False), took)
+    processors = format_count(machine.processors, "processor")
     kind = "virtual machine" if machine.virtual else ""
-    return _joined(" · ", _joined(", ", machine.cpu, processors, kind), trials, took)
+    return joined(" · ", joined(", ", machine.cpu, processors, kind), format_count(len(run.outcomes), "trial"), took)
 
 
 def clock_line(run: Run) -> str:
@@ -117,7 +117,7 @@ def state(run: Run) -> str:
     file, lines, planned, done = run.file, run.damaged_lines, run.planned_trials, len(run.outcomes)
     of_planned = f" of {planned:,}" if planned != done else ""
     seconds = seconds_of(run)
-    return _joined(
+    return joined(
         ", ",
         f"{done:,}{of_planned} trial{'' if done == 1 and not of_planned else 's'}",
         f"{run.failed_trials:,} of them failed" if run.failed_trials else "",
@@ -184,8 +184,4 @@ def title_of(runs: Sequence[Run]) -> str:
     first = runs[0].file
     host = "" if first.imported else first.machine.host
     more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-    return _joined(", ", ", ".join(first.suites) or runs[0].name, host, first.started[:10]) + more
-
-
-def _joined(between: str, *parts: str) -> str:
-    return plain(between.join(each for each in parts if each))
+    return joined(", ", ", ".join(first.suites) or runs[0].name, host, first.started[:10]) + more

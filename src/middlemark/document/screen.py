@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from middlemark.document.answers import span, states
 from middlemark.document.document import Document
 from middlemark.document.matrix import Matrix, at
 from middlemark.document.next_steps import TRIALS, settling
 from middlemark.document.numbers import ratio
-from middlemark.document.statements import figure_text, no_verdict, some, span, states
+from middlemark.document.statements import figure_text, no_verdict, some
 from middlemark.document.warnings import disturbance
 from middlemark.model.cell import EXPERIMENT
 from middlemark.model.run import NotTried
@@ -18,8 +19,8 @@ from middlemark.model.units import format_count, format_percent
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.warnings.cells import NOT_MEASURED
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
-from middlemark.verdicts.names import is_contradicted, is_unprotected, plain, size
-from middlemark.verdicts.rows import Row
+from middlemark.verdicts.names import plain, size
+from middlemark.verdicts.rows import Row, grouped, misnamed
 
 DISTURBED_PART = 0.1
 """From this part of the trials on the machine comes before any answer; a smaller one only widens intervals."""
@@ -65,21 +66,10 @@ def headline(matrix: Matrix) -> str:
     leads = [f"{name} leads{at(matrix, of)}" for name, of in open_.items()]
     parts += [f"{name} has no rival{at(matrix, of)}" for name, of in alone.items()]
     if not fastest and not ties and leads:
-        few = [_few(each) for each in columns if each.verdict != "only"]
+        few = [each.few_trials for each in columns if each.verdict != "only"]
         why = f" with {format_count(min(filter(None, few)), 'trial')} each" if all(few) else ""
         return f"Undecided who is the fastest{why}: {'; '.join((*leads, *parts))}."
     return "; ".join(parts) + (f"; undecided: {'; '.join(leads)}" if leads else "") + "."
-
-
-def _few(experiment: JudgedExperiment) -> int | None:
-    """Return the trials of its first candidate, or of the fewest, where those are too few; None: they are enough."""
-    first = experiment.winner
-    if first is None or experiment.verdict == "only":
-        return None
-    if not experiment.is_judgeable:
-        fewest = min(each.row.result.trials for each in experiment.ranked)
-        return fewest if fewest < FEWEST else None
-    return first.row.result.trials if first.standing is Standing.TOO_FEW_TRIALS else None
 
 
 def decided(matrices: Sequence[Matrix]) -> Statement:
@@ -88,7 +78,7 @@ def decided(matrices: Sequence[Matrix]) -> Statement:
     for column in matrices[0].columns if matrices else ():
         beaten, first = column.beaten, column.judged_by
         if beaten and first is not None and not column.sure:
-            others = len(column.ranked) - 1 - len(column.too_few)
+            others = len(column.ranked) - 1 - len(column.of(Standing.TOO_FEW_TRIALS))
             number = f"{len(beaten)} of {others}" if len(beaten) > 2 else listing([each.row.name for each in beaten])
             text = f"{number} {'is' if len(beaten) == 1 else 'are'} slower than {first.row.name}"
             found.setdefault(text, []).append(column)
@@ -105,7 +95,7 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
     again: list[Row] = []
     wanted = 0
     for column in matrices[0].columns if matrices else ():
-        first, few = column.winner, _few(column)
+        first, few = column.winner, column.few_trials
         if first is None or column.sure or column.verdict == "only":
             continue
         if few is not None:
@@ -117,24 +107,17 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
         elif column.undecided:
             wanted = max(wanted, min(column.trials_needed or TRIALS, _MOST_TRIALS))
             again += [first.row, *(each.row for each in column.undecided)]
-            names = _some([each.row.name for each in column.undecided if each is not first])
+            names = some((each.row.name for each in column.undecided if each is not first), _NAMED)
             found.setdefault(f"{first.row.name} or {names}", []).append(column)
         else:
             doubted = {each.row.name: each.doubt for each in column.doubted}
             most = max(dict.fromkeys(doubted.values()), key=[*doubted.values()].count, default="")
-            found.setdefault(f"{most} in {_some([*doubted])}" if most else first.row.name, []).append(column)
+            found.setdefault(f"{most} in {some(doubted, _NAMED)}" if most else first.row.name, []).append(column)
     texts = [f"{text}{at(matrices[0], columns)}" for text, columns in found.items()]
-    return Statement(texts=tuple(texts), remedy=_settled_by(document, again, wanted))
-
-
-def _settled_by(document: Document, again: Sequence[Row], trials: int) -> str:
-    """Return the command that measures these and their baselines so often; empty where there is none."""
-    rows = {row.index: row for row in document.rows}
-    baselines = [rows[at] for at in dict.fromkeys(each.baseline_row for each in again) if at in rows]
-    cells = [row.result.cell for row in rows.values() if not row.floor]
+    cells = [row.result.cell for row in document.rows if not row.floor]
     fields = {field for field in EXPERIMENT if len({getattr(cell, field) for cell in cells}) > 1}
-    found = settling(document, again, baselines, trials, fields) if again else None
-    return found[0] if found else ""
+    command, _ = (settling(document, again, wanted, fields) if again else None) or ("", 0.0)
+    return Statement(texts=tuple(texts), remedy=command)
 
 
 def broken(document: Document) -> Statement:
@@ -144,12 +127,11 @@ def broken(document: Document) -> Statement:
     texts = [each for each in states(document) if "no result; the reasons" not in each]
     remedy = next((row.result.failed.advice for row in failed if row.result.failed and row.result.failed.advice), "")
     if failed and failed[0].result.failed:
-        texts.append(f"{_some(_names(failed), 1)} failed: {_cut(failed[0].result.failed.text)}")
-    unprotected = [row for row in document.rows if is_unprotected(row.result)]
-    carried = [row for row in document.rows if is_contradicted(row.result) and row not in unprotected]
+        texts.append(f"{some(_names(failed), 1)} failed: {_cut(failed[0].result.failed.text)}")
+    carried, unprotected = misnamed(document.rows)
     for which, how in ((carried, "carried"), (unprotected, "protected")):
         if others := _names(which):
-            texts.append(f"{_some(others, 1)} not {how} as named")
+            texts.append(f"{some(others, 1)} not {how} as named")
     if not run.running and not run.file.imported and len(run.outcomes) < run.planned_trials:
         remedy = shlex.join(["middlemark", "run", "--resume", str(run.folder)])
     return Statement(texts=tuple(map(plain, texts)), remedy=plain(remedy))
@@ -160,11 +142,8 @@ def not_tried_text(left_out: Sequence[NotTried]) -> str:
 
     ``not tried: zenoh, iceoryx2 (not built: ./middlemark build zenoh iceoryx2)``
     """
-    by_reason: dict[str, list[NotTried]] = {}
-    for each in left_out:
-        by_reason.setdefault(each.why, []).append(each)
     parts = []
-    for why, members in by_reason.items():
+    for why, members in grouped(left_out, lambda each: each.why).items():
         commands = list(dict.fromkeys(each.command for each in members if each.command))
         told = f"{why}: {joined_commands(commands)}" if commands else why
         parts.append(f"{', '.join(each.adapter for each in members)} ({told})")
@@ -187,25 +166,17 @@ def _alone(matrix: Matrix) -> str:
         for column in matrix.columns
         for each in column.ranked
     ]
-    return f"{matrix.columns[0].ranked[0].row.name}: {_some(figures)}."
+    return f"{matrix.columns[0].ranked[0].row.name}: {some(figures, _NAMED)}."
 
 
 def _by_winner(columns: Iterable[JudgedExperiment]) -> dict[str, list[JudgedExperiment]]:
-    found: dict[str, list[JudgedExperiment]] = {}
-    for each in columns:
-        if each.winner is not None:
-            found.setdefault(each.winner.row.name, []).append(each)
-    return found
+    return grouped((each for each in columns if each.winner), lambda each: each.winner.row.name if each.winner else "")
 
 
 def _ratios(columns: Sequence[JudgedExperiment]) -> str:
     """Return the range of the winner's ratios to its baseline in those columns."""
     known = sorted(each.winner.ratio for each in columns if each.winner and each.winner.ratio is not None)
     return f", {span((ratio(known[0]), ratio(known[-1])))} × baseline" if known else ""
-
-
-def _some(names: Sequence[str], most: int = _NAMED) -> str:
-    return some(list(dict.fromkeys(names)), most)
 
 
 def _names(rows: Sequence[Row]) -> list[str]:

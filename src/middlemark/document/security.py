@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from middlemark.document.matrix import MARKS
 from middlemark.document.numbers import ABSENT, brief, ratio, us
 from middlemark.document.table import Cell, Column, Line, Table
 from middlemark.model.outcome import ProtectionProof
@@ -12,12 +13,6 @@ from middlemark.verdicts.names import is_unprotected
 from middlemark.verdicts.rows import Row
 from middlemark.verdicts.security import LEVELS, NONE, Cost, CostLine, CostTable
 
-_MARKS = {
-    Standing.EQUIVALENT: "=",
-    Standing.UNDECIDED: "~",
-    Standing.TOO_FEW_TRIALS: "?",
-    Standing.NO_COMMON_ROUNDS: "#",
-}
 _MEANS = {
     "=": f"as {NONE}",
     "~": f"undecided against {NONE}",
@@ -104,4 +99,4 @@ def _text(table: CostTable, cost: Cost | None) -> str:
 
 
 def _mark(cost: Cost) -> str:
-    return "!" if is_unprotected(cost.row.result) else _MARKS.get(cost.standing, " ")
+    return "!" if is_unprotected(cost.row.result) else MARKS.get(cost.standing, " ")

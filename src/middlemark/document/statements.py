@@ -1,26 +1,17 @@
-"""Judged experiments in sentences. They say what the standings say: nothing is compared or counted anew."""
+"""Judged experiments in words: one row, one comparison, and two sentences. They say what the standings say."""
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from middlemark.document.comparisons import trials_wanted
-from middlemark.document.document import Conclusion, Document
-from middlemark.document.numbers import brief, ratio, rounded, us
+from middlemark.document.numbers import brief, ratio, us
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_count, format_percent, format_size
+from middlemark.model.units import format_count, format_percent
 from middlemark.stats.interval import FEWEST
-from middlemark.stats.verdict import CONFIDENCE, MARGIN, Judgement, Verdict
-from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
-from middlemark.verdicts.names import EXPERIMENT, is_contradicted, is_unprotected, plain, varying, words
-from middlemark.verdicts.rows import Row
+from middlemark.verdicts.experiments import Experiment, JudgedExperiment, JudgedRow, Standing
+from middlemark.verdicts.names import is_contradicted, plain
+from middlemark.verdicts.rows import Row, grouped
 
-if TYPE_CHECKING:
-    from middlemark.verdicts.comparisons import Comparisons
-
-MOST = 8
-"""More sentences are no answer; the figures below have the rest."""
 CARRIERS = {
     "shared-memory": "over shared memory",
     "udp": "over UDP",
@@ -29,19 +20,19 @@ CARRIERS = {
     "message-queue": "over message queues",
     "process-memory": "within one process",
 }
-_LISTED = 4
-"""Rows named one by one where there is no verdict."""
-_NAMED = 3
 
 
 # One row.
 
 
-def figure_text(experiment: JudgedExperiment, figure: float | None) -> str:
+def bare_figure(experiment: Experiment, figure: float | None) -> str:
+    """Write a figure of that experiment without its unit: ``21.0``, ``412k``."""
+    return (brief if experiment.by_rate else us)(experiment.shown(figure))
+
+
+def figure_text(experiment: Experiment, figure: float | None) -> str:
     """Write a figure of that experiment: ``21.0 µs``, ``412k messages/s``."""
-    if figure and experiment.by_rate:
-        return f"{brief(rounded(1e9 / figure))} messages/s"
-    return f"{us(rounded(figure))} µs"
+    return f"{bare_figure(experiment, figure)} {'messages/s' if experiment.by_rate else 'µs'}"
 
 
 def measure(experiment: JudgedExperiment, row: JudgedRow) -> str:
@@ -52,11 +43,6 @@ def measure(experiment: JudgedExperiment, row: JudgedRow) -> str:
         return figure_text(experiment, row.figure)
     what = {"stream": "one way", "request-reply": "a call"}.get(experiment.cell.pattern, "a round trip")
     return f"{figure_text(experiment, row.figure)} {what}"
-
-
-def baseline_of(experiment: JudgedExperiment, row: Row) -> Row | None:
-    """Return the baseline that a row of the experiment is compared with."""
-    return experiment.handing_over if row.hands_over else experiment.copying
 
 
 def how_it_works(row: Row) -> str:
@@ -77,7 +63,7 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
         case Standing.TOO_FEW_TRIALS:
             return format_count(row.row.result.trials, "trial")
         case Standing.NO_COMMON_ROUNDS:
-            return f"{_common(row)} in common with {first.row.name}" if first else ""
+            return f"{common_rounds(row)} in common with {first.row.name}" if first else ""
         case Standing.UNDECIDED:
             return "undecided"
         case Standing.FAILED:
@@ -90,7 +76,7 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
 
 def standing_line(experiment: JudgedExperiment, row: JudgedRow) -> str:
     """Return the row's standing with its figure and ratio: ``p50: best, 12.0 µs, 1.20 × shm (copying)``."""
-    baseline, why_so = baseline_of(experiment, row.row), reason(experiment, row)
+    baseline, why_so = experiment.baseline_of(row.row), reason(experiment, row)
     figure = figure_text(experiment, row.figure) if row.figure is not None else ""
     times = f"{ratio(row.ratio)} × {how_it_works(baseline)}" if row.ratio is not None and baseline else ""
     told = (f"{row.standing} ({why_so})" if why_so else str(row.standing), figure, times, row.doubt)
@@ -106,7 +92,8 @@ def eliminated_after(row: JudgedRow) -> str:
     return f"eliminated after {format_count(found.rounds, 'round')}{why}"
 
 
-def _common(row: JudgedRow) -> str:
+def common_rounds(row: JudgedRow) -> str:
+    """Return how many rounds a row has in common with the reference of its experiment."""
     pairs = row.comparison.judged.pairs if row.comparison else 0
     return format_count(pairs, "round") if pairs else "no rounds"
 
@@ -129,24 +116,28 @@ def lead(experiment: JudgedExperiment) -> str:
 
 def why(experiment: JudgedExperiment) -> str:
     """Return the verdict: whom the first is compared with, and with what result."""
-    doubts = "".join(f"; {doubt} in {some(names)}" for doubt, names in _doubts(experiment).items())
-    too_few = [each for each in experiment.ranked if each.standing is Standing.TOO_FEW_TRIALS]
-    if too_few:
-        doubts += f"; {len(too_few)} {'has' if len(too_few) == 1 else 'have'} too few trials to tell"
+    beaten = _beaten(experiment)
     if experiment.verdict == "only":
         return "Nothing else was measured there."
     if experiment.verdict == "none holds":
         return "Every candidate was eliminated."
+    doubted = grouped(experiment.doubted, lambda each: each.doubt)
+    doubts = "".join(f"; {doubt} in {some(each.row.name for each in of)}" for doubt, of in doubted.items())
+    if too_few := sum(each.standing is Standing.TOO_FEW_TRIALS for each in experiment.ranked):
+        doubts += f"; {too_few} {'has' if too_few == 1 else 'have'} too few trials to tell"
     if experiment.verdict == "best":
-        return f"{_beaten(experiment, 'the other')[:1].upper()}{_beaten(experiment, 'the other')[1:]}{doubts}."
+        if not beaten:  # another middleware's best row has too few trials, or failed
+            worse = (each for each in experiment.rows if each.standing in (Standing.SLOWER, Standing.ELIMINATED))
+            beaten = f"slower or eliminated: {some(each.row.name for each in worse)}"
+        return f"{beaten[0].upper()}{beaten[1:]}{doubts}."
     if experiment.verdict == "tie":
-        names, behind = some([each.row.name for each in experiment.equal]), _beaten(experiment, "the other")
+        names = some(each.row.name for each in experiment.of(Standing.EQUIVALENT))
         within = f"A tie with {names}, within {format_percent(experiment.within)}"
-        return f"{within}{f'; {behind}' if behind else ''}{doubts}."
+        return f"{within}{f'; {beaten}' if beaten else ''}{doubts}."
     if not experiment.is_judgeable or (experiment.winner and experiment.winner.standing is Standing.TOO_FEW_TRIALS):
         return f"{no_verdict(experiment)}."
     slower = f"Slower: {len(experiment.beaten)} of {len(experiment.ranked) - 1}; undecided" if experiment.beaten else ""
-    names = some([each.row.name for each in experiment.undecided])
+    names = some(each.row.name for each in experiment.undecided)
     wanted = experiment.trials_needed
     trials = f": {trials_wanted(wanted)} trials would decide" if wanted else ""
     against = f" against {names}" if experiment.undecided else ""
@@ -163,371 +154,37 @@ def no_verdict(experiment: JudgedExperiment) -> str:
     first, apart = experiment.judged_by, experiment.of(Standing.NO_COMMON_ROUNDS)
     if first is None or not apart:
         return "no candidate has done what is asked in most of its trials"
-    shared = some([f"{each.row.name} shares {_common(each)} of trials" for each in apart])
+    shared = some([f"{each.row.name} shares {common_rounds(each)} of trials" for each in apart])
     return f"{shared} with {first.row.name}; {FEWEST} are the fewest for a verdict"
 
 
-def _doubts(experiment: JudgedExperiment) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for each in experiment.doubted:
-        found.setdefault(each.doubt, []).append(each.row.name)
-    return found
-
-
-def _beaten(experiment: JudgedExperiment, others: str) -> str:
+def _beaten(experiment: JudgedExperiment) -> str:
     """Return how many candidates are slower, and how many were eliminated."""
     parts: list[str] = []
     for standing, is_one, are in (
         (Standing.SLOWER, "is slower", "are slower"),
         (Standing.ELIMINATED, "was eliminated", "were eliminated"),
     ):
-        number = len(experiment.of(standing))
-        if number:
-            who = str(number) if parts else others if number == 1 else f"{others} {number}"
+        if number := len(experiment.of(standing)):
+            who = str(number) if parts else "the other" if number == 1 else f"the other {number}"
             parts.append(f"{who} {is_one if number == 1 else are}")
     return ", ".join(parts)
 
 
-def some(names: Sequence[str], most: int = _NAMED) -> str:
-    """Return the first names, and how many more there are."""
-    return listing([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])
+def some(names: Iterable[str], most: int = 3) -> str:
+    """Return the first names, each once, and how many more there are."""
+    different = list(dict.fromkeys(names))
+    return listing([*different[:most], *([f"{len(different) - most} more"] if len(different) > most else [])])
 
 
-# The answer with intervals.
-
-
-def answers(document: Document, comparisons: "Comparisons") -> tuple[Conclusion, ...]:
-    """Return what can be said: how far the runs came where that is not all the way, then experiment by experiment."""
-    runs = document.runs
-    of_messages = [each for each in document.experiments if each.by == "p50" and each.metric != "deadline"]
-    groups: dict[tuple[object, ...], list[JudgedExperiment]] = {}
-    for each in of_messages:
-        groups.setdefault((each.restricted and each.carrier, each.key), []).append(each)
-    found: list[JudgedExperiment] = []
-    for group in groups.values():
-        found += _spread(group, MOST - len(found))
-    told = _told(found)
-    several = len(runs) > 1
-    return (
-        *(
-            Conclusion(text=plain(text), sure="unsure", cells=())
-            for text in (*states(document), *_between_runs(document, comparisons))
-        ),
-        *_over_sizes(found, told),
-        *(sentence(each, told, plain(runs[each.run].name) if several else "") for each in found),
-    )
-
-
-def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExperiment]:
-    """Return at most ``room`` of the sizes, the smallest and the largest among them, the others evenly between."""
-    if len(group) <= room:
-        return group
-    if room <= 1:
-        return group[: max(room, 0)]
-    return [group[round(at * (len(group) - 1) / (room - 1))] for at in range(room)]
-
-
-def _told(found: Sequence[JudgedExperiment]) -> frozenset[str]:
-    """Return the factors that a place must name: those that vary among experiments over one carrier."""
-    by_carrier: dict[str | None, list[Row]] = {}
-    for each in found:
-        by_carrier.setdefault(each.carrier, []).extend(row.row for row in each.ranked)
-    several = (varying([row.result for row in rows]) for rows in by_carrier.values())
-    return frozenset().union(*several) & frozenset(EXPERIMENT)
-
-
-def _between_runs(document: Document, comparisons: "Comparisons") -> Iterator[str]:
-    """Count the verdicts on the cells that a later run has in common with the first."""
-    family = comparisons.families.get(("run", "p50"), [])
-    for at in range(1, len(document.runs)):
-        verdicts = Counter(each.word for each in family if each.pairing.b.run == f"r{at}")
-        if not verdicts:
-            continue
-        told = ("faster", "slower", "equivalent")
-        counted = ", ".join(f"{verdicts[word]:,} {word}" for word in told if verdicts[word])
-        unknown = f"{verdicts['cannot tell']:,} undecided" if verdicts["cannot tell"] else ""
-        yield (
-            f"{document.runs[at].name} beside {document.runs[0].name}, the configurations that both have, by p50: "
-            f"{'; '.join(each for each in (counted, unknown) if each)}. They were measured apart, so the machine may "
-            "be the difference."
-        )
-
-
-def states(document: Document) -> Iterator[str]:
-    """Say how far each run came, and what has no result."""
-    for at, run in enumerate(document.runs):
-        name = f"{run.name}: " if len(document.runs) > 1 else ""
-        own = [row for row in document.rows if row.run == at]
-        done, planned = len(run.outcomes), run.planned_trials
-        if run.running:
-            yield f"{name}The run is still under way: {done:,} of {planned:,} trials are in."
-        elif run.file.error is not None:
-            yield f"{name}The run ended early after {done:,} of {planned:,} trials: {run.file.error}."
-        elif run.file.interrupted or done < planned:
-            how = "was interrupted" if run.file.interrupted else "ended"
-            yield f"{name}The run {how} after {done:,} of {planned:,} trials."
-        failed = [row for row in own if row.result.failed is not None]
-        if not own:
-            yield f"{name}The run has no configurations: there is nothing to say."
-        elif len(failed) == len(own):
-            first = failed[0].result.failed
-            reasons = f"the first, {failed[0].label}: {first.text}" if first else ""
-            yield f"{name}Nothing was measured: none of {len(own):,} configurations has a result; {reasons}."
-        elif failed:
-            have = "has" if len(failed) == 1 else "have"
-            yield f"{name}{len(failed):,} of {len(own):,} configurations {have} no result; the reasons are below."
-
-
-def place(experiment: JudgedExperiment, told: Collection[str], run: str, *, size: bool = True) -> str:
-    """Return where it was: ``At 1 KiB over UDP (stream, 1 → 1, rate 1 kHz)``."""
-    at = f"At {format_size(experiment.size)}" if size else ""
-    over = CARRIERS.get(experiment.carrier, f"over {experiment.carrier}") if experiment.carrier else ""
-    context = "; ".join(each for each in (words(experiment.cell, told), run) if each)
-    text = " ".join(each for each in (at, over, f"({context})" if context else "") if each)
-    return plain(text[:1].upper() + text[1:])
-
-
-def sentence(experiment: JudgedExperiment, told: Collection[str], run: str) -> Conclusion:
-    """Return the answer of one experiment with its intervals."""
-    where, first = place(experiment, told, run), experiment.judged_by or experiment.winner
-    if first is None:
-        text = f"{where}, no candidate does what is asked."
-    elif experiment.verdict == "only":
-        text = f"{where}, {_alone(experiment, first)}"
-    elif experiment.is_judgeable:
-        text = f"{where}, {_ranking(experiment, first)}"
-    else:
-        text = f"{where}, {_figures(experiment)}"
-    sure = experiment.sure or (experiment.verdict == "only" and first is not None and bool(first.row.result.interval))
-    rows = [each for each in experiment.ranked if each.standing is not Standing.ELIMINATED]
-    further = [each for each in experiment.ranked if each not in rows]
-    return Conclusion(
-        text=plain(" ".join([text, *_beside_the_ranking(experiment, rows)])),
-        sure="sure" if sure else "unsure",
-        cells=tuple(each.row.index for each in (*rows, *further)),
-        size=experiment.size,
-    )
-
-
-def _ranking(experiment: JudgedExperiment, first: JudgedRow) -> str:
-    if experiment.verdict == "best":
-        begin = f"{first.row.name} is the fastest with {measure(experiment, first)}"
-    else:
-        begin = f"{first.row.name} has the best median, {measure(experiment, first)}"
-    without = (Standing.ELIMINATED, Standing.TOO_FEW_TRIALS)
-    others = [each for each in experiment.ranked if each is not first and each.standing not in without]
-    parts = [_beside(experiment, first, each) for each in others]
-    if gone := experiment.of(Standing.ELIMINATED):
-        names = [f"{each.row.name} ({figure_text(experiment, each.figure)})" for each in gone]
-        parts.append(f"{listing(names)} {'was' if len(gone) == 1 else 'were'} eliminated from the race")
-    return f"{begin}{_ratio(experiment, first)}; {'; '.join(parts)}."
-
-
-def _figures(experiment: JudgedExperiment) -> str:
-    """Return the figures where no difference can be called one."""
-    listed, rest = experiment.ranked[:_LISTED], experiment.ranked[_LISTED:]
-    first, *others = listed
-    took = "received" if experiment.by_rate else "took"
-    figures = [
-        f"{first.row.name} {took} {measure(experiment, first)}{_ratio(experiment, first)}",
-        *(
-            f"{each.row.name} {figure_text(experiment, each.figure)}{_ratio(experiment, each, first)}"
-            for each in others
-        ),
-    ]
-    if len(rest) == 1:
-        figures.append(f"{rest[0].row.name} {figure_text(experiment, rest[0].figure)}")
-    elif rest:
-        last = rest[-1]
-        figures.append(f"{len(rest)} more up to {last.row.name} with {figure_text(experiment, last.figure)}")
-    return f"{'; '.join(figures)}: {_why_figures(experiment)}."
-
-
-def _why_figures(experiment: JudgedExperiment) -> str:
-    few = [each.row.result.trials for each in experiment.ranked if each.row.result.trials < FEWEST]
-    if not few:
-        return no_verdict(experiment)
-    low, high = min(few), max(each.row.result.trials for each in experiment.ranked)
-    each = f"{low} to {high} trials each" if low < high else f"{format_count(low, 'trial')} each"
-    return f"{each}, too few to call a difference ({FEWEST} are the fewest)"
-
-
-def _alone(experiment: JudgedExperiment, row: JudgedRow) -> str:
-    took = "received" if experiment.by_rate else "took"
-    trials, interval = row.row.result.trials, row.row.result.interval
-    if interval is None or experiment.by == "p99":
-        few = f", too few for an interval: {FEWEST} are the fewest" if trials < FEWEST else ""
-        sure = f"{format_count(trials, 'trial')}{few}"
-    else:
-        low, high = (figure_text(experiment, 1e9 / each if experiment.by_rate else each) for each in interval)
-        sure = f"{100 * CONFIDENCE:.0f} % interval {low} to {high}, {format_count(trials, 'trial')}"
-    return f"{row.row.name} {took} {measure(experiment, row)} ({sure}){_ratio(experiment, row)}."
-
-
-def part(shift: float, *, rate: bool) -> str:
+def longer(shift: float, *, rate: bool) -> str:
     """Return how much more or less: ``12 % longer``, ``2.3 times as long``, ``32 % fewer messages``."""
     if rate:
-        return f"{_percent(-shift)} fewer messages" if shift < 0 else f"{_percent(shift)} more messages"
-    return f"{ratio(1 + shift)} times as long" if shift >= 1 else f"{_percent(shift)} longer"
+        return f"{percent(-shift)} fewer messages" if shift < 0 else f"{percent(shift)} more messages"
+    return f"{ratio(1 + shift)} times as long" if shift >= 1 else f"{percent(shift)} longer"
 
 
-def _beside(experiment: JudgedExperiment, first: JudgedRow, row: JudgedRow) -> str:
-    other, rate = row.row.name, experiment.by_rate
-    own = f"{figure_text(experiment, row.figure)}{_ratio(experiment, row, first)}"
-    judged = row.comparison.judged if row.comparison else None
-    if judged is None or judged.low is None or judged.high is None:
-        return f"{other} ({own}) shares {_common(row)} of trials with it: too few for a verdict"
-    pairs = f"{judged.pairs} trials each"
-    interval = f"{100 * CONFIDENCE:.0f} % interval {_between(judged, rate=rate)}"
-    if judged.verdict is Verdict.EQUIVALENT:
-        return f"{other} ({own}) is equivalent, within ±{100 * MARGIN:g} % ({interval}, {pairs})"
-    if row.standing is Standing.EQUIVALENT:
-        return f"{other} ({own}) differs by less than {format_percent(experiment.within)} ({interval}, {pairs})"
-    if row.standing is Standing.UNDECIDED:
-        apart = judged.low > 0 or judged.high < 0
-        family = row.comparison.family if row.comparison else 1
-        # An interval is of one comparison, a verdict of all that are judged together.
-        alone = f", but as one of {family} comparisons that is not enough" if apart and family > 1 else ""
-        wanted = (
-            f": {trials_wanted(judged.trials_needed)} would decide" if judged.verdict is Verdict.CANNOT_TELL else ""
-        )
-        return f"{other} ({own}) is undecided with {pairs} ({interval}{alone}){wanted}"
-    verb = "receives" if rate else "takes"
-    return f"{other} {verb} {part(judged.shift, rate=rate)} ({interval}, {pairs}){_ratio(experiment, row, first)}"
-
-
-def _between(judged: Judgement, *, rate: bool) -> str:
-    low, high = judged.low or 0.0, judged.high or 0.0
-    if not rate and judged.shift >= 1:  # as the shift itself is written, see part()
-        return f"{ratio(1 + low)} to {ratio(1 + high)} times"
-    if rate:
-        return f"{_signed(low)} to {_signed(high)}"
-    return f"{100 * low:.2g} to {_percent(high)}" if low >= 0 else f"{_signed(low)} to {_signed(high)}"
-
-
-def _ratio(experiment: JudgedExperiment, row: JudgedRow, beside: JudgedRow | None = None) -> str:
-    """Return the ratio to the row's baseline, which is named once where it is the same."""
-    baseline = baseline_of(experiment, row.row)
-    if row.ratio is None or row.row.floor or baseline is None:
-        return ""
-    same = beside is not None and beside.row.hands_over == row.row.hands_over
-    slower = "slower than " if experiment.by_rate else ""
-    return f", {ratio(rounded(row.ratio))} times {slower}the baseline{'' if same else f' {how_it_works(baseline)}'}"
-
-
-def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -> Iterator[str]:
-    """Yield what has no place in the ranking, and which warnings its rows have."""
-    too_few = experiment.too_few if experiment.is_judgeable else []
-    if too_few:
-        few = [
-            f"{each.row.name} ({figure_text(experiment, each.figure)}, {format_count(each.row.result.trials, 'trial')})"
-            for each in too_few[:_LISTED]
-        ]
-        more = f" and {len(too_few) - _LISTED} more" if len(too_few) > _LISTED else ""
-        yield f"Too few trials for a verdict: {', '.join(few)}{more}."
-    contradicted = [each.row for each in experiment.failed if is_contradicted(each.row.result)]
-    unprotected = [each for each in contradicted if is_unprotected(each.result)]
-    carried = [
-        f"{each.name} (carried by {each.result.carried_by or 'more than one'})"
-        for each in contradicted
-        if each not in unprotected
-    ]
-    for told, names in (
-        ("Not carried by what their names say, so left out", carried),
-        (
-            "Not protected as their names say, so left out",
-            [f"{e.name} (not {e.result.cell.security})" for e in unprotected],
-        ),
-        ("Without a result", [f"{e.row.name} ({w.code})" for e in experiment.failed if (w := e.row.result.failed)]),
-        ("Warnings", [f"{e.row.name} ({', '.join(codes)})" for e in rows[:_LISTED] if (codes := _codes(e.row))]),
-    ):
-        if names:
-            yield f"{told}: {', '.join(names)}."
-
-
-def _codes(row: Row) -> list[str]:
-    """Return the codes of the warnings about this figure: those about a p99 alone stand beside the p99."""
-    codes = dict.fromkeys(each.code for each in row.result.warnings)
-    return [each for each in codes if not each.startswith("p99")]
-
-
-def _percent(share: float) -> str:
-    percent = 100 * share
-    return f"{percent:.2g} %" if percent < 99.5 and math.isfinite(percent) else f"{percent:,.0f} %"
-
-
-def _signed(share: float) -> str:
-    return f"{100 * share:+.2g} %" if abs(share) < 0.995 else f"{100 * share:+,.0f} %"
-
-
-# Two that meet at several sizes.
-
-
-def _over_sizes(found: Sequence[JudgedExperiment], told: Collection[str]) -> list[Conclusion]:
-    """Return a sentence for each two that meet at several sizes, where any is decided."""
-    together: dict[tuple[object, ...], list[JudgedExperiment]] = {}
-    for each in found:
-        if (
-            each.is_judgeable
-            and len(each.ranked) == 2
-            and all(row.comparison or row is each.judged_by for row in each.ranked)
-        ):
-            names = tuple(sorted(row.row.name for row in each.ranked))
-            together.setdefault((each.restricted, each.key, names), []).append(each)
-    sentences = [_sentence(each, told) for each in together.values() if len(each) > 1]
-    return [each for each in sentences if each is not None]
-
-
-def _sentence(over: Sequence[JudgedExperiment], told: Collection[str]) -> Conclusion | None:
-    first, second = sorted(each.row.name for each in over[0].ranked)
-    faster: dict[str, list[tuple[int, float]]] = {first: [], second: []}
-    equivalent: list[int] = []
-    unknown: list[int] = []
-    for each in over:
-        best, other = sorted(each.ranked, key=lambda row: row.row.index != each.reference)
-        if other.standing is Standing.SLOWER and other.comparison is not None:
-            faster[best.row.name].append((each.size, other.comparison.judged.shift))
-        elif other.standing is Standing.EQUIVALENT:
-            equivalent.append(each.size)
-        else:
-            unknown.append(each.size)
-    if len(unknown) == len(over):
-        return None
-    parts = [
-        f"{name} is faster than {other} at {_sizes([size for size, _ in at])} ({_range(at)})"
-        for name, at in sorted(faster.items(), key=lambda item: -len(item[1]))
-        for other in [second if name == first else first]
-        if at
-    ]
-    subject = "they" if parts else f"{first} and {second}"
-    if equivalent:
-        parts.append(f"{subject} are equivalent at {_sizes(equivalent)}")
-        subject = "they"
-    if unknown:
-        parts.append(f"{subject} are undecided at {_sizes(unknown)}")
-    where = place(over[0], told, "", size=False)
-    text = f"{where}: {'; '.join(parts)}." if where else f"{'; '.join(parts)}."
-    return Conclusion(
-        text=plain(text),
-        sure="unsure" if unknown else "sure",
-        cells=tuple(row.row.index for each in over for row in each.ranked),
-    )
-
-
-def _sizes(sizes: Sequence[int]) -> str:
-    return listing([format_size(each) for each in sizes])
-
-
-def _range(at: Sequence[tuple[int, float]]) -> str:
-    """Return how much more the other needs, or how many fewer it receives."""
-    shifts = sorted(abs(shift) for _, shift in at)
-    ends = (shifts[0], shifts[-1])
-    if at[0][1] > 0 and ends[1] >= 1:
-        return f"the other takes {span(ratio(1 + each) for each in ends)} times as long"
-    much = span(f"{100 * each:.2g}" for each in ends)
-    return f"the other receives {much} % fewer" if at[0][1] < 0 else f"the other takes {much} % longer"
-
-
-def span(shown: Iterable[str]) -> str:
-    """Return the ends of a range, or the one that both are."""
-    return " to ".join(dict.fromkeys(shown))
+def percent(share: float) -> str:
+    """Write a share that may be above all: ``12 %``, ``1,240 %``."""
+    many = 100 * share
+    return f"{many:.2g} %" if many < 99.5 and math.isfinite(many) else f"{many:,.0f} %"

@@ -2,12 +2,11 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from middlemark.document.numbers import ABSENT, of_deadline, processors, ratio, rounded, share, us
-from middlemark.document.statements import eliminated_after, how_it_works, part
+from middlemark.document.numbers import ABSENT, of_deadline, processors, ratio, share, us
+from middlemark.document.statements import eliminated_after, how_it_works, longer, some
 from middlemark.document.table import Cell, Column, Line, Table
 from middlemark.document.workloads import HOLDS
 from middlemark.model.cell import Cell as Configuration
@@ -22,7 +21,7 @@ from middlemark.stats.warnings.cells import SERIOUS
 from middlemark.verdicts.experiments import JudgedRow, Standing
 from middlemark.verdicts.names import ASKED, warning_name, words
 from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
-from middlemark.verdicts.rows import Row, headline_figure
+from middlemark.verdicts.rows import Row, grouped, headline_figure
 
 _P99 = Fraction(99, 100)
 _ROWS = 4
@@ -38,12 +37,11 @@ def answer(verdict: RaceVerdict) -> str:
         return f"None holds for {asked}: {reasons(verdict)}."
     if not verdict.answer:
         return f"Nothing is known yet for {asked}."
-    told = verdict.answer[: _NAMED if len(verdict.answer) > FINALISTS else FINALISTS]
+    named = _NAMED if len(verdict.answer) > FINALISTS else FINALISTS
     first = verdict.answer[0]
     times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None else ""
-    took = f"{_took(told)}{times}."
-    more = len(verdict.answer) - len(told)
-    names = listing([*(each.row.name for each in told), *([f"{more} more"] if more else [])])
+    took = f"{_took(verdict.answer[:named])}{times}."
+    names = some((each.row.name for each in verdict.answer), named)
     if verdict.verdict == "best":
         return f"{names} is best for {asked}: {took}"
     return f"{'Tie' if verdict.verdict == 'tie' else 'Undecided'} for {asked}: {names}, {took}"
@@ -52,7 +50,7 @@ def answer(verdict: RaceVerdict) -> str:
 def _took(told: Sequence[JudgedRow]) -> str:
     cell = told[0].row.result.cell
     if cell.workload is None:
-        figures = dict.fromkeys(us(rounded(each.figure)) for each in (told[0], told[-1]))
+        figures = dict.fromkeys(us(each.figure) for each in (told[0], told[-1]))
         return f"{' to '.join(figures)} µs {'one way' if cell.pattern == 'stream' else 'round trip'}"
     figures = dict.fromkeys(of_deadline(each.figure) for each in (told[0], told[-1]))
     edges = dict.fromkeys(edge.label for each in told if (edge := worst_edge_of(each.row)))
@@ -115,7 +113,7 @@ def _next(verdict: RaceVerdict) -> str:
     if found is None or found.comparison is None:
         return ""
     judged = found.comparison.judged
-    far = part(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
+    far = longer(judged.shift, rate=False) if math.isfinite(judged.shift) else ""
     if found.standing is Standing.ELIMINATED:
         return f"{found.row.name}, the next, was {eliminated_after(found)}, {far}"
     return f"{found.row.name}, the next, takes {far} ({judged.pairs} rounds)"
@@ -137,7 +135,7 @@ def table_of(verdict: RaceVerdict) -> Table:
         further = [Column(rare, 1)] if rare else []
         columns = (Column("p50 µs"), *further, *([Column("in time")] if within else []), *last)
     lines = [_line(each, rare, within) for each in shown]
-    lines += [_baseline(row, len(columns) - 4) for _, row in verdict.baselines]
+    lines += [_baseline(row, len(columns) - 4) for row in verdict.baselines]
     return Table(columns=columns, lines=tuple(lines))
 
 
@@ -147,7 +145,7 @@ def _line(row: JudgedRow, rare: str, within: bool) -> Line:
         figures = _graph_figures(row.row)
     else:
         in_time = row.row.in_race.within if row.row.in_race else None
-        figures = [us(rounded(row.figure)), *([us(rounded(_at(row, rare)))] if rare else [])]
+        figures = [us(row.figure), *([us(getattr(latency_in(row.row), rare, None))] if rare else [])]
         figures += [share(in_time)] if within else []
     return Line(row.row.name, tuple(map(Cell, (*figures, *after))))
 
@@ -171,24 +169,24 @@ def _baseline(row: Row, further: int) -> Line:
 
 def _graph_figures(row: Row) -> list[str]:
     """Return whether it holds, the worst edge's part of its deadline and p99, and the processors it takes."""
-    found, latency = row.result.workload, latency_in(row)
+    found, p99 = row.result.workload, getattr(latency_in(row), "p99", None)
     if found is None:
         return [ABSENT] * 4
-    p99 = latency.p99 if latency else None
-    return [HOLDS[found.holds], of_deadline(found.worst_share), us(rounded(p99)), processors(found.cpu)]
+    return [HOLDS[found.holds], of_deadline(found.worst_share), us(p99), processors(found.cpu)]
 
 
 def _rare(verdict: RaceVerdict, shown: Sequence[JudgedRow]) -> str:
     """Return the highest percentile that is known; empty: there is none, or a deadline, whose part is shown."""
     if verdict.race.wanted.deadline_s is not None:
         return ""
-    return next((name for name in ("p99", "p90") if any(_at(each, name) is not None for each in shown)), "")
-
-
-def _at(row: JudgedRow, percentile: str) -> float | None:
-    latency = latency_in(row.row)
-    found: float | None = getattr(latency, percentile, None)
-    return found
+    return next(
+        (
+            name
+            for name in ("p99", "p90")
+            if any(getattr(latency_in(each.row), name, None) is not None for each in shown)
+        ),
+        "",
+    )
 
 
 def p99_absent(row: Row) -> str | None:
@@ -197,8 +195,7 @@ def p99_absent(row: Row) -> str | None:
     messages = [each.samples for each in measured]
     if measured and (edge := worst_edge_of(row)) is not None:
         messages = [edge.received // len(measured)]
-    latency = latency_in(row)
-    if (latency and latency.p99 is not None) or not messages:
+    if getattr(latency_in(row), "p99", None) is not None or not messages:
         return None
     return f"trials of {min(messages):,} messages; p99 takes {samples_needed(_P99):,}"
 
@@ -234,15 +231,12 @@ def _shortly(advice: str) -> str:
 def reasons(verdict: RaceVerdict) -> str:
     """Return how many were eliminated for which reason, with the names of some that did not do what is asked."""
     told = []
-    why = {each.row.index: found for each in verdict.candidates if (found := elimination(each))}
-    for reason, number in Counter(why.values()).most_common():
-        names = [
-            f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name
-            for each in verdict.candidates
-            if why.get(each.row.index) == reason
-        ]
-        more = ", …" if number > _NAMED else ""
-        told.append(f"{reason} {number}" + ("" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"))
+    by_reason = grouped(filter(elimination, verdict.candidates), elimination)
+    for reason, members in sorted(by_reason.items(), key=lambda item: -len(item[1])):
+        names = [f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name for each in members]
+        more = ", …" if len(members) > _NAMED else ""
+        named = "" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"
+        told.append(f"{reason} {len(members)}{named}")
     return "; ".join(told)
 
 

@@ -18,10 +18,9 @@ def conclusion(table: GraphTable) -> str:
     """Return who holds in which column, in a sentence or two."""
     told = []
     for at, column in enumerate(table.columns):
-        rows = [(line.name, line.rows[at]) for line in table.lines if not line.floor]
-        if not rows:
-            rows = [(line.name, line.rows[at]) for line in table.lines]
-        known = {name: found.holds for name, row in rows if row and (found := row.result.workload)}
+        lines = [line for line in table.lines if not line.floor] or table.lines
+        rows = {line.name: line.rows[at] for line in lines}
+        known = {name: found.holds for name, row in rows.items() if row and (found := row.result.workload)}
         holding = [name for name, holds in known.items() if holds]
         where = table.at(column)
         if known and all(holds is None for holds in known.values()):

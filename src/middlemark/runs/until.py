@@ -18,10 +18,11 @@ from middlemark.model.plan import Plan, Precision, Race, Reached
 from middlemark.plan.rounds import with_another_round
 from middlemark.runs.read import readers
 from middlemark.stats.candidates import Attempt, attempt, due_of, race_states
-from middlemark.stats.expectations import Verdict, judge_expectations, look_trials
+from middlemark.stats.expectations import Verdict, look_trials
 from middlemark.stats.interval import known
 from middlemark.stats.metrics import METRICS, times_of
 from middlemark.stats.trials import TrialSummary, figures, trial_summary
+from middlemark.verdicts.expectations import judge_expectations
 
 MACHINE_ALONE = 8
 """Trials of the floor that candidates are held against; the other floors end with the first rounds."""

@@ -24,6 +24,13 @@ class Shift(msgspec.Struct, frozen=True):
     p: float
     pairs: int
 
+    @property
+    def ratio(self) -> tuple[float, float | None, float | None]:
+        """Of differences of logarithms the ratio and its interval; None: they are too few for it."""
+        if not math.isfinite(self.low):
+            return math.exp(self.shift), None, None
+        return math.exp(self.shift), math.exp(self.low), math.exp(self.high)
+
 
 def signed_rank(differences: Sequence[float], confidence: float = 0.95) -> Shift:
     """Return the shift of at least one difference; all must be finite. ``confidence`` is of the interval, two-sided."""

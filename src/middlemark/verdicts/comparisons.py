@@ -6,7 +6,7 @@ from middlemark.model.run import Run
 from middlemark.stats.comparisons import Comparison, Pairing, Side, compare, means, mirrored, side
 from middlemark.stats.pairings import of_run, of_two_runs
 from middlemark.verdicts.names import is_contradicted
-from middlemark.verdicts.rows import Row
+from middlemark.verdicts.rows import Row, grouped
 
 SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
 """In the order in which they are kept where there is no room for all."""
@@ -24,9 +24,7 @@ class Comparisons:
         self.unjudged: dict[str, int] = {}
         """By factor, pairs that there was no room for."""
         self._beside: dict[str, Sequence[Pairing]] = {}
-        by_run: dict[str, list[Side]] = {}
-        for each in self._sides.values():
-            by_run.setdefault(each.run, []).append(each)
+        by_run = grouped(self._sides.values(), lambda each: each.run)
         for at, run in enumerate(runs):
             found, unjudged = of_run(by_run.get(f"r{at}", ()), run.file.plan.together)
             self._beside[f"r{at}"] = self._judge(found)

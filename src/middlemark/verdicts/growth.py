@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from middlemark.model.cell import FACTORS, FIELDS
+from middlemark.model.factors import Factor
 from middlemark.model.levels import Level
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.signed_rank import signed_rank
-from middlemark.verdicts.names import is_contradicted, plain, subject, varying, words
+from middlemark.verdicts.names import is_contradicted, joined, plain, subject, varying, words
 from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
@@ -72,7 +73,7 @@ def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
                     points=points,
                 )
                 for metric in METRICS_SHOWN
-                if len(points := tuple(_points(ordered, metric, factor.field))) > 1
+                if len(points := tuple(_points(ordered, metric, factor))) > 1
             )
     return tuple(found[:MOST])
 
@@ -89,13 +90,11 @@ def _name(row: Row, field: str, told: frozenset[str]) -> str:
     if field == "size":
         return row.series
     cell = row.result.cell
-    at = f"{FACTORS['size'].show(cell.size)}" if cell.workload is None else ""
-    return plain(" · ".join(each for each in (subject(cell), at, words(cell, told)) if each))
+    return joined(" · ", subject(cell), "" if cell.workload else FACTORS["size"].show(cell.size), words(cell, told))
 
 
-def _points(rows: Sequence[Row], metric: str, field: str) -> Iterator[Grown]:
+def _points(rows: Sequence[Row], metric: str, factor: Factor) -> Iterator[Grown]:
     """Yield the levels at which the metric means something and is known, from the lowest on."""
-    [factor] = (each for each in FACTORS.values() if each.field == field)
     first: Mapping[int, float] | None = None
     for row in rows:
         median, of = row.result.median(metric), by_round(row, metric)
@@ -105,16 +104,15 @@ def _points(rows: Sequence[Row], metric: str, field: str) -> Iterator[Grown]:
         rounds = sorted(first.keys() & of.keys())
         if not rounds:
             continue
-        shift = signed_rank([math.log(of[each] / first[each]) for each in rounds])
-        is_known = of is not first and math.isfinite(shift.low)
+        times, low, high = signed_rank([math.log(of[each] / first[each]) for each in rounds]).ratio
         yield Grown(
             row=row.index,
-            at=float(getattr(row.result.cell, field)),
-            level=plain(factor.show(getattr(row.result.cell, field))),
+            at=float(getattr(row.result.cell, factor.field)),
+            level=plain(factor.show(getattr(row.result.cell, factor.field))),
             median=median,
-            times=math.exp(shift.shift),
-            low=math.exp(shift.low) if is_known else None,
-            high=math.exp(shift.high) if is_known else None,
+            times=times,
+            low=None if of is first else low,
+            high=None if of is first else high,
         )
 
 

@@ -71,6 +71,7 @@ _SAID: dict[str, Callable[[Cell], str]] = {
     "depth": lambda cell: "keep all" if cell.depth is None else f"depth {cell.depth}",
     "loan": lambda cell: FACTORS["loan"].show(cell.loan),
     "mlock": lambda cell: "mlock" if cell.mlock else "no mlock",
+    "native": lambda cell: native_settings(cell) or "own defaults",
 }
 """Factors that are told in words of their own, the first ones first; any other as its name and its level."""
 
@@ -83,10 +84,6 @@ def _plainly(field: str) -> Callable[[Cell], str]:
 def native_settings(cell: Cell) -> str:
     """Return its native settings, a file of the user's by its name; empty: there are none."""
     return " ".join(f"{key}={_shown(value)}" for key, value in cell.native)
-
-
-def _native(cell: Cell) -> str:
-    return native_settings(cell) or "own defaults"
 
 
 def _shown(value: str) -> str:
@@ -109,10 +106,7 @@ EXPERIMENT = _told("experiment")
 ASKED = (*_told("middleware"), "native")
 """What is asked of the middleware: rows that differ in it may be held against each other."""
 
-WORDS = {
-    factor: _where_known(factor, _native if factor == "native" else _SAID.get(factor) or _plainly(factor))
-    for factor in (*EXPERIMENT, *ASKED)
-}
+WORDS = {factor: _where_known(factor, _SAID.get(factor) or _plainly(factor)) for factor in (*EXPERIMENT, *ASKED)}
 """By factor, in the order they are told. Empty: the level means nothing there (who echoes, where there is one).
 
 ``pattern`` tells publishers, subscribers and topics of a stream too, ``rate`` its arrivals, bursts and limits.
@@ -186,6 +180,11 @@ def plain(text: str) -> str:
     )
 
 
+def joined(between: str, *parts: str) -> str:
+    """Return the parts that are not empty on one line, as ``plain`` has it."""
+    return plain(between.join(filter(None, parts)))
+
+
 CONTRADICTED = "(!)"
 """Marks a row that was not carried, or not protected, by what its name says."""
 
@@ -215,8 +214,7 @@ def labels(results: Sequence[CellResult]) -> list[str]:
         parts = [subject(result.cell), result.cell.label or "", *unusual(result.cell, told), named]
         if result.failed is None and result.trials != usual_trials:
             parts.append(format_count(result.trials, "trial"))
-        mark = f" {CONTRADICTED}" if is_contradicted(result) else ""
-        return plain(", ".join(filter(None, parts))) + mark
+        return joined(", ", *parts) + (f" {CONTRADICTED}" if is_contradicted(result) else "")
 
     return [label(each) for each in results]
 
@@ -259,7 +257,7 @@ def common(cells: Sequence[Cell], told: Collection[str], *, size: bool = True) -
     adapter = first.adapter if len({each.adapter for each in cells}) == 1 else ""
     named = subject(first) if len({subject(each) for each in cells}) == 1 else adapter
     at = size_of(cells) if size else ""
-    return plain(", ".join(each for each in (named, at, words(first, shared)) if each))
+    return joined(", ", named, at, words(first, shared))
 
 
 def told_factors(cells: Sequence[Cell]) -> list[str]:

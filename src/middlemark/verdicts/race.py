@@ -67,18 +67,16 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def candidates(self) -> tuple[JudgedRow, ...]:
         """Everybody that raced, by their figures, those without one last."""
-        known = [each for each in self.experiment.rows if each.figure is not None]
-        failed = [each for each in self.experiment.rows if each.figure is None]
-        return (*sorted(known, key=lambda each: each.figure or 0.0), *failed)
+        return tuple(sorted(self.experiment.rows, key=lambda each: (each.figure is None, each.figure or 0.0)))
 
     @property
     def warnings(self) -> tuple[RunWarning, ...]:
         """Those of the answer, one of each kind: a disturbed machine first, none about a p99 that is not shown."""
         found: dict[str, RunWarning] = {}
         for each in self.answer:
-            latency = latency_in(each.row)
+            has_p99 = getattr(latency_in(each.row), "p99", None) is not None
             for warning in each.row.result.warnings:
-                if (latency and latency.p99 is not None) or not warning.code.startswith("p99"):
+                if has_p99 or not warning.code.startswith("p99"):
                     found.setdefault(warning.code, warning)
         return tuple(sorted(found.values(), key=lambda each: (each.code != DISTURBED, each.code not in SERIOUS)))
 
@@ -95,10 +93,9 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
         return min(behind, key=lambda each: each.comparison.judged.shift if each.comparison else 0.0, default=None)
 
     @property
-    def baselines(self) -> tuple[tuple[str, Row], ...]:
-        """The baselines of its candidates, each with how it works."""
-        both = (("copying", self.experiment.copying), ("handing over", self.experiment.handing_over))
-        return tuple((how, row) for how, row in both if row is not None)
+    def baselines(self) -> tuple[Row, ...]:
+        """The baselines of its candidates."""
+        return tuple(filter(None, (self.experiment.copying, self.experiment.handing_over)))
 
 
 def races(experiments: Sequence[JudgedExperiment], run: Run, number: int = 0) -> tuple[RaceVerdict, ...]:

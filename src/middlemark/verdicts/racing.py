@@ -3,29 +3,38 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from middlemark.model.plan import Race
 from middlemark.model.run import Run
-from middlemark.stats.candidates import Attempts, InRace, RaceState, attempt, holds, race_states
+from middlemark.stats.candidates import Attempt, InRace, RaceState, attempt, holds, race_states
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 
-ByCell = Mapping[int, Sequence[TrialSummary]]
 
-
-def in_races(run: Run, trials: ByCell, samples: SamplesOf, kept: KeptOf) -> Mapping[int, InRace]:
+def in_races(
+    run: Run, trials: Mapping[int, Sequence[TrialSummary]], samples: SamplesOf, kept: KeptOf
+) -> Mapping[int, InRace]:
     """Return by its cell how each candidate stands in its race; none of a run without one."""
     race = run.file.plan.race
     if race is None:
         return {}
-    attempts = _attempts(run, race, trials, samples, kept)
+    descriptions = {each.name: each for each in run.file.adapters}
+    cells = run.file.plan.cells
+    attempts = {
+        index: {
+            each.outcome.number: attempt(cells[index], each, race.wanted, samples, kept, descriptions)
+            for each in trials.get(index, ())
+        }
+        for candidates in race.heats
+        for index in candidates
+    }
+    # A race whose time is spent has its last look.
+    states = race_states(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
     return {
-        cell: _in_race(number, state, cell, attempts)
-        for number, (cells, state) in enumerate(zip(race.heats, _states(run, race, attempts), strict=True))
-        for cell in cells
+        cell: _in_race(number, state, cell, [*attempts[cell].values()])
+        for number, (heat, state) in enumerate(zip(race.heats, states, strict=True))
+        for cell in heat
     }
 
 
-def _in_race(number: int, state: RaceState, cell: int, attempts: Attempts) -> InRace:
-    own = [*attempts[cell].values()]
+def _in_race(number: int, state: RaceState, cell: int, own: Sequence[Attempt]) -> InRace:
     within = [each.within for each in own if each.within is not None]
     return InRace(
         race=number,
@@ -35,25 +44,6 @@ def _in_race(number: int, state: RaceState, cell: int, attempts: Attempts) -> In
         within=statistics.median(within) if within else None,
         state=state,
     )
-
-
-def _attempts(run: Run, race: Race, trials: ByCell, samples: SamplesOf, kept: KeptOf) -> Attempts:
-    """Return what each trial says of its candidate."""
-    descriptions = {each.name: each for each in run.file.adapters}
-    cells = run.file.plan.cells
-    return {
-        index: {
-            each.outcome.number: attempt(cells[index], each, race.wanted, samples, kept, descriptions)
-            for each in trials.get(index, ())
-        }
-        for candidates in race.heats
-        for index in candidates
-    }
-
-
-def _states(run: Run, race: Race, attempts: Attempts) -> tuple[RaceState, ...]:
-    """A race whose time is spent has its last look."""
-    return race_states(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
 
 
 def _whole_rounds(run: Run) -> int:

@@ -1,7 +1,8 @@
 """Every cell of every run in one sequence, with its names, its headline figure and its baseline."""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -12,8 +13,23 @@ from middlemark.stats.candidates import InRace
 from middlemark.stats.floors import by_rate, carrier_of, fastest_floors, floors, hands_over
 from middlemark.stats.result import CellResult
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
-from middlemark.verdicts.names import EXPERIMENT, labels, plain, size, subject, unusual, usual, varying, words
+from middlemark.verdicts.names import (
+    EXPERIMENT,
+    is_contradicted,
+    is_unprotected,
+    joined,
+    labels,
+    size,
+    subject,
+    unusual,
+    usual,
+    varying,
+    words,
+)
 from middlemark.verdicts.racing import in_races
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 
 class MeasuredRun(Run, frozen=True, kw_only=True):
@@ -63,6 +79,14 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         return self.in_race is not None and self.in_race.eliminated is not None
 
 
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items by their key, both in the order in which they are met."""
+    found: dict[Key, list[Item]] = {}
+    for each in items:
+        found.setdefault(key(each), []).append(each)
+    return found
+
+
 def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
     """Return the rows of all runs, in the order of their plans."""
     results = [result for run in runs for result in run.results]
@@ -87,7 +111,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
         for number, (result, trials, floor, baseline, title) in enumerate(each_cell):
             described = descriptions.get(result.cell.adapter)
             asked = unusual(result.cell, common[result.cell.pattern])
-            told = _joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *asked)
+            told = joined(", ", words(result.cell, varied & frozenset(EXPERIMENT)), *asked)
             where = run.name if several else ""
             rows.append(
                 Row(
@@ -100,9 +124,9 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                     bench_only=bool(described and described.bench_only),
                     hands_over=hands_over(result.cell, descriptions),
                     title=title,
-                    name=_joined(", ", subject(result.cell), result.cell.label or "", *asked),
-                    label=_joined(" · ", subject(result.cell), size(result.cell), told, where),
-                    series=_joined(" · ", subject(result.cell), told, where),
+                    name=joined(", ", subject(result.cell), result.cell.label or "", *asked),
+                    label=joined(" · ", subject(result.cell), size(result.cell), told, where),
+                    series=joined(" · ", subject(result.cell), told, where),
                     floor_row=None if floor is None or result.times_floor is None else begin + floor.cell,
                     baseline_row=None if baseline is None else begin + baseline.cell,
                     ratio=_ratio(result, None if baseline is None else run.results[baseline.cell]),
@@ -110,10 +134,6 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
                 )
             )
     return _unique(rows)
-
-
-def _joined(between: str, *parts: str) -> str:
-    return plain(between.join(each for each in parts if each))
 
 
 def _ratio(result: CellResult, baseline: CellResult | None) -> float | None:
@@ -129,9 +149,9 @@ def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(
         msgspec.structs.replace(
             row,
-            label=_joined(" · ", row.label, *of_label),
-            series=_joined(" · ", row.series, *of_label[:1]),
-            name=_joined(", ", row.name, *of_name),
+            label=joined(" · ", row.label, *of_label),
+            series=joined(" · ", row.series, *of_label[:1]),
+            name=joined(", ", row.name, *of_name),
         )
         for row, (of_label, of_name) in zip(rows, further, strict=True)
     )
@@ -148,6 +168,12 @@ def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, 
         else (row.result.name, f"#{row.index + 1}")
         for row, each in zip(rows, known, strict=True)
     ]
+
+
+def misnamed(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the rows that were not carried by what their names say, and those that were not protected as they say."""
+    unprotected = [row for row in rows if is_unprotected(row.result)]
+    return [row for row in rows if is_contradicted(row.result) and not is_unprotected(row.result)], unprotected
 
 
 def latency_of(result: CellResult) -> Summary | None:
@@ -174,12 +200,10 @@ def per_message_ns(result: CellResult) -> float | None:
     return latency.p50 if latency else None
 
 
-def orders_by(result: CellResult) -> float | None:
-    """Return what is the less the better: what is held against the floor."""
-    if by_rate(result.cell):
-        return None if result.rate_hz is None else -result.rate_hz
-    latency = latency_of(result)
-    return latency.p50 if latency else None
+def place_of(row: Row) -> tuple[bool, bool, float]:
+    """Return what a table's rows are ordered by: raw transports first, then the least time of a message."""
+    figure = per_message_ns(row.result)
+    return (not row.floor, figure is None, figure or 0.0)
 
 
 def loss_of(result: CellResult) -> float | None:

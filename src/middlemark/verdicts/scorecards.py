@@ -93,11 +93,8 @@ def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], told: frozenset[
         Scored(
             name=name,
             cells=tuple(of[size].index for size in sizes),
-            score=score.score,
-            low=score.low,
-            high=score.high,
-            first=score.first,
-            parts=tuple(map(statistics.geometric_mean, _by(len(sizes), score.parts))),
+            **msgspec.structs.asdict(score)
+            | {"parts": tuple(map(statistics.geometric_mean, _by(len(sizes), score.parts)))},
         )
         for (name, of), score in zip(whole.items(), found, strict=True)
     ]

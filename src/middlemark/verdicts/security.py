@@ -15,7 +15,7 @@ from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import Standing
 from middlemark.verdicts.names import plain, subject, words
-from middlemark.verdicts.rows import Row, per_message_ns
+from middlemark.verdicts.rows import Row, grouped, per_message_ns
 
 NONE: Security = "none"
 LEVELS: tuple[Security, ...] = get_args(Security)
@@ -54,17 +54,15 @@ class CostTable(msgspec.Struct, frozen=True, kw_only=True):
 
 def cost_tables(rows: Sequence[Row], comparisons: Comparisons) -> tuple[CostTable, ...]:
     """Return one for each experiment in which something was measured at ``none`` and above, those of most first."""
-    groups: dict[tuple[object, ...], dict[tuple[object, ...], list[Row]]] = {}
-    for row in rows:
-        if per_message_ns(row.result) and not row.result.cell.unknown and row.result.cell.subscribers:
-            cell = row.result.cell
-            group = groups.setdefault((row.run, *(getattr(cell, each) for each in _BESIDE)), {})
-            group.setdefault(_same(cell), []).append(row)
-    several = [
-        {key: some for key, some in group.items() if {NONE} < {each.result.cell.security for each in some}}
-        for group in groups.values()
-    ]
-    tables = [_table(group, comparisons) for group in several if group]
+    known = [row for row in rows if per_message_ns(row.result) and not row.result.cell.unknown]
+    received = [row for row in known if row.result.cell.subscribers]
+    groups = grouped(received, lambda row: (row.run, *(getattr(row.result.cell, each) for each in _BESIDE)))
+    tables = []
+    for group in groups.values():
+        by_row = grouped(group, lambda row: _same(row.result.cell)).values()
+        several = [some for some in by_row if {NONE} < {each.result.cell.security for each in some}]
+        if several:
+            tables.append(_table(several, comparisons))
     return tuple(sorted(tables, key=lambda each: -len(each.lines)))
 
 
@@ -73,15 +71,15 @@ def _same(cell: Cell) -> tuple[object, ...]:
     return tuple(getattr(cell, each) for each in Cell.__struct_fields__ if each not in ("size", "security"))
 
 
-def _table(group: dict[tuple[object, ...], list[Row]], comparisons: Comparisons) -> CostTable:
-    rows = [row for members in group.values() for row in members]
+def _table(group: Sequence[Sequence[Row]], comparisons: Comparisons) -> CostTable:
+    rows = [row for members in group for row in members]
     sizes = tuple(sorted({row.result.cell.size for row in rows}))
     cell = rows[0].result.cell
-    cells = [members[0].result.cell for members in group.values()]
+    cells = [members[0].result.cell for members in group]
     subjects = Counter(map(subject, cells))
     apart = {name: _apart([each for each in cells if subject(each) == name]) for name in subjects}
     lines: list[CostLine] = []
-    for members in sorted(group.values(), key=_mean):
+    for members in sorted(group, key=_mean):
         first = members[0].result.cell
         name = subject(first)
         if subjects[name] > 1:
@@ -91,7 +89,7 @@ def _table(group: dict[tuple[object, ...], list[Row]], comparisons: Comparisons)
 
 
 def _apart(cells: Sequence[Cell]) -> list[str]:
-    """Return in what of what was asked of a middleware these cells differ."""
+    """Return in which of the factors of a middleware these cells differ."""
     return [field for field in _ASKED if len({getattr(each, field) for each in cells}) > 1]
 
 

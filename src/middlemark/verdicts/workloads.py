@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 import msgspec
 
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.names import EXPERIMENT, plain, words
-from middlemark.verdicts.rows import Row
+from middlemark.verdicts.rows import Row, grouped
 
 
 class GraphLine(msgspec.Struct, frozen=True):
@@ -33,12 +34,9 @@ class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
 
 def graph_tables(rows: Sequence[Row]) -> tuple[GraphTable, ...]:
     """Return a table for each workload and experiment of the rows that carry one."""
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        cell = row.result.cell
-        if cell.workload is not None:
-            groups.setdefault((row.run, cell.workload, cell.receive, cell.processes, cell.payload), []).append(row)
-    return tuple(_table(each) for each in groups.values())
+    graphs = (row for row in rows if row.result.cell.workload is not None)
+    apart = attrgetter("run", *(f"result.cell.{each}" for each in ("workload", "receive", "processes", "payload")))
+    return tuple(map(_table, grouped(graphs, apart).values()))
 
 
 def _table(rows: Sequence[Row]) -> GraphTable:
@@ -46,16 +44,15 @@ def _table(rows: Sequence[Row]) -> GraphTable:
     assert cell.workload is not None
     under = sorted({(each.result.cell.scale, each.result.cell.copies) for each in rows})
     several = [len({each[at] for each in under}) > 1 for at in (0, 1)]
-    lines: dict[str, dict[tuple[float, int], Row]] = {}
-    for row in rows:
-        lines.setdefault(row.name, {})[row.result.cell.scale, row.result.cell.copies] = row
-    told = [GraphLine(name, next(iter(of.values())).floor, tuple(map(of.get, under))) for name, of in lines.items()]
-    title = words(cell, frozenset(("receive", "processes", "payload")) & frozenset(EXPERIMENT))
+    lines = []
+    for name, members in grouped(rows, lambda row: row.name).items():
+        by_column = {(row.result.cell.scale, row.result.cell.copies): row for row in members}
+        lines.append(GraphLine(name, members[0].floor, tuple(map(by_column.get, under))))
     return GraphTable(
         name=cell.workload.name,
-        title=plain(title),
+        title=plain(words(cell, {"receive", "processes", "payload"} & {*EXPERIMENT})),
         columns=tuple(_column(scale, copies, *several) for scale, copies in under),
-        lines=tuple(sorted(told, key=_order)),
+        lines=tuple(sorted(lines, key=_order)),
     )
 
 

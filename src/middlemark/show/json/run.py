@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from middlemark.document.document import Document, Expected
+from middlemark.document.document import Document, ExpectationResult, Expected
 from middlemark.document.numbers import exact
 from middlemark.document.published import PublishedExperiment, published
 from middlemark.document.runs import clock_of, notes_of, sources_of
@@ -13,7 +13,6 @@ from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, NotTried
 from middlemark.show.json.cell import CellOutput, cell_output
 from middlemark.show.json.output import Number, Output, composed, fields_of
-from middlemark.stats.expectations import Verdict
 from middlemark.verdicts.growth import Grown, Growth
 from middlemark.verdicts.scorecards import Scorecard
 
@@ -79,20 +78,8 @@ class RunOutput(Output, frozen=True, kw_only=True):
     """The logs of other tools that the run was read from."""
 
 
-class ExpectationOutput(Output, frozen=True, kw_only=True):
+class ExpectationOutput(ExpectationResult, Output, frozen=True, kw_only=True):
     """What was expected, and what came of it."""
-
-    id: str
-    say: str
-    kind: str
-    claimed: str
-    measured: float | None
-    low: float | None
-    """Of the interval, as is ``high``; null: too few trials."""
-    high: float | None
-    verdict: Verdict
-    trials_needed: int | None
-    why: str
 
 
 class PointOutput(Output, frozen=True, kw_only=True):

@@ -1,0 +1,253 @@
+"""Verdicts on what was expected of a run: holds, does not hold, cannot tell, untestable (docs/decisions/0039).
+
+An expectation holds where the interval lies inside the claimed band, of every part; it does not hold where that of any
+part is disjoint from its band.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.description import Description
+from middlemark.model.expectation import ALPHA, Bound, Expectation, NoInfluence, Untestable, fewest_trials
+from middlemark.model.parts import NothingToJudge, Part, Subject, parts_of
+from middlemark.model.plan import Plan
+from middlemark.model.times import NAMES, QUANTILES
+from middlemark.stats import rates
+from middlemark.stats.expectations import (
+    Figures,
+    JudgedPart,
+    Look,
+    Verdict,
+    judged_part,
+    looks,
+    share_of,
+    trials_needed,
+)
+from middlemark.stats.floors import carried_otherwise, carrier_of
+from middlemark.stats.metrics import METRICS
+from middlemark.stats.trials import TrialSummary, at_edge
+from middlemark.stats.warnings.trials import not_in_force
+
+LATER_THAN_ANY: Mapping[str, float] = {**{NAMES[each]: float(1 - q) for each, q in QUANTILES.items()}, "max": 0.0}
+"""By quantile: a greater share of messages that never came lies beyond any bound of it."""
+
+
+class Spoiled(msgspec.Struct, frozen=True):
+    """Whose trials are no evidence, and why."""
+
+    subject: Subject | None
+    why: str
+
+
+class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
+    """One expectation. ``shown``: the part that decides it, or that is the farthest from holding."""
+
+    expectation: Expectation
+    verdict: Verdict
+    shown: JudgedPart | None = None
+    parts: int = 0
+    confidence: float | None = None
+    """Of the interval that is shown: Holm's, over all that is expected of the run."""
+    trials: int = 0
+    """Of the cell that has the fewest."""
+    trials_needed: int | None = None
+    """Where it cannot be told: about how many trials of each would tell, nine times in ten; None: more than 10,000."""
+    spoiled: tuple[Spoiled, ...] = ()
+    cells: tuple[int, ...] = ()
+    """Whose trials decide."""
+
+
+def judge_expectations(
+    plan: Plan,
+    trials: Sequence[Sequence[TrialSummary]],
+    descriptions: Mapping[str, Description],
+    *,
+    ended: bool = True,
+) -> tuple[JudgedExpectation, ...]:
+    """Return the verdict on each expectation of the plan; ``trials``: by its cells.
+
+    All verdicts together are false at most once in twenty times. In a run that grows until they are decided each
+    expectation is looked at when it has so many trials, each look has its share of the error, and the first that tells
+    counts; ``ended``: the trials since the last look count too.
+    """
+    known = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
+    members = [at for at, each in enumerate(known) if each.parts and each.fewest >= fewest_trials(ALPHA)]
+    due = {at: looks(plan, known[at].fewest, ended=ended) for at in members}
+    found: dict[int, JudgedExpectation] = {}
+    while undecided := [at for at in members if at not in found]:
+        level = ALPHA / len(undecided)
+        told = {at: each for at in undecided if (each := known[at].told_by(due[at], level)) is not None}
+        if not told:
+            break
+        found |= told
+    open_ = max(1, sum(bool(each.parts) for at, each in enumerate(known) if at not in found))
+    return tuple(
+        found.get(at) or each.untold(ALPHA / open_ * share_of(len(due.get(at, ())) if plan.deciding else 0))
+        for at, each in enumerate(known)
+    )
+
+
+class _Evidence:
+    """The figures that one expectation is judged by: of each part its values by round, on the scale of its band."""
+
+    def __init__(
+        self,
+        expectation: Expectation,
+        parts: Sequence[tuple[Part, Figures]] = (),
+        spoiled: Sequence[Spoiled] = (),
+    ) -> None:
+        self._expectation = expectation
+        self.parts = [each for each in parts if each[1]]
+        self._spoiled = tuple(dict.fromkeys(spoiled))
+        self.fewest = min((len(figures) for _, figures in self.parts), default=0)
+
+    def told_by(self, due: Iterable[Look], level: float) -> JudgedExpectation | None:
+        """Return the verdict of the first look that tells; None: none does. ``level``: their error altogether."""
+        told = (self._told(level * each.share, each.trials) for each in due)
+        return next((each for each in told if each is not None), None)
+
+    def _told(self, level: float, trials: int) -> JudgedExpectation | None:
+        """Return the verdict by so many trials of each part; None: they do not tell.
+
+        ``level``: the chance that it is false. Of several parts each may be the one that fails by chance alone.
+        """
+        parts = [(part, dict(sorted(figures.items())[:trials])) for part, figures in self.parts]
+        judged = [judged_part(part, figures, level / len(parts)) for part, figures in parts]
+        failing = [each for each in judged if each.is_disjoint]
+        if failing:
+            return self._judgement(Verdict.DOES_NOT_HOLD, failing, level / len(parts))
+        judged = [judged_part(part, figures, level) for part, figures in parts]
+        if self._spoiled or not all(each.is_inside for each in judged):
+            return None
+        return self._judgement(Verdict.HOLDS, judged, level)
+
+    def untold(self, level: float) -> JudgedExpectation:
+        """Return what is known where nothing decides; ``level``: at which it would."""
+        judged = [judged_part(part, figures, level) for part, figures in self.parts]
+        if self._spoiled or not judged:
+            return self._judgement(Verdict.UNTESTABLE, judged, level)
+        outside = [at for at, each in enumerate(judged) if each.room < 0]
+        open_ = outside or [at for at, each in enumerate(judged) if not each.is_inside] or range(len(judged))
+        one_of = len(judged) if outside else 1  # any of them may be the one that fails, and all of them must hold
+        needed = [trials_needed(judged[at], self.parts[at][1], level / one_of) for at in open_]
+        known = [each for each in needed if each is not None]
+        told = known if outside or len(known) == len(needed) else []
+        enough = (min if outside else max)(told, default=None)
+        return msgspec.structs.replace(self._judgement(Verdict.CANNOT_TELL, judged, level), trials_needed=enough)
+
+    def _judgement(self, verdict: Verdict, judged: Sequence[JudgedPart], level: float) -> JudgedExpectation:
+        return JudgedExpectation(
+            expectation=self._expectation,
+            verdict=verdict,
+            shown=min(judged, key=lambda each: each.room, default=None),
+            parts=len(self.parts),
+            confidence=1 - level,
+            trials=self.fewest,
+            spoiled=self._spoiled if verdict is Verdict.UNTESTABLE else (),
+            cells=tuple(dict.fromkeys(subject.cell for part, _ in self.parts for subject in part.subjects)),
+        )
+
+
+def _evidence(
+    expected: Expectation,
+    plan: Plan,
+    trials: Sequence[Sequence[TrialSummary]],
+    descriptions: Mapping[str, Description],
+) -> _Evidence:
+    if isinstance(expected.claim, Untestable):
+        return _Evidence(expected, spoiled=[Spoiled(None, expected.claim.why)])
+    if expected.metric not in METRICS:
+        return _Evidence(expected, spoiled=[Spoiled(None, f"there is no metric {expected.metric}")])
+    try:
+        parts = parts_of(expected, plan)
+    except NothingToJudge as why:
+        return _Evidence(expected, spoiled=[Spoiled(None, str(why))])
+    of = {
+        subject: _Measured(expected, subject, plan.cells[subject.cell], trials[subject.cell], descriptions)
+        for part in parts
+        for subject in part.subjects
+    }
+    spoiled = [Spoiled(subject, each.spoiled) for subject, each in of.items() if each.spoiled]
+    found = [
+        (part, _ratios(of[part.a].figures, of[part.b].figures) if part.b else of[part.a].figures)
+        for part in parts
+        if all(not of[subject].spoiled or of[subject].against for subject in part.subjects)
+    ]
+    apart = [part for part, figures in found if not figures and part.b]
+    spoiled += [Spoiled(part.b, "has no round in common with what it is held against") for part in apart]
+    return _Evidence(expected, found, spoiled)
+
+
+def _ratios(a: Figures, b: Figures) -> Figures:
+    return {at: b[at] / a[at] for at in sorted(a.keys() & b.keys()) if a[at] > 0 and b[at] > 0}
+
+
+class _Measured:
+    """One subject's figures by round, and what makes them no evidence; empty: nothing.
+
+    ``against``: they are none for the claim, but some against it. What never came is later than any bound, so the
+    figure of what arrived is the least that it can be.
+    """
+
+    def __init__(
+        self,
+        expected: Expectation,
+        subject: Subject,
+        cell: Cell,
+        trials: Sequence[TrialSummary],
+        descriptions: Mapping[str, Description],
+    ) -> None:
+        metric = METRICS[expected.metric]
+        measured = [each for each in trials if each.outcome.failed is None]
+        seen = measured if subject.edge is None else [at_edge(each, subject.edge) for each in measured]
+        self.figures: dict[int, float] = {}
+        self.against = False
+        self.spoiled = _misplaced(cell, measured, descriptions)
+        if not measured and not self.spoiled:
+            failed = next((each.outcome.failed.text for each in trials if each.outcome.failed), "")
+            self.spoiled = f"was not measured{f': {failed}' if failed else ''}"
+        for each in seen:
+            figure = metric.figure(cell, each)
+            lost, of = _lost(each)
+            if _is_latest(expected) and lost > LATER_THAN_ANY[expected.metric] * of:
+                figure = math.inf
+            elif lost > _allowed(expected) * of and not self.spoiled:
+                self.spoiled = f"lost {lost:,} of {of:,} messages in trial {each.outcome.number}"
+                self.against = _is_latest(expected)
+            if figure is not None:
+                self.figures[each.outcome.number] = figure
+        if not self.figures and not self.spoiled:
+            self.spoiled = f"has no {expected.metric}: measure longer, or what has one"
+
+
+def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mapping[str, Description]) -> str:
+    """Say what the trials were not that their cell says they are; empty: nothing."""
+    for each in measured:
+        if carried_otherwise(cell, each.outcome, descriptions):
+            due = carrier_of(cell, descriptions)
+            return f"was carried by {each.outcome.carried_by}, not by {due}, in trial {each.outcome.number}"
+        if placed := not_in_force(cell, each.outcome.placed):
+            return f"was not placed as asked in trial {each.outcome.number}: {placed.text}"
+    return ""
+
+
+def _lost(trial: TrialSummary) -> tuple[int, int]:
+    """Return how many messages never came, and of how many."""
+    counted = rates.counts(trial.outcome)
+    return (counted.lost, counted.received + counted.lost) if counted else (0, 0)
+
+
+def _is_latest(expected: Expectation) -> bool:
+    """Say whether it is a bound that what never came is beyond: one from above, of a quantile."""
+    bounded = isinstance(expected.claim, Bound) and expected.claim.band.high is not None
+    return bounded and expected.metric in LATER_THAN_ANY
+
+
+def _allowed(expected: Expectation) -> float:
+    """Return the share of messages that may be lost: what never came has no latency, and would make it look better."""
+    if isinstance(expected.claim, NoInfluence):
+        return expected.claim.max_loss
+    return 0.0 if METRICS[expected.metric].latency else math.inf

@@ -1,0 +1,288 @@
+"""Rows → judged experiments. Who wins, by how much and how sure is computed here, once, and nowhere else.
+
+First an experiment is judged whatever carries the messages, then by p99, and carrier by carrier where there are
+several.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from middlemark.model.cell import EXPERIMENT, FACTORS, Cell
+from middlemark.stats.candidates import raced_by
+from middlemark.stats.comparisons import Comparison
+from middlemark.stats.floors import by_rate
+from middlemark.stats.interval import FEWEST
+from middlemark.stats.pairings import at_levels_of_others
+from middlemark.stats.race import FINALISTS
+from middlemark.stats.verdict import MARGIN, Verdict
+from middlemark.verdicts.comparisons import Comparisons
+from middlemark.verdicts.experiments import Experiment, JudgedExperiment, JudgedRow, Standing, doubt_of, figure_of
+from middlemark.verdicts.names import WORDS, is_contradicted
+from middlemark.verdicts.rows import Row, grouped
+
+NEAR = 0.1
+"""Candidates that significantly differ by no more than this part tie when nothing more is measured."""
+WIDEST = 1 / 3
+"""The same where the interval of each difference contains 0."""
+
+_KEY = (*(each for each in EXPERIMENT if each != "size"), "label", "unknown")
+"""What makes another experiment, beside the run and the size."""
+_ASKED = tuple(each.field for each in FACTORS.values() if each.of == "middleware" and each.field != "loan")
+"""So does this, where several middlewares were measured. Loans are a candidate's own: they do the same job."""
+
+
+def judged_experiments(
+    everything: Sequence[Row], comparisons: Comparisons, shown: Sequence[Row] | None = None
+) -> tuple[JudgedExperiment, ...]:
+    """Return every experiment of these rows, those first in which most is decided; sizes ascend.
+
+    ``shown``: the rows whose experiments are wanted, of ``everything`` that was judged.
+    """
+    fields = [_Field(*each, everything) for each in _experiments(everything if shown is None else shown, everything)]
+    fields = [each for each in fields if each.is_shown]
+    for metric in dict.fromkeys(each.experiment.metric for each in fields):
+        pairs = (pair for each in fields if each.experiment.metric == metric for pair in each.pairs())
+        comparisons.judge_too(pairs, metric)
+    judged = (each.judged(comparisons) for each in fields)
+    groups = grouped(judged, lambda each: (each.by, each.restricted and each.carrier, each.key))
+    ordered = sorted(
+        groups.values(),
+        key=lambda group: (
+            group[0].metric == "deadline",
+            group[0].by,
+            not any(each.is_judgeable for each in group),
+            group[0].restricted,
+            -max(len(each.ranked) for each in group),
+        ),
+    )
+    return tuple(each for group in ordered for each in sorted(group, key=lambda each: each.size))
+
+
+def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tuple[Experiment, Sequence[Row]]]:
+    """Yield each experiment with its rows, by metric and carrier; raw transports where nothing else was measured."""
+    middleware = [each for each in rows if not each.floor and not each.bench_only]
+    subjects = middleware or [each for each in rows if not each.floor] or list(rows)
+    one_middleware = len({each.result.cell.adapter for each in subjects}) == 1
+    keys: dict[tuple[int, int], tuple[object, ...]] = {}
+    found: dict[tuple[tuple[object, ...], int], list[tuple[Row, Cell]]] = {}
+    # A middleware that was measured at one level of a factor stands beside the others at their usual one.
+    for row, (cell, *_) in zip(subjects, at_levels_of_others([each.result.cell for each in subjects]), strict=True):
+        if "size" in cell.unknown:
+            continue
+        fields = _KEY if one_middleware else (*_KEY, *_ASKED)
+        key = (row.run, *(getattr(cell, each) for each in fields))
+        if row.in_race is not None:  # those that raced each other are one experiment
+            key = keys.setdefault((row.run, row.in_race.race), key)
+        found.setdefault((key, cell.size), []).append((row, cell))
+    for (key, size), members in found.items():
+        shared = _shared([cell for _, cell in members])
+        levels = {factor: told for factor, tell in WORDS.items() if (told := tell(shared))}
+        graph = shared.workload is not None
+        first = "throughput" if by_rate(shared) and not graph else raced_by(shared)
+        ways = {row.index: row.carrier or row.result.cell.transport for row, _ in members}
+        several = dict.fromkeys(ways.values()) if len({*ways.values()}) > 1 and not one_middleware and not graph else ()
+        for metric in (first, "p99") if first == "p50" else (first,):
+            for carrier in (None, *several):
+                some = [row for row, _ in members if carrier in (None, ways[row.index])]
+                carriers = {row.carrier for row in some}
+                in_race = some[0].in_race
+                yield (
+                    Experiment(
+                        run=some[0].run,
+                        key=key,
+                        metric=metric,
+                        size=size,
+                        carrier=carrier or (carriers.pop() if len(carriers) == 1 else None),
+                        restricted=carrier is not None,
+                        cell=shared,
+                        levels=levels,
+                        copying=_baseline(some, everything, hands_over=False),
+                        handing_over=_baseline(some, everything, hands_over=True),
+                        # Its rule says nothing of p99, nor of the rows of one carrier.
+                        race=in_race.state if in_race and carrier is None and metric != "p99" else None,
+                        one_middleware=one_middleware,
+                    ),
+                    some,
+                )
+
+
+def _shared(cells: Sequence[Cell]) -> Cell:
+    """Return the first cell, with what the others do not share among its unknown levels."""
+    several = [
+        each
+        for each in Cell.__struct_fields__
+        if each not in ("unknown", "adapter", "transport", "label") and len({getattr(cell, each) for cell in cells}) > 1
+    ]
+    return msgspec.structs.replace(cells[0], unknown=(*cells[0].unknown, *several))
+
+
+def _baseline(members: Sequence[Row], everything: Sequence[Row], *, hands_over: bool) -> Row | None:
+    some = (each.baseline_row for each in members if each.hands_over == hands_over and not each.floor)
+    return next((everything[each] for each in some if each is not None), None)
+
+
+class _Field:
+    """The rows of an experiment before they are judged: who failed, who was eliminated, who may be the best."""
+
+    def __init__(self, experiment: Experiment, members: Sequence[Row], everything: Sequence[Row]) -> None:
+        self.experiment, self._members, self._everything = experiment, members, everything
+        self._race, self._metric = experiment.race, experiment.metric
+        self.figures = {
+            each.index: figure
+            for each in members
+            if not is_contradicted(each.result) and (figure := figure_of(each, self._metric)) is not None
+        }
+        measured = [each for each in members if each.index in self.figures]
+        measured.sort(key=lambda row: self.figures[row.index])
+        # Nobody was eliminated for the p99; nor by a candidate over one carrier, but by the leader of the whole race.
+        self.eliminated = [each for each in measured if (each.is_eliminated if self._race else _misses(each))]
+        running = [each for each in measured if each not in self.eliminated]
+        self.able = [each for each in running if each.in_race is None or each.in_race.holds]
+        self.running = [*self.able, *(each for each in running if each not in self.able)]
+        self._candidates = self._best_of_each([*self.running, *self.eliminated])
+        enough = [each for each in self.able if each.result.trials >= FEWEST]
+        self.contenders = self._best_of_each(enough if len(self._best_of_each(enough)) > 1 else self.able)
+        self.reference = self.contenders[0] if self.contenders else None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is anything to say: a candidate, of several carriers two, or that none holds."""
+        return self.is_none or len(self._candidates) >= (2 if self.experiment.restricted else 1)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nobody did what the race asked for."""
+        return self._race is not None and self._race.ended == "none holds"
+
+    def _best_of_each(self, ordered: Iterable[Row]) -> list[Row]:
+        """Return the first row of each middleware; where there is one middleware, every row."""
+        if self.experiment.one_middleware:
+            return list(ordered)
+        return [first for first, *_ in grouped(ordered, lambda row: row.result.cell.adapter).values()]
+
+    def pairs(self) -> Iterator[tuple[Row, Row]]:
+        """Yield the reference with every other row."""
+        for each in (*self.running, *self.eliminated):
+            if self.reference is not None and each is not self.reference:
+                yield self.reference, each
+
+    def judged(self, comparisons: Comparisons) -> JudgedExperiment:
+        """Return the experiment with its verdict, and each row with its standing."""
+        found = {
+            row.index: known
+            for reference, row in self.pairs()
+            if (known := comparisons.find(reference.index, row.index, self._metric)) is not None
+        }
+        reopened = [each for each in self.eliminated if _is_reopened(each, found.get(each.index))]
+        rivals = [*self.contenders[1:], *reopened]
+        verdict, within = self._verdict([found.get(each.index) for each in rivals])
+        if self._race is not None and self._race.ended == "tie" and verdict == "undecided":
+            verdict, within = "tie", MARGIN
+        eliminated = [each for each in self.eliminated if each not in reopened]
+        cells = [*self.running, *reopened, *eliminated]
+        names = {each.index for each in self._best_of_each(cells)}
+        rows = [
+            JudgedRow(
+                row=each,
+                figure=self.figures[each.index],
+                ratio=self._ratio(each),
+                times_first=self.figures[each.index] / self.figures[cells[0].index],
+                standing=self._standing(each, found.get(each.index), verdict, each in eliminated),
+                is_candidate=each.index in names,
+                comparison=found.get(each.index),
+                doubt=doubt_of(each),
+            )
+            for each in cells
+        ]
+        rows += [
+            JudgedRow(row=each, figure=None, ratio=None, times_first=None, standing=Standing.FAILED, is_candidate=False)
+            for each in self._members
+            if each.index not in self.figures
+        ]
+        return JudgedExperiment(
+            **msgspec.structs.asdict(self.experiment),
+            rows=tuple(rows),
+            reference=self.reference.index if self.reference else None,
+            verdict=verdict,
+            within=within,
+        )
+
+    def _verdict(
+        self, rivals: Sequence[Comparison | None]
+    ) -> tuple[Literal["best", "tie", "undecided", "only", "none holds"], float]:
+        if self.is_none or (self._race is not None and not self.running):
+            return "none holds", MARGIN
+        if self.reference is None:
+            return "undecided", MARGIN
+        known = [each if each is not None and each.judged.low is not None else None for each in rivals]
+        verdicts = {each.judged.verdict if each else None for each in known}
+        lower = self._best_of_each(self.able)[0] is not self.reference
+        unable = len(self.running) > len(self.able)
+        if not rivals and not unable:
+            return ("undecided" if lower else "best" if self.eliminated and self._race else "only"), MARGIN
+        if lower or unable or Verdict.BETTER in verdicts:
+            return "undecided", MARGIN
+        if verdicts <= {Verdict.WORSE, Verdict.EQUIVALENT}:
+            return ("tie" if Verdict.EQUIVALENT in verdicts else "best"), MARGIN
+        staying = [
+            each
+            for each in known
+            if each is None or not (each.is_worse if self._race else each.judged.verdict is Verdict.WORSE)
+        ]
+        within = apart(staying)
+        if not staying:
+            return "best", MARGIN
+        return ("tie", within) if len(staying) < FINALISTS and within < math.inf else ("undecided", MARGIN)
+
+    def _standing(self, row: Row, found: Comparison | None, verdict: str, eliminated: bool) -> Standing:
+        """Return the one standing of a row with a figure."""
+        if row is self.reference:
+            told = {"best": Standing.BEST, "tie": Standing.EQUIVALENT, "only": Standing.ONLY}
+            few = row.result.trials < FEWEST and verdict == "undecided"
+            return Standing.TOO_FEW_TRIALS if few else told.get(verdict, Standing.UNDECIDED)
+        judged = found.judged if found is not None and found.judged.low is not None else None
+        if judged is not None and judged.verdict is Verdict.WORSE and not _misses(row):
+            return Standing.SLOWER
+        if eliminated or (found is not None and self._race is not None and found.eliminated == "b"):
+            return Standing.ELIMINATED
+        if judged is None and row.result.trials < FEWEST:
+            return Standing.TOO_FEW_TRIALS
+        if judged is None:
+            enough = self.reference is not None and self.reference.result.trials >= FEWEST
+            return Standing.NO_COMMON_ROUNDS if enough else Standing.UNDECIDED
+        if judged.verdict is Verdict.EQUIVALENT or (judged.verdict is Verdict.CANNOT_TELL and verdict == "tie"):
+            return Standing.EQUIVALENT
+        return Standing.UNDECIDED
+
+    def _ratio(self, row: Row) -> float | None:
+        if self._metric != "p99":
+            return row.ratio
+        base = None if row.baseline_row is None else figure_of(self._everything[row.baseline_row], self._metric)
+        return self.figures[row.index] / base if base else None
+
+
+def _misses(row: Row) -> bool:
+    """Say whether the row was eliminated because it does not do what is asked."""
+    return row.in_race is not None and row.in_race.eliminated not in (None, "slower")
+
+
+def _is_reopened(row: Row, found: Comparison | None) -> bool:
+    """Say whether the trials do not confirm that an eliminated row is slower: it may be the best after all."""
+    slower = row.in_race is not None and row.in_race.eliminated == "slower"
+    return slower and found is not None and found.judged.low is not None and not found.is_worse
+
+
+def apart(comparisons: Iterable[Comparison | None]) -> float:
+    """Return by what part they significantly differ at most, in whole percent; infinite: too much for a tie."""
+    farthest, alike = 0.0, True
+    for each in comparisons:
+        if each is None or each.judged.low is None or each.judged.high is None:
+            return math.inf
+        farthest = max(farthest, -math.log1p(each.judged.low), math.log1p(each.judged.high))
+        alike = alike and each.judged.low <= 0 <= each.judged.high
+    if farthest > math.log1p(WIDEST if alike else NEAR):
+        return math.inf
+    return max(math.ceil(100 * math.expm1(farthest)) / 100, MARGIN)
