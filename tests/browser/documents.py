@@ -285,6 +285,7 @@ class _Maker:
             "middlemark": "0.1.0",
             "margin": 0.05,
             "runs": [_run(self.cells, self.trials, self.random)],
+            "quantiles": ["p50", "p90", "p99", "p99.9", "p99.99"],
             "factors": factors,
             "cells": self.cells,
             "comparisons": _comparisons(self.cells, self.random),
