@@ -8,7 +8,7 @@ from launching import Launching
 
 from middlemark.launch import round_trips
 from middlemark.launch.patterns import pattern_of
-from middlemark.launch.worker_request import Asked
+from middlemark.launch.worker_request import TrialRequest
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Started
 from middlemark.model.plan import Limits
@@ -17,7 +17,7 @@ from middlemark.model.protocol import AnyRoleRequest
 
 def receivers(limits: Limits | None = None, **factors: object) -> tuple[AnyRoleRequest, ...]:
     cell = Cell(adapter="shm", transport="shm", size=64, **factors)  # type: ignore[arg-type]
-    asked = Asked(
+    asked = TrialRequest(
         cell=cell,
         limits=limits or Limits(duration_s=2.0),
         cpus=(None,) * (cell.publishers + cell.subscribers),

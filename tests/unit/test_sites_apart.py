@@ -236,7 +236,7 @@ def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
             await actor.do("start", "publisher 0", {})
             Path(begun.scratch, "topic.subscriber.0").write_text("mine")
             told = []
-            while not any(isinstance(each, host.Note) for each in told):
+            while not any(isinstance(each, host.LeftFile) for each in told):
                 told += await actor.do("hear")
             await actor.do("note", "topic.subscriber.0", b"theirs")
             await actor.do("note", "topic.subscriber.1", b"theirs")
@@ -249,8 +249,8 @@ def test_a_note_is_handed_over_and_never_replaces_one(across: Across) -> None:
             await actor.do("close", 0.0)
 
     told, contents = asyncio.run(noted())
-    notes = [each for each in told if isinstance(each, host.Note)]
-    assert notes == [host.Note("topic.subscriber.0", b"mine")]  # what was handed over is not handed back
+    notes = [each for each in told if isinstance(each, host.LeftFile)]
+    assert notes == [host.LeftFile("topic.subscriber.0", b"mine")]  # what was handed over is not handed back
     assert contents == "theirsmine"
 
 

@@ -27,7 +27,7 @@ from middlemark.model.plan import Plan
 from middlemark.model.selection import read_typed_selection
 from middlemark.model.times import Summary, Times
 from middlemark.model.workload import Topic, Workload
-from middlemark.stats.expectations import Verdict, look_trials
+from middlemark.stats.expectations import ClaimVerdict, look_trials
 from middlemark.stats.interval import exact_median_interval
 from middlemark.stats.one_way import OneWay
 from middlemark.stats.trials import TrialSummary
@@ -76,7 +76,7 @@ def judged(asked: Plan, trials: Sequence[Sequence[TrialSummary]], **more: bool) 
     return judge_expectations(asked, trials, DESCRIPTIONS, **more)
 
 
-def verdicts(asked: Plan, medians: Sequence[float], seed: int) -> list[Verdict]:
+def verdicts(asked: Plan, medians: Sequence[float], seed: int) -> list[ClaimVerdict]:
     return [each.verdict for each in judged(asked, measured(asked, medians, np.random.default_rng(seed)))]
 
 
@@ -85,14 +85,14 @@ FASTER = Ratio(A, B, Band(None, 1 / 1.05), "direction")
 SAME = NoInfluence((A, B), "", Band(1 / 1.05, 1.05), 0.01)
 IN_TIME = Bound(B, Band(None, 500.0))
 ORDER = Order((B, A), Band(1.05, None))
-WORLDS: Mapping[Verdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
-    Verdict.HOLDS: [
+WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
+    ClaimVerdict.HOLDS: [
         (CHANGE, (1000, 330)), (FASTER, (1000, 800)), (SAME, (1000, 1000)), (IN_TIME, (1000, 420)), (ORDER, (1000, 800))
     ],
-    Verdict.DOES_NOT_HOLD: [
+    ClaimVerdict.DOES_NOT_HOLD: [
         (CHANGE, (1000, 600)), (FASTER, (1000, 1100)), (SAME, (1000, 1200)), (IN_TIME, (1000, 600)), (ORDER, (800, 900))
     ],
-    Verdict.CANNOT_TELL: [
+    ClaimVerdict.CANNOT_TELL: [
         (CHANGE, (1000, 380)), (FASTER, (1050, 1000)), (SAME, (1000, 1050)), (IN_TIME, (1000, 500)),
         (ORDER, (1050, 1000)),
     ],
@@ -102,7 +102,7 @@ WORLDS: Mapping[Verdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
 
 @pytest.mark.parametrize("right", WORLDS)
 @pytest.mark.parametrize("at", range(5))
-def test_planted_worlds_have_the_right_verdict_95_times_in_100(right: Verdict, at: int) -> None:
+def test_planted_worlds_have_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
     claim, medians = WORLDS[right][at]
     # A world that lies on the edge of a band is decided, falsely, in up to 5 % of the runs: two claims share those.
     asked = expecting(claim, claim, rounds=30)
@@ -122,16 +122,16 @@ def test_of_a_run_s_verdicts_none_is_false_in_95_runs_of_100() -> None:
     asked = expecting(*claims, cells=cells, rounds=15)
     told = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
     # Each of the two claims about a ratio of 0.5 is true or false where it is decided at all.
-    assert sum(each != {Verdict.CANNOT_TELL} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
+    assert sum(each != {ClaimVerdict.CANNOT_TELL} for each in told) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
 
 
 def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
     cells = [cell(transport=transport, size=size) for size in (64, 1024) for transport in ("udp", "shm")]
     asked = expecting(FASTER, cells=cells, rounds=12)
     [found] = judged(asked, measured(asked, [1000, 500, 1000, 500], np.random.default_rng(1)))
-    assert (found.verdict, found.parts) == (Verdict.HOLDS, 2)
+    assert (found.verdict, found.parts) == (ClaimVerdict.HOLDS, 2)
     [found] = judged(asked, measured(asked, [1000, 500, 1000, 1500], np.random.default_rng(1)))
-    assert (found.verdict, found.parts) == (Verdict.DOES_NOT_HOLD, 2)
+    assert (found.verdict, found.parts) == (ClaimVerdict.DOES_NOT_HOLD, 2)
     assert found.shown is not None
     assert [subject.cell for subject in found.shown.part.subjects] == [2, 3]
 
@@ -139,7 +139,7 @@ def test_several_pairs_must_all_hold_and_the_one_that_fails_is_shown() -> None:
 def test_too_few_trials_tell_how_many_more_would() -> None:
     asked = expecting(FASTER, IN_TIME, rounds=4)
     found = judged(asked, measured(asked, [1000, 300], np.random.default_rng(1)))
-    assert [each.verdict for each in found] == [Verdict.CANNOT_TELL] * 2
+    assert [each.verdict for each in found] == [ClaimVerdict.CANNOT_TELL] * 2
     assert [each.trials_needed for each in found] == [fewest_trials(0.025)] * 2 == [7, 7]
     assert all(each.shown is not None and each.shown.low is None for each in found)
 
@@ -150,11 +150,11 @@ def test_the_trials_that_would_tell_are_about_those_that_do() -> None:
         each.trials_needed
         for seed in range(40)
         for each in judged(asked, measured(asked, [1000, 850], np.random.default_rng(seed)))
-        if each.verdict is Verdict.CANNOT_TELL
+        if each.verdict is ClaimVerdict.CANNOT_TELL
     ]
     needed = float(np.median([each or 10_000 for each in open_]))
     enough = expecting(Ratio(A, B, Band(None, 0.9), "ratio"), rounds=2 * round(needed))
-    assert sum(verdicts(enough, [1000, 850], seed) == [Verdict.HOLDS] for seed in range(20)) >= 17
+    assert sum(verdicts(enough, [1000, 850], seed) == [ClaimVerdict.HOLDS] for seed in range(20)) >= 17
 
 
 def test_a_bound_names_the_trial_that_is_the_farthest_beyond_it() -> None:
@@ -181,7 +181,7 @@ def test_whose_transport_placement_or_messages_were_lost_is_no_evidence(given: d
     cells = (cell(priority="fifo:80"), cell(transport="shm", priority="fifo:80"))
     asked = expecting(FASTER, cells=cells)
     [found] = judged(asked, measured(asked, [1000, 500], np.random.default_rng(1), **given))
-    assert found.verdict is Verdict.UNTESTABLE
+    assert found.verdict is ClaimVerdict.UNTESTABLE
     assert found.spoiled[0].why == why
 
 
@@ -189,9 +189,9 @@ def test_a_claim_of_no_influence_allows_a_loss_of_its_own() -> None:
     asked = expecting(SAME)
     draw = np.random.default_rng(1)
     [found] = judged(asked, measured(asked, [1000, 1000], draw, counts=TrialCounts(received=995, lost=5)))
-    assert found.verdict is Verdict.HOLDS
+    assert found.verdict is ClaimVerdict.HOLDS
     [found] = judged(asked, measured(asked, [1000, 1000], draw, counts=TrialCounts(received=985, lost=15)))
-    assert found.verdict is Verdict.UNTESTABLE
+    assert found.verdict is ClaimVerdict.UNTESTABLE
 
 
 def test_messages_that_never_came_are_later_than_any_bound() -> None:
@@ -199,22 +199,22 @@ def test_messages_that_never_came_are_later_than_any_bound() -> None:
     asked = expecting(Bound(B, Band(None, 1e9)), metric="p99", rounds=8)
     draw = np.random.default_rng(1)
     [found] = judged(asked, measured(asked, [10, 10], draw, counts=TrialCounts(received=980, lost=20)))
-    assert found.verdict is Verdict.DOES_NOT_HOLD
+    assert found.verdict is ClaimVerdict.DOES_NOT_HOLD
     [found] = judged(asked, measured(asked, [10, 10], draw, counts=TrialCounts(received=995, lost=5)))
-    assert found.verdict is Verdict.UNTESTABLE
+    assert found.verdict is ClaimVerdict.UNTESTABLE
 
 
 def test_a_row_that_lost_messages_can_miss_a_bound_and_never_keep_it() -> None:
     few = TrialCounts(received=999, lost=1)
     asked = expecting(IN_TIME, IN_TIME, rounds=9)
     found = judged(asked, measured(asked, [1000, 700], np.random.default_rng(1), counts=few))
-    assert {each.verdict for each in found} == {Verdict.DOES_NOT_HOLD}
+    assert {each.verdict for each in found} == {ClaimVerdict.DOES_NOT_HOLD}
     found = judged(asked, measured(asked, [1000, 300], np.random.default_rng(1), counts=few))
-    assert {each.verdict for each in found} == {Verdict.UNTESTABLE}
+    assert {each.verdict for each in found} == {ClaimVerdict.UNTESTABLE}
     assert found[0].spoiled[0].why == "lost 1 of 1,000 messages in trial 1"
     lower = expecting(Bound(B, Band(500.0, None)), rounds=9)
     [least] = judged(lower, measured(lower, [1000, 300], np.random.default_rng(1), counts=few))
-    assert least.verdict is Verdict.UNTESTABLE
+    assert least.verdict is ClaimVerdict.UNTESTABLE
 
 
 def test_what_nothing_here_can_tell_says_why() -> None:
@@ -222,7 +222,7 @@ def test_what_nothing_here_can_tell_says_why() -> None:
     link = expecting(Bound(B, Band(0.85, None)), metric="link_share")
     trials = measured(asked, [1000, 500], np.random.default_rng(1))
     told = [judged(asked, trials)[0], judged(asked, trials)[1], judged(link, trials)[0]]
-    assert {each.verdict for each in told} == {Verdict.UNTESTABLE}
+    assert {each.verdict for each in told} == {ClaimVerdict.UNTESTABLE}
     assert [each.spoiled[0].why for each in told] == [
         "no source of MIRA can be had",
         "no configuration has adapter zenoh; there is dds",
@@ -259,21 +259,21 @@ def test_the_edges_of_a_topic_are_judged_each_by_its_own_latencies() -> None:
         ]
 
     [found] = judged(asked, summaries(2e6))
-    assert (found.verdict, found.parts) == (Verdict.HOLDS, 2)
+    assert (found.verdict, found.parts) == (ClaimVerdict.HOLDS, 2)
     [found] = judged(asked, summaries(12e6))
-    assert found.verdict is Verdict.DOES_NOT_HOLD
+    assert found.verdict is ClaimVerdict.DOES_NOT_HOLD
     assert found.shown is not None
     assert (found.shown.part.a.name, found.shown.worst) == ("cmd_vel → recorder", (1, 12e6))
 
 
-def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int = 60) -> Verdict:
+def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int = 60) -> ClaimVerdict:
     """Return the verdict of a run that grows by rounds until it is decided, as ``runs/until.py`` has it."""
     whole = expecting(claim, claim, rounds=rounds)
     whole = msgspec.structs.replace(whole, deciding=Deciding(budget_s=1.0))
     trials = measured(whole, medians, np.random.default_rng(seed))
     for number in itertools.takewhile(lambda each: each <= rounds, look_trials(whole)):
         found = judged(whole, [of[:number] for of in trials], ended=False)
-        if found[0].verdict is not Verdict.CANNOT_TELL:
+        if found[0].verdict is not ClaimVerdict.CANNOT_TELL:
             assert judged(whole, [of[:number] for of in trials])[0].verdict is found[0].verdict
             return found[0].verdict
     return judged(whole, trials)[0].verdict
@@ -281,7 +281,7 @@ def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int
 
 @pytest.mark.slow
 @pytest.mark.parametrize("right", WORLDS)
-def test_a_run_that_grows_until_it_is_decided_is_right_as_often(right: Verdict) -> None:
+def test_a_run_that_grows_until_it_is_decided_is_right_as_often(right: ClaimVerdict) -> None:
     claim, medians = WORLDS[right][0]
     found = [until_decided(claim, medians, seed) for seed in range(100)]
     assert sum(each is right for each in found) >= 95
@@ -294,8 +294,8 @@ def test_between_two_looks_nothing_is_decided() -> None:
         number: [each.verdict for each in judged(whole, [of[:number] for of in trials], ended=False)]
         for number in (8, 9, 13)
     }
-    assert told[8] == [Verdict.CANNOT_TELL] * 2
-    assert told[9] == told[13] == [Verdict.HOLDS, Verdict.DOES_NOT_HOLD]
+    assert told[8] == [ClaimVerdict.CANNOT_TELL] * 2
+    assert told[9] == told[13] == [ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD]
 
 
 def test_a_growing_run_is_looked_at_after_trials_that_grow() -> None:

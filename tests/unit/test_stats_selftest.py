@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import Side
-from middlemark.stats.selftest import Planted, SelfTest, Subject, highest_rate, reckon, scatter
+from middlemark.stats.selftest import Planted, SelfTest, SelfTestCell, highest_rate, reckon, scatter
 
 A = Cell(adapter="shm", transport="shm", size=1024)
 LABELS = ("A1", "A2", "A3", "A4")
 TENTH, HALF = Planted("A+10%", 0.1, 1000.0), Planted("A+50%", 0.5, 5000.0)
-SETTING = Subject(A, 10_000.0, LABELS, (TENTH, HALF))
+SETTING = SelfTestCell(A, 10_000.0, LABELS, (TENTH, HALF))
 
 
 def side(label: str, values: Sequence[float], cell: Cell = A, native: tuple[tuple[str, str], ...] = ()) -> Side:

@@ -16,7 +16,7 @@ from middlemark.runs.read import read_measured
 from middlemark.show import View
 from middlemark.show.json.study import render_json
 from middlemark.show.study import WORDS, counted, render_markdown, render_text
-from middlemark.stats.expectations import Verdict
+from middlemark.stats.expectations import ClaimVerdict
 from middlemark.suite import load, raw_options
 from middlemark.suite.study import read_study, study_names
 from outputs import read_output
@@ -112,7 +112,7 @@ def test_the_list_names_each_with_the_number_of_its_claims() -> None:
     assert "19 claims" in lines[0]
 
 
-def expected(id_: str, verdict: Verdict, **given: object) -> Expected:
+def expected(id_: str, verdict: ClaimVerdict, **given: object) -> Expected:
     told: dict[str, object] = {
         "run": 0, "id": id_, "say": f"what {id_} says", "kind": "change", "claimed": "-70%", "measured": -0.65,
         "low": -0.7, "high": -0.6, "verdict": verdict, "trials_needed": None, "why": "-65 % (-70 … -60)",
@@ -122,11 +122,11 @@ def expected(id_: str, verdict: Verdict, **given: object) -> Expected:
 
 
 OUTCOME = [
-    expected("O1a", Verdict.HOLDS),
-    expected("O5a", Verdict.HOLDS),
-    expected("O5b", Verdict.DOES_NOT_HOLD),
-    expected("O9", Verdict.CANNOT_TELL, trials_needed=40),
-    expected("O14", Verdict.UNTESTABLE, measured=None, low=None, high=None, why="a finding"),
+    expected("O1a", ClaimVerdict.HOLDS),
+    expected("O5a", ClaimVerdict.HOLDS),
+    expected("O5b", ClaimVerdict.DOES_NOT_HOLD),
+    expected("O9", ClaimVerdict.CANNOT_TELL, trials_needed=40),
+    expected("O14", ClaimVerdict.UNTESTABLE, measured=None, low=None, high=None, why="a finding"),
 ]
 
 

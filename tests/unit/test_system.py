@@ -12,7 +12,7 @@ from middlemark.model.units import MIB
 from middlemark.system import time_sync
 from middlemark.system.check import SEVERITIES, Check
 from middlemark.system.checks import CHECKS, findings
-from middlemark.system.needs import GENERAL, Needs, Row
+from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs
 from middlemark.system.root import Root, processors
 from middlemark.system.time_sync import TimeOfDay
 
@@ -26,7 +26,7 @@ BY_NAME: dict[str, Check[Any]] = {each.name: each for each in CHECKS}
 
 
 def needs(carrier: str, size: int = 1024, *, adapters: tuple[str, ...] = (), **row: Any) -> Needs:
-    rows = (Row(name="some", carriers=(carrier,), size=size, **row),)
+    rows = (ConfigurationNeeds(name="some", carriers=(carrier,), size=size, **row),)
     return Needs(rows=rows, interfaces=("lo",), memory_bytes=256 * MIB, shm_bytes=MIB, adapters=adapters)
 
 

@@ -3,7 +3,7 @@
 import click
 
 from middlemark import exits
-from middlemark.runs.sides import FORMATS, Asked, ComparisonRequest, asked_pairings
+from middlemark.runs.sides import FORMATS, ComparisonRequest, PlannedComparisons, asked_pairings
 
 
 @click.command(name="compare")
@@ -57,7 +57,7 @@ def command(
     return _gate(asked, pairings)
 
 
-def _gate(asked: ComparisonRequest, pairings: Asked) -> int:
+def _gate(asked: ComparisonRequest, pairings: PlannedComparisons) -> int:
     """Return 4 where a gate is missed, and tell each."""
     from middlemark.show import output
     from middlemark.stats.metrics import METRICS

@@ -11,7 +11,7 @@ from middlemark import exits
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
-    from middlemark.runs.conduct import Shown
+    from middlemark.runs.conduct import RunOptions
     from middlemark.runs.diagnose import Diagnosis
     from middlemark.verdicts.rows import MeasuredRun
 
@@ -78,7 +78,7 @@ def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
 
 
 def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_format: str, quiet: bool) -> int:
-    from middlemark.runs.conduct import Shown, built_workers, measure, opened_run, run_file, without_refused
+    from middlemark.runs.conduct import RunOptions, built_workers, measure, opened_run, run_file, without_refused
     from middlemark.runs.diagnose import trial_plan
     from middlemark.suite import Suite
 
@@ -89,11 +89,11 @@ def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_
     suites = (Suite(name=f"try-{found.check}", place="diagnose --try", sweeps=()),)
     plan = without_refused(plan, suites, built.workers, "lo")
     file = run_file(plan, suites, built)
-    shown = Shown("lo", output_format, quiet, failures_are_results=True)
+    shown = RunOptions("lo", output_format, quiet, failures_are_results=True)
     return measure(lambda: opened_run(out, file), (), built.workers, shown, partial(_print, found))
 
 
-def _print(found: "Diagnosis", run: "MeasuredRun", shown: "Shown", seconds: float) -> str | None:  # noqa: ARG001
+def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions", seconds: float) -> str | None:  # noqa: ARG001
     """Print the verdict; return why it could not be printed."""
     from middlemark.runs.diagnose import verdicts
     from middlemark.runs.report import tell_beside

@@ -14,7 +14,7 @@ from middlemark.plan.rounds import first_rounds
 from middlemark.problems import Problem, RequestError
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
-    Shown,
+    RunOptions,
     built_workers,
     measure,
     named_adapters,
@@ -76,12 +76,12 @@ def command(
     # One round is measured whatever the budget: every claim has its figure then.
     plan = msgspec.structs.replace(first_rounds(plan, 1), deciding=Deciding(budget_s))
     file = run_file(plan, suites, built)
-    shown = Shown("lo", output_format, quiet, fail_if=fail_if, failures_are_results=True)
+    shown = RunOptions("lo", output_format, quiet, fail_if=fail_if, failures_are_results=True)
 
     return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, partial(_print, study))
 
 
-def _print(study: Study, run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:  # noqa: ARG001
+def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:  # noqa: ARG001
     """Print the claims in the order of the study; return why that was not possible."""
     from middlemark.document.expectations import expected_of
     from middlemark.runs.report import tell_beside

@@ -24,7 +24,7 @@ from middlemark.runs.certificates import own_certificates
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
     Built,
-    Shown,
+    RunOptions,
     built_workers,
     floors_of,
     measure,
@@ -79,7 +79,7 @@ def command(
     built = built_workers(named, dry_run=dry_run)
     if dry_run:
         _refuse_unchecked(suites, options, named, built)
-    shown = Shown(interface, output_format, quiet, verbose, breakdown, fail_if)
+    shown = RunOptions(interface, output_format, quiet, verbose, breakdown, fail_if)
     precise, problems = read_precision(until_precise, budget, focus, options.keys.get("trials"))
     if resume is not None:
         further = (
@@ -272,7 +272,7 @@ def _resumed(
     return opened, reopened.run.outcomes
 
 
-def _print(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
+def _print(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
     """Print the results and write the report beside them; return why the results could not be printed."""
     from middlemark.document import with_experiments
     from middlemark.runs.answer import is_question, print_answer, races_told

@@ -21,7 +21,7 @@ from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
     Built,
-    Shown,
+    RunOptions,
     built_workers,
     measure,
     opened_run,
@@ -31,7 +31,7 @@ from middlemark.runs.conduct import (
 from middlemark.suite import Suite, load, raw_options
 
 if TYPE_CHECKING:
-    from middlemark.stats.selftest import SelfTest, Subject
+    from middlemark.stats.selftest import SelfTest, SelfTestCell
     from middlemark.verdicts.rows import MeasuredRun
 
 FORMATS = ("table", "json")
@@ -88,7 +88,11 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
     file = run_file(plan, suites, built)
     shown = _Shown(settings)
     status = measure(
-        lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, Shown("lo", output_format, quiet), shown
+        lambda: opened_run(Path(out or DEFAULT_OUT), file),
+        (),
+        built.workers,
+        RunOptions("lo", output_format, quiet),
+        shown,
     )
     if status != exits.OK or shown.test is None:
         return status
@@ -176,14 +180,14 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
     return typical
 
 
-def _setting(cell: Cell, pilot_ns: float, parts: Sequence[float]) -> "Subject":
-    from middlemark.stats.selftest import Planted, Subject
+def _setting(cell: Cell, pilot_ns: float, parts: Sequence[float]) -> "SelfTestCell":
+    from middlemark.stats.selftest import Planted, SelfTestCell
 
     planted = tuple(Planted(f"A+{100 * part:g}%", part, float(round(part * pilot_ns))) for part in parts)
-    return Subject(cell, pilot_ns, LABELS, planted)
+    return SelfTestCell(cell, pilot_ns, LABELS, planted)
 
 
-def _planned(plan: Plan, settings: "Sequence[Subject]") -> Plan:
+def _planned(plan: Plan, settings: "Sequence[SelfTestCell]") -> Plan:
     """Return the plan of the run: A under each label, and with each delay."""
     variants = [
         (
@@ -206,11 +210,11 @@ def _planned(plan: Plan, settings: "Sequence[Subject]") -> Plan:
 class _Shown:
     """Reads the run back as `compare` does, judges it and prints what came of it."""
 
-    def __init__(self, settings: "Sequence[Subject]") -> None:
+    def __init__(self, settings: "Sequence[SelfTestCell]") -> None:
         self._settings = settings
         self.test: SelfTest | None = None
 
-    def __call__(self, run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
+    def __call__(self, run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
         from middlemark.document import document_of
         from middlemark.runs.sides import sides_of
         from middlemark.show import output

@@ -21,7 +21,7 @@ from middlemark.runs.answer import print_answer
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
     Built,
-    Shown,
+    RunOptions,
     built_workers,
     floors_of,
     measure,
@@ -126,7 +126,7 @@ def command(
         lambda: opened_run(Path(out or DEFAULT_OUT), file),
         (),
         built.workers,
-        Shown("lo", output_format, quiet),
+        RunOptions("lo", output_format, quiet),
         print_answer,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from middlemark.document.comparisons import interval_of, row_of, trials_wanted
 from middlemark.document.numbers import ABSENT, measured, part, ratio
 from middlemark.document.table import Column, Line, Table, cells, table_of
-from middlemark.model.cell import Cell as Configuration
+from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import AgainstFloor, Comparison, Side, against_floors, mirrored
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import CONFIDENCE, Verdict
@@ -139,7 +139,7 @@ def _sides(each: Comparison) -> tuple[Side, Side]:
     return each.pairing.a, each.pairing.b
 
 
-def _cells(members: Sequence[Comparison]) -> list[Configuration]:
+def _cells(members: Sequence[Comparison]) -> list[Cell]:
     return [side.cell for each in members for side in _sides(each)]
 
 

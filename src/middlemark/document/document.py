@@ -4,7 +4,7 @@ import msgspec
 
 from middlemark.model.run import NotTried, Run
 from middlemark.stats.comparisons import Comparison
-from middlemark.stats.expectations import Verdict
+from middlemark.stats.expectations import ClaimVerdict
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.experiments import JudgedExperiment
 from middlemark.verdicts.growth import Growth
@@ -66,7 +66,7 @@ class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     """Of the interval, as is ``high``; null: too few trials."""
     high: float | None
-    verdict: Verdict
+    verdict: ClaimVerdict
     trials_needed: int | None
     why: str
 
@@ -87,7 +87,7 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         """What is expected, the verdict, and why."""
-        verdict = "" if self.verdict is Verdict.CANNOT_TELL else f"{self.verdict}: "  # it says so itself
+        verdict = "" if self.verdict is ClaimVerdict.CANNOT_TELL else f"{self.verdict}: "  # it says so itself
         return f"{self.say}: {verdict}{self.why}"
 
 

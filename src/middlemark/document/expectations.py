@@ -8,13 +8,18 @@ from middlemark.document.numbers import measured, part, ratio
 from middlemark.model.expectation import Bound, Expectation, Shape
 from middlemark.model.parts import Subject
 from middlemark.model.units import format_confidence, format_percent, format_seconds
-from middlemark.stats.expectations import JudgedPart, Verdict
+from middlemark.stats.expectations import ClaimVerdict, JudgedPart
 from middlemark.stats.metrics import METRICS
 from middlemark.verdicts.expectations import LATER_THAN_ANY, JudgedExpectation, judge_expectations
 from middlemark.verdicts.names import common, plain, told_factors
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 
-_FIRST = (Verdict.DOES_NOT_HOLD, Verdict.CANNOT_TELL, Verdict.UNTESTABLE, Verdict.HOLDS)
+_FIRST = (
+    ClaimVerdict.DOES_NOT_HOLD,
+    ClaimVerdict.CANNOT_TELL,
+    ClaimVerdict.UNTESTABLE,
+    ClaimVerdict.HOLDS,
+)
 _MOST_SPOILED = 3
 
 
@@ -37,10 +42,10 @@ def counted(expected: Sequence[Expected]) -> str:
     """Say how many came to what: ``1 of 4 does not hold, 1 cannot be told, 2 hold``."""
     numbers = {verdict: sum(each.verdict is verdict for each in expected) for verdict in _FIRST}
     one_or_more = {
-        Verdict.DOES_NOT_HOLD: ("does not hold", "do not hold"),
-        Verdict.CANNOT_TELL: ("cannot be told", "cannot be told"),
-        Verdict.UNTESTABLE: ("untestable", "untestable"),
-        Verdict.HOLDS: ("holds", "hold"),
+        ClaimVerdict.DOES_NOT_HOLD: ("does not hold", "do not hold"),
+        ClaimVerdict.CANNOT_TELL: ("cannot be told", "cannot be told"),
+        ClaimVerdict.UNTESTABLE: ("untestable", "untestable"),
+        ClaimVerdict.HOLDS: ("holds", "hold"),
     }
     told = [f"{number} {one_or_more[verdict][number > 1]}" for verdict, number in numbers.items() if number]
     return ", ".join([f"{told[0].split(' ', 1)[0]} of {len(expected)} {told[0].split(' ', 1)[1]}", *told[1:]])
@@ -92,7 +97,7 @@ class _Words:
     def told(self) -> tuple[str, str]:
         """Return it for one line, and with everything that bears on it."""
         judged, shown = self._judged, self._judged.shown
-        if judged.verdict is Verdict.UNTESTABLE:
+        if judged.verdict is ClaimVerdict.UNTESTABLE:
             texts = [*self._spoiled()]
             more = f"; and {len(texts) - _MOST_SPOILED} more" if len(texts) > _MOST_SPOILED else ""
             return texts[0], "; ".join(texts[:_MOST_SPOILED]) + more
@@ -100,16 +105,16 @@ class _Words:
         where = self._where(shown)
         basis = f"{shown.trials} trials, {format_confidence(judged.confidence or 0)} interval"
         if judged.parts > 1:
-            basis += f", {'the closest' if judged.verdict is Verdict.HOLDS else 'one'} of {judged.parts}"
+            basis += f", {'the closest' if judged.verdict is ClaimVerdict.HOLDS else 'one'} of {judged.parts}"
         found, claimed = f"{where}{self._interval(shown)}", f"claimed {self._expected.claimed}"
-        if shown.worst is not None and judged.verdict is Verdict.DOES_NOT_HOLD:
+        if shown.worst is not None and judged.verdict is ClaimVerdict.DOES_NOT_HOLD:
             short = f"{where}{self._worst(shown)}"
             if shown.estimate == math.inf:
                 return short, f"{short}, {claimed} ({basis})"
             return short, f"{short}; the median is {self._interval(shown)}, {claimed} ({basis})"
-        if judged.verdict is Verdict.CANNOT_TELL:
+        if judged.verdict is ClaimVerdict.CANNOT_TELL:
             return f"{self._more()}: {found}", f"{self._more()}: {found}, {claimed} ({basis})"
-        short = found if judged.verdict is Verdict.HOLDS else f"{found}, {claimed}"
+        short = found if judged.verdict is ClaimVerdict.HOLDS else f"{found}, {claimed}"
         return short, f"{found}, {claimed} ({basis})"
 
     def _more(self) -> str:
@@ -134,7 +139,9 @@ class _Words:
         of = shown.part
         if of.b is None:
             return (
-                f"{self._named(of.a)}, " if self._judged.verdict is Verdict.DOES_NOT_HOLD else f"{self._named(of.a)}: "
+                f"{self._named(of.a)}, "
+                if self._judged.verdict is ClaimVerdict.DOES_NOT_HOLD
+                else f"{self._named(of.a)}: "
             )
         if self._judged.parts == 1:
             return ""

@@ -10,7 +10,7 @@ import msgspec
 
 from middlemark.document.numbers import ABSENT, ratio
 from middlemark.document.statements import bare_figure
-from middlemark.document.table import Cell, Column, Line, Table
+from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.model.cell import EXPERIMENT, FACTORS
 from middlemark.model.units import format_size
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
@@ -171,13 +171,13 @@ def _line(
     found = []
     for each in rows:
         if each is None:
-            found.append(Cell(f"{ABSENT}{'':8}", "dim"))
+            found.append(TableCell(f"{ABSENT}{'':8}", "dim"))
             continue
         style = {Standing.BEST: "bold green", Standing.SLOWER: "", Standing.ELIMINATED: ""}.get(each.standing, "bold")
         own = "" if same else each.row.name.removeprefix(name).strip(" ,")
         times = each.ratio if based else each.times_first
         text = f"{bare_figure(first, each.figure):>{width}} {ratio(times):>5} {mark(each, few)}"
-        found.append(Cell(f"{own} {text}" if own else text, style))
+        found.append(TableCell(f"{own} {text}" if own else text, style))
     return Line(known[0].row.name if same else name, tuple(found))
 
 
@@ -200,7 +200,7 @@ def _baselines(columns: Sequence[JudgedExperiment], width: int) -> Iterator[Line
         for each in rows:
             own = f"{each.name} " if each and len(names) > 1 else ""
             figure = bare_figure(columns[0], headline_figure(each.result)) if each else ""
-            texts.append(Cell(f"{own}{figure:>{width}}  1.00  " if each else f"{ABSENT}{'':8}", "dim"))
+            texts.append(TableCell(f"{own}{figure:>{width}}  1.00  " if each else f"{ABSENT}{'':8}", "dim"))
         yield Line(name, tuple(texts), "dim")
 
 

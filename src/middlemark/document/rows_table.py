@@ -7,8 +7,8 @@ import msgspec
 from middlemark.document.columns import HEADS, RowColumn, columns_of
 from middlemark.document.numbers import ABSENT, brief, share, us
 from middlemark.document.statements import how_it_works
-from middlemark.document.table import Cell, Column, Line, Table, cells
-from middlemark.model.cell import Cell as Configuration
+from middlemark.document.table import Column, Line, Table, TableCell, cells
+from middlemark.model.cell import Cell
 from middlemark.stats.floors import by_rate
 from middlemark.stats.result import CellResult, CurveStep
 from middlemark.stats.warnings.cells import NOT_MEASURED
@@ -104,7 +104,7 @@ def together(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     ]
 
 
-def _home(cell: Configuration) -> tuple[object, ...]:
+def _home(cell: Cell) -> tuple[object, ...]:
     return (cell.size, cell.payload, None if cell.pin is None else cell.pin[:1], cell.priority)
 
 
@@ -115,7 +115,7 @@ def _unreached(row: Row) -> bool:
 def _line(row: Row, numbers: Mapping[str, int], columns: Sequence[RowColumn]) -> Line:
     failed = row.result.failed
     if failed is None:
-        figures = tuple(Cell(each.text(row), each.style(row)) for each in columns)
+        figures = tuple(TableCell(each.text(row), each.style(row)) for each in columns)
         return Line(f"  {row.title}", figures, below=_steps(row.result))
     see = [str(numbers[each.code]) for each in row.result.warnings]
     reason = f"failed: {plain(failed.text)}" + (f" (warnings {', '.join(see)})" if see else "")
@@ -128,8 +128,8 @@ def _steps(result: CellResult) -> Table | None:
         return None
     lines = []
     for step in result.steps:
-        failed = Cell(f"failed: {plain(step.failed)}"[:40], "red") if step.failed is not None else None
-        lines.append(Line("    ", (*cells(*_step(step)), failed or Cell(_KNEE if step.knee else "", "bold"))))
+        failed = TableCell(f"failed: {plain(step.failed)}"[:40], "red") if step.failed is not None else None
+        lines.append(Line("    ", (*cells(*_step(step)), failed or TableCell(_KNEE if step.knee else "", "bold"))))
     return Table(columns=(*map(Column, _STEPS), Column("", left=True)), lines=tuple(lines))
 
 

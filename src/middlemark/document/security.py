@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from middlemark.document.matrix import MARKS
 from middlemark.document.numbers import ABSENT, brief, ratio, us
-from middlemark.document.table import Cell, Column, Line, Table
+from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.model.outcome import ProtectionProof
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_count, format_size
@@ -88,7 +88,7 @@ def table_of(table: CostTable) -> Table:
 
 def _line(table: CostTable, line: CostLine) -> Line:
     name = line.name if line.level == NONE else f"  {line.level}"
-    return Line(name, tuple(Cell(_text(table, each)) for each in line.costs))
+    return Line(name, tuple(TableCell(_text(table, each)) for each in line.costs))
 
 
 def _text(table: CostTable, cost: Cost | None) -> str:

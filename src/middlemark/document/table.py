@@ -27,7 +27,7 @@ class Column(msgspec.Struct, frozen=True):
     """Of its title."""
 
 
-class Cell(msgspec.Struct, frozen=True):
+class TableCell(msgspec.Struct, frozen=True):
     """One text, and how it stands out where there is colour."""
 
     text: str
@@ -38,7 +38,7 @@ class Line(msgspec.Struct, frozen=True):
     """One row: its name, and a cell a column."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     style: str = ""
     span: tuple[str, ...] = ()
     """Paragraphs across all columns, in place of cells: why there are no figures."""
@@ -60,9 +60,9 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Sentences beneath it."""
 
 
-def cells(*texts: str) -> tuple[Cell, ...]:
+def cells(*texts: str) -> tuple[TableCell, ...]:
     """Return plain cells."""
-    return tuple(map(Cell, texts))
+    return tuple(map(TableCell, texts))
 
 
 def facts(*told: tuple[str, str], style: str = "") -> Table:

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from middlemark.document.numbers import ABSENT, of_deadline, processors, ratio, share, us
 from middlemark.document.statements import eliminated_after, how_it_works, longer, some
-from middlemark.document.table import Cell, Column, Line, Table
+from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.document.workloads import HOLDS
-from middlemark.model.cell import Cell as Configuration
+from middlemark.model.cell import Cell
 from middlemark.model.load import told as told_rate
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_percent, format_seconds, format_size
@@ -58,7 +58,7 @@ def _took(told: Sequence[JudgedRow]) -> str:
     return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{of}"
 
 
-def _asked(cell: Configuration) -> str:
+def _asked(cell: Cell) -> str:
     """Return what was asked for: ``1 KiB at 1 kHz, 2 processes``; ``amr at scale 2, a process each``."""
     if cell.workload is not None:
         under = f" at scale {cell.scale:g}" if cell.scale != 1 else ""
@@ -147,7 +147,7 @@ def _line(row: JudgedRow, rare: str, within: bool) -> Line:
         in_time = row.row.in_race.within if row.row.in_race else None
         figures = [us(row.figure), *([us(getattr(latency_in(row.row), rare, None))] if rare else [])]
         figures += [share(in_time)] if within else []
-    return Line(row.row.name, tuple(map(Cell, (*figures, *after))))
+    return Line(row.row.name, tuple(map(TableCell, (*figures, *after))))
 
 
 def standing_text(row: JudgedRow) -> str:
@@ -164,7 +164,9 @@ def standing_text(row: JudgedRow) -> str:
 
 def _baseline(row: Row, further: int) -> Line:
     figures = _graph_figures(row) if row.result.workload else [us(headline_figure(row.result)), *([ABSENT] * further)]
-    return Line(f"baseline {how_it_works(row)}", tuple(map(Cell, (*figures, ratio(1.0), str(row.result.trials), ""))))
+    return Line(
+        f"baseline {how_it_works(row)}", tuple(map(TableCell, (*figures, ratio(1.0), str(row.result.trials), "")))
+    )
 
 
 def _graph_figures(row: Row) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from middlemark.document.numbers import ABSENT, megabytes, processors, ratio
 from middlemark.document.statements import some
-from middlemark.document.table import Cell, Column, Line, Table
+from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.model.units import format_seconds
 from middlemark.stats.result import EdgeResult
 from middlemark.stats.workload import fails_most
@@ -90,10 +90,10 @@ def table_of(table: GraphTable) -> Table:
     )
 
 
-def _entry(row: Row | None, *, dim: bool) -> Cell:
+def _entry(row: Row | None, *, dim: bool) -> TableCell:
     found = row.result.workload if row else None
     if row is None or found is None:
-        return Cell("failed" if row else ABSENT, "red" if row else "dim")
+        return TableCell("failed" if row else ABSENT, "red" if row else "dim")
     style = "dim" if dim else {True: "green", False: "red", None: ""}[found.holds]
     figures = f"{ratio(found.worst_share):>5}  {processors(found.cpu):>4}  {megabytes(found.rss_bytes):>5}"
-    return Cell(f"{HOLDS[found.holds]} {figures}", style)
+    return TableCell(f"{HOLDS[found.holds]} {figures}", style)

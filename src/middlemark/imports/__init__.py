@@ -2,7 +2,7 @@
 
 from middlemark.imports.assemble import SUITE, assemble, samples_of
 from middlemark.imports.find import FORMATS, HEAD_BYTES, find, is_ours, refusal
-from middlemark.imports.log import Format, Log, NotRead, Records, how_many_unread
+from middlemark.imports.log import Log, LogFormat, NotRead, Records, how_many_unread
 from middlemark.imports.probe import FORMAT_OF_PROBE, read_probes
 from middlemark.imports.probe_file import is_stamps
 
@@ -11,8 +11,8 @@ __all__ = [
     "FORMAT_OF_PROBE",
     "HEAD_BYTES",
     "SUITE",
-    "Format",
     "Log",
+    "LogFormat",
     "NotRead",
     "Records",
     "assemble",

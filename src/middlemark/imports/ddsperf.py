@@ -10,7 +10,7 @@ import numpy as np
 
 from middlemark.imports.ddsperf_costs import Costs, cost_warnings
 from middlemark.imports.lines import Lines, clean, number
-from middlemark.imports.log import Format, ImportedTrial, Log, NotRead, cell, halved, no_result, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, no_result, untold
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -279,4 +279,4 @@ def _median(values: "array[float]", scale: float) -> float | None:
     return float(np.median(np.frombuffer(values))) * scale if values else None
 
 
-FORMAT = Format("ddsperf's lines", TOOL, _knows, _read)
+FORMAT = LogFormat("ddsperf's lines", TOOL, _knows, _read)

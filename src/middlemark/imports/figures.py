@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from middlemark.imports.lines import MOST
-from middlemark.imports.log import Format, ImportedTrial, Log, NotRead, cell, no_result
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, no_result
 from middlemark.imports.objects import text_of
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.levels import Level, Wrong
@@ -160,4 +160,4 @@ def _warnings(where: Cell, told: Mapping[str, Any], few: list[str], samples: int
         )
 
 
-FORMAT = Format("a study's figures", TOOL, _knows, _read)
+FORMAT = LogFormat("a study's figures", TOOL, _knows, _read)

@@ -13,7 +13,7 @@ from middlemark.imports import (
     throughputtest,
 )
 from middlemark.imports.lines import Lines, shown
-from middlemark.imports.log import Format
+from middlemark.imports.log import LogFormat
 
 FORMATS = (
     performance_test.JSON,
@@ -39,7 +39,7 @@ _OURS = re.compile(
 )
 
 
-def find(head: bytes) -> Format | None:
+def find(head: bytes) -> LogFormat | None:
     """Return the format of a log that begins like this; None if it is none of them."""
     # The last line, which HEAD_BYTES may have cut, can still show the format.
     text = b"\n".join(line for lines in Lines([head, b"\n"]) for line in map(bytes.strip, lines))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from middlemark.imports.lines import MOST
-from middlemark.imports.log import Format, ImportedTrial, Log, cell, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, untold
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of, word
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, RunWarning
@@ -123,4 +123,4 @@ def _warnings(where: Cell, guessed: bool) -> list[RunWarning]:
     return found
 
 
-FORMAT = Format("Google Benchmark's JSON", TOOL, _knows, _read)
+FORMAT = LogFormat("Google Benchmark's JSON", TOOL, _knows, _read)

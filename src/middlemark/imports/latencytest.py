@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from middlemark.imports.lines import Lines, number
-from middlemark.imports.log import Format, ImportedTrial, Log, cell, halved, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, untold
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
 from middlemark.stats.quantiles import summarise
@@ -104,5 +104,5 @@ def _measured(size: int, samples: int, told: Summary) -> ImportedTrial:
     )
 
 
-FORMAT = Format("LatencyTest's table", TOOL, _knows, _read)
-RAW = Format("LatencyTest's --export_raw_data", TOOL, _knows_raw, _read_raw)
+FORMAT = LogFormat("LatencyTest's table", TOOL, _knows, _read)
+RAW = LogFormat("LatencyTest's --export_raw_data", TOOL, _knows_raw, _read_raw)

@@ -58,7 +58,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     """What the log says about all of its measurements: the machine, a date."""
 
 
-class Format(msgspec.Struct, frozen=True):
+class LogFormat(msgspec.Struct, frozen=True):
     """One format of one tool. ``knows`` says whether a file with this beginning has it; ``read`` takes the blocks."""
 
     name: str

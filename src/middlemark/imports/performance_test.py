@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from middlemark.imports.lines import Lines, clean, number, whole
-from middlemark.imports.log import Format, ImportedTrial, Log, cell, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, untold
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -302,5 +302,5 @@ def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[Ru
     return found
 
 
-CSV = Format("performance_test's CSV", TOOL, _knows_csv, _read_csv)
-JSON = Format("performance_test's JSON", TOOL, _knows_json, _read_json)
+CSV = LogFormat("performance_test's CSV", TOOL, _knows_csv, _read_csv)
+JSON = LogFormat("performance_test's JSON", TOOL, _knows_json, _read_json)

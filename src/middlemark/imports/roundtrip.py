@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from middlemark.imports.lines import Lines
-from middlemark.imports.log import Format, ImportedTrial, Log, cell, halved, no_result, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, no_result, untold
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -202,4 +202,4 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
     return found
 
 
-FORMAT = Format("RoundtripPing's lines", TOOL, _knows, _read)
+FORMAT = LogFormat("RoundtripPing's lines", TOOL, _knows, _read)

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from middlemark.imports.log import Format, ImportedTrial, Log, cell, halved, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, untold
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -124,4 +124,4 @@ def _cut(summary: object) -> list[RunWarning]:
     ]
 
 
-FORMAT = Format("rtiperftest's JSON", TOOL, _knows, _read)
+FORMAT = LogFormat("rtiperftest's JSON", TOOL, _knows, _read)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from middlemark.imports.lines import Lines, number
-from middlemark.imports.log import Format, ImportedTrial, Log, cell, untold
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, untold
 from middlemark.model.outcome import RunWarning, TrialCounts
 
 TOOL = "ThroughputTest"
@@ -93,4 +93,4 @@ def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
     )
 
 
-FORMAT = Format("ThroughputTest's table or --export_csv", TOOL, _knows, _read)
+FORMAT = LogFormat("ThroughputTest's table or --export_csv", TOOL, _knows, _read)

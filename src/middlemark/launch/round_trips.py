@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from middlemark.launch.worker_request import Asked
+from middlemark.launch.worker_request import TrialRequest
 from middlemark.model.outcome import SamplesFile, Started, TrialCounts
 from middlemark.model.protocol import AnswererResult, CallerResult
 
@@ -37,7 +37,7 @@ def found_by_both(callers: Sequence[CallerResult], answerers: Sequence[AnswererR
     return min(sum(each.damaged for each in callers), came_back)
 
 
-def asked_of(asked: Asked, role: str) -> dict[str, Any]:
+def asked_of(asked: TrialRequest, role: str) -> dict[str, Any]:
     """Return the fields of an ``AnswererRequest`` for the one that every round trip of the trial goes through."""
     limits = asked.limits
     senders = asked.cell.publishers if role == "server" else 1

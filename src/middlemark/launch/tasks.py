@@ -3,8 +3,8 @@
 import msgspec
 
 from middlemark.launch.patterns import Pattern, Roles, pattern_of
-from middlemark.launch.placement import Place, place_processes, place_roles
-from middlemark.launch.worker_request import Asked, settings_of
+from middlemark.launch.placement import WorkerPlacement, place_processes, place_roles
+from middlemark.launch.worker_request import TrialRequest, settings_of
 from middlemark.model.cell import Cell, graph_of
 from middlemark.model.description import Transport
 from middlemark.model.link import is_apart, sites_of
@@ -21,7 +21,7 @@ class WorkerTask(msgspec.Struct, frozen=True):
     """One worker's place and roles; ``who`` it is in errors and costs."""
 
     who: str
-    place: Place
+    place: WorkerPlacement
     roles: tuple[AnyRoleRequest, ...]
     far: bool
     """It is on the second of two sites."""
@@ -98,7 +98,7 @@ def tasks_of(
         if processes
         else place_roles(cell, spinning_s=spinning_s)
     )
-    asked = Asked(
+    asked = TrialRequest(
         cell=cell,
         limits=limits,
         cpus=tuple(cpu for place in places for cpu in place.role_cpus),
@@ -132,7 +132,7 @@ def tasks_of(
     )
 
 
-def _of_roles(roles: Roles, cell: Cell, places: tuple[Place, ...]) -> tuple[WorkerTask, ...]:
+def _of_roles(roles: Roles, cell: Cell, places: tuple[WorkerPlacement, ...]) -> tuple[WorkerTask, ...]:
     """Return a worker for each role, or one with all of them."""
     every = (*roles.senders, *roles.receivers)
     mine: list[tuple[AnyRoleRequest, ...]] = [every] if cell.processes == 1 else [(each,) for each in every]
@@ -147,7 +147,11 @@ def _processes(cell: Cell, graph: Workload) -> tuple[Process, ...]:
 
 
 def _of_nodes(
-    roles: Roles, graph: Workload, processes: tuple[Process, ...], places: tuple[Place, ...], far: tuple[str, ...]
+    roles: Roles,
+    graph: Workload,
+    processes: tuple[Process, ...],
+    places: tuple[WorkerPlacement, ...],
+    far: tuple[str, ...],
 ) -> tuple[WorkerTask, ...]:
     """Return a worker for each process, with the roles of its nodes. ``far``: the nodes on the second site."""
     of_node: dict[str, list[AnyRoleRequest]] = {}

@@ -16,7 +16,7 @@ from middlemark.model.plan import Trial
 from middlemark.model.protocol import Identity
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
-from middlemark.sites.session import Captured, Session, Site
+from middlemark.sites.session import Captured, Session, TrialSite
 
 QUIT_GRACE_S = 3.0
 
@@ -26,7 +26,7 @@ class Shared(msgspec.Struct, frozen=True):
 
     folder: str
     token: str
-    here: Site
+    here: TrialSite
 
 
 class Observed(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
 WRITE_TIMEOUT_S = 1.0
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class TrialRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What the roles of one trial follow from."""
 
     cell: Cell

@@ -32,7 +32,7 @@ class Subject(msgspec.Struct, frozen=True):
     """Of the edge: ``topic → node``."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class ClaimPart(msgspec.Struct, frozen=True):
     """A figure of ``a``, or the ratio of B's to it, that must lie in a band; ``at``: what tells it from others."""
 
     a: Subject
@@ -50,13 +50,13 @@ class NothingToJudge(ValueError):
     """No cell of the plan can match; the message says which there are."""
 
 
-def parts_of(expected: Expectation, plan: Plan) -> tuple[Part, ...]:
+def parts_of(expected: Expectation, plan: Plan) -> tuple[ClaimPart, ...]:
     """Return what must hold, all of it. Raises NothingToJudge; an untestable claim has no parts."""
     _check_names(expected.claim)
     find = _Finder(plan)
     match expected.claim:
         case Bound(of=of, band=band):
-            return tuple(Part(each, None, band) for each in find.subjects(of))
+            return tuple(ClaimPart(each, None, band) for each in find.subjects(of))
         case Ratio(a=a, b=b, band=band):
             return find.paired(a, b, band)
         case NoInfluence(sides=sides, along=along, band=band):
@@ -106,7 +106,7 @@ def sides_of(claim: Claim) -> tuple[Picked, ...]:
     return ()
 
 
-def _crossing(claim: Crossover, find: "_Finder") -> tuple[Part, ...]:
+def _crossing(claim: Crossover, find: "_Finder") -> tuple[ClaimPart, ...]:
     there = {*find.levels(claim.a, claim.factor)} & {*find.levels(claim.b, claim.factor)}
     levels = [level for level in there if isinstance(level, int | float)]
     at = claim.at if isinstance(claim.at, int | float) else 0
@@ -157,7 +157,7 @@ class _Finder:
             raise NothingToJudge(self._no_topic(picked, cells))
         return found
 
-    def paired(self, a: Picked, b: Picked, band: Band, told: str = "") -> tuple[Part, ...]:
+    def paired(self, a: Picked, b: Picked, band: Band, told: str = "") -> tuple[ClaimPart, ...]:
         """Pair what is the same but for what the sides name differently; one of each is a pair whatever it is.
 
         Raises NothingToJudge.
@@ -166,7 +166,7 @@ class _Finder:
         if first == second:
             raise NothingToJudge(f"{a.text} and {b.text} select the same")
         if len(first) == len(second) == 1:
-            return (Part(first[0], second[0], band, self._told(first[0], second[0], told)),)
+            return (ClaimPart(first[0], second[0], band, self._told(first[0], second[0], told)),)
         fields = self._fields(a, b, first, second)
         topics = a.topic == b.topic
 
@@ -178,7 +178,7 @@ class _Finder:
         for each in first:
             by_key.setdefault(key(each), []).append(each)
         found = tuple(
-            Part(other, each, band, self._told(other, each, told))
+            ClaimPart(other, each, band, self._told(other, each, told))
             for each in second
             for other in by_key.get(key(each), ())
             if other != each
@@ -258,6 +258,6 @@ def _shown(factor: str, levels: Collection[Level]) -> str:
     return listing(show_level(factor, level) if factor in FACTORS else str(level) for level in levels)
 
 
-def cells_of(parts: Sequence[Part]) -> Iterator[int]:
+def cells_of(parts: Sequence[ClaimPart]) -> Iterator[int]:
     """Yield the cells whose trials decide, in order, each once."""
     yield from dict.fromkeys(subject.cell for part in parts for subject in part.subjects)

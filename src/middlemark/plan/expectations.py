@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from middlemark.model.expectation import ALPHA, Claim, Expectation, fewest_trials
-from middlemark.model.parts import NothingToJudge, Part, parts_of, sides_of
+from middlemark.model.parts import ClaimPart, NothingToJudge, parts_of, sides_of
 from middlemark.model.plan import Plan
 from middlemark.plan.targets import Context
 from middlemark.problems import Problem
@@ -27,7 +27,7 @@ def trials_that_tell(plan: Plan) -> int:
     return fewest_trials(ALPHA / len(parts) / max(map(len, parts))) if parts else 0
 
 
-def _parts(expected: Expectation, plan: Plan) -> tuple[Part, ...]:
+def _parts(expected: Expectation, plan: Plan) -> tuple[ClaimPart, ...]:
     try:
         return parts_of(expected, plan)
     except NothingToJudge:

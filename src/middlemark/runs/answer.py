@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from middlemark.runs.conduct import Shown
+from middlemark.runs.conduct import RunOptions
 
 if TYPE_CHECKING:
     from middlemark.document import Document
@@ -17,7 +17,7 @@ def is_question(run: "MeasuredRun") -> bool:
     return run.file.plan.race is not None and run.file.plan.race.question
 
 
-def print_answer(run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
+def print_answer(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
     """Print the answer and write the report beside the run; return why the answer could not be printed."""
     from middlemark.runs.report import judged_document, tell_beside
 

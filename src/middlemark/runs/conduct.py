@@ -146,7 +146,7 @@ def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, W
     raise RequestError(problems)
 
 
-class Shown(NamedTuple):
+class RunOptions(NamedTuple):
     """How a run is measured and shown, whatever is in it."""
 
     interface: str
@@ -163,7 +163,7 @@ class Shown(NamedTuple):
 class Show(Protocol):
     """Prints what came of a run; returns why it could not be printed."""
 
-    def __call__(self, run: "MeasuredRun", shown: Shown, seconds: float) -> str | None:
+    def __call__(self, run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
         """``seconds`` is what the run took."""
 
 
@@ -212,7 +212,7 @@ def measure(
     opened: "Callable[[], RunWriter]",
     known: Sequence[TrialOutcome],
     workers: Mapping[str, Worker],
-    shown: Shown,
+    shown: RunOptions,
     show: Show,
     cluster: "Cluster | None" = None,
 ) -> int:
@@ -266,16 +266,18 @@ def _tell_what_the_container_lacks(plan: Plan) -> None:
 def _missed(run: "MeasuredRun", fail_if: Sequence[str]) -> bool:
     """Tell the expectations that fail the run, each in a sentence, and say whether there is one."""
     from middlemark.document.expectations import expected_of
-    from middlemark.stats.expectations import Verdict
+    from middlemark.stats.expectations import ClaimVerdict
 
     failing = (
-        [Verdict.DOES_NOT_HOLD] if "undecided" not in fail_if else [each for each in Verdict if each != Verdict.HOLDS]
+        [ClaimVerdict.DOES_NOT_HOLD]
+        if "undecided" not in fail_if
+        else [each for each in ClaimVerdict if each != ClaimVerdict.HOLDS]
     )
     found = expected_of(run)
     missed = [each for each in found if each.verdict in failing]
     for each in missed:
         click.echo(f"middlemark: {each.sentence}", err=True)
-    untold = sum(each.verdict is Verdict.CANNOT_TELL for each in found if each not in missed)
+    untold = sum(each.verdict is ClaimVerdict.CANNOT_TELL for each in found if each not in missed)
     if untold:
         more = "a larger --budget adds more rounds" if run.file.plan.deciding else "--until-decided adds rounds"
         click.echo(f"middlemark: {untold} of {len(found)} expectations cannot be told: {more}", err=True)

@@ -9,7 +9,7 @@ from middlemark.model.plan import Plan
 from middlemark.model.units import MIB
 from middlemark.plan.memory import KEEP_ALL_BYTES, memory_needed
 from middlemark.plan.pinning import count_roles
-from middlemark.system.needs import Needs, Row
+from middlemark.system.needs import ConfigurationNeeds, Needs
 
 
 def needs_of(plan: Plan, described: Iterable[Description], interface: str) -> Needs:
@@ -27,14 +27,14 @@ def needs_of(plan: Plan, described: Iterable[Description], interface: str) -> Ne
     )
 
 
-def _row(cell: Cell, about: Description) -> Row:
+def _row(cell: Cell, about: Description) -> ConfigurationNeeds:
     transport = about.transport(cell.transport)
     carrier = transport.carrier if transport else ANY
     if transport and transport.best_effort_carrier and cell.reliability == "best-effort":
         carrier = transport.best_effort_carrier
     most = KEEP_ALL_BYTES // cell.size
     apart = cell.across != HERE and "-" in cell.across
-    return Row(
+    return ConfigurationNeeds(
         name=cell.adapter,
         carriers=("shared-memory", "udp") if carrier == ANY else (carrier,),
         size=cell.size,

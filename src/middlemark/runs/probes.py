@@ -31,7 +31,7 @@ SELDOM = 100.0
 """Messages a second that find everybody asleep."""
 
 
-class Asked(NamedTuple):
+class FloorProbe(NamedTuple):
     """A floor that tells one thing: the p50 of its round trips is so many times that."""
 
     name: str
@@ -46,11 +46,11 @@ class Asked(NamedTuple):
 
 
 ASKED = (
-    Asked("line_ns", "shm", "poll", 1),
-    Asked("wake_up_polled_ns", "shm", "poll", 2, rate=SELDOM),
-    Asked("wake_up_asleep_ns", "shm", "block", 2, rate=SELDOM),
-    Asked("loopback_udp_ns", "udp", "block", 1),
-    Asked("loopback_tcp_ns", "tcp", "block", 1),
+    FloorProbe("line_ns", "shm", "poll", 1),
+    FloorProbe("wake_up_polled_ns", "shm", "poll", 2, rate=SELDOM),
+    FloorProbe("wake_up_asleep_ns", "shm", "block", 2, rate=SELDOM),
+    FloorProbe("loopback_udp_ns", "udp", "block", 1),
+    FloorProbe("loopback_tcp_ns", "tcp", "block", 1),
 )
 
 
@@ -84,7 +84,7 @@ def probe(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
     return Tried(absent=tuple(absent), **found)
 
 
-def _plan(asked: Iterable[Asked], workers: Mapping[str, Worker], cpus: tuple[int, ...]) -> Plan | None:
+def _plan(asked: Iterable[FloorProbe], workers: Mapping[str, Worker], cpus: tuple[int, ...]) -> Plan | None:
     """Return the trials; None: no floor is built."""
     suites = [
         suite

@@ -136,7 +136,7 @@ def _selection(text: str, problems: list[Problem]) -> SelectedRun:
     return SelectedRun(Path(path), found, rest)
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PlannedComparisons(msgspec.Struct, frozen=True):
     """What was asked to be compared, and all else that is ever said of those runs: both are judged together."""
 
     pairings: "Sequence[Pairing]"
@@ -166,7 +166,7 @@ class Asked(msgspec.Struct, frozen=True):
                     yield metric, margin, each
 
 
-def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
+def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> PlannedComparisons:
     """Read the runs and pair their cells. RequestError when nothing of it may be compared; what is left out is told."""
     from middlemark.stats.pairings import against, by_factors, of_run, of_two_runs, run_against_run
 
@@ -201,7 +201,7 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, tell: Tell) -> Asked:
     of_one = {} if apart else of_run(*read[0])[0]
     beside = of_two_runs(*runs) if apart else [each for members in of_one.values() for each in members]
     named = {name for each in chosen for side in each for _, name in asked.edge.edges(side.cell)} if asked.edge else ()
-    return Asked(allowed, beside, ", ".join(sorted(named)) or None)
+    return PlannedComparisons(allowed, beside, ", ".join(sorted(named)) or None)
 
 
 def sides_of(

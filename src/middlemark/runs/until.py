@@ -18,7 +18,7 @@ from middlemark.model.plan import Plan, Precision, Race, Reached
 from middlemark.plan.rounds import with_another_round
 from middlemark.runs.read import readers
 from middlemark.stats.candidates import Attempt, attempt, due_of, race_states
-from middlemark.stats.expectations import Verdict, look_trials
+from middlemark.stats.expectations import ClaimVerdict, look_trials
 from middlemark.stats.interval import known
 from middlemark.stats.metrics import METRICS, times_of
 from middlemark.stats.trials import TrialSummary, figures, trial_summary
@@ -116,14 +116,14 @@ class _Deciding:
 
     def open(self, rounds: int) -> Open:
         found = judge_expectations(self._plan, self._trials, self._descriptions, ended=False)
-        untold = [each for each in found if each.verdict is Verdict.CANNOT_TELL]
+        untold = [each for each in found if each.verdict is ClaimVerdict.CANNOT_TELL]
         first = next(look_trials(self._plan))
         enough = [(first if each.trials < first else each.trials_needed, each) for each in untold]
         return Open(
             tuple(sorted({cell for each in untold for cell in each.cells})),
             due=[each.cells for each in untold],
             needed=[(max(1, trials - each.trials) if trials else None, each.cells) for trials, each in enough],
-            met=any(each.verdict is not Verdict.UNTESTABLE for each in found),
+            met=any(each.verdict is not ClaimVerdict.UNTESTABLE for each in found),
         )
 
 

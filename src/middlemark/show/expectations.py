@@ -9,13 +9,13 @@ from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.runs import decided_of
 from middlemark.show.lines import cut, paragraph
-from middlemark.stats.expectations import Verdict
+from middlemark.stats.expectations import ClaimVerdict
 
 MARKS = {
-    Verdict.DOES_NOT_HOLD: ("✗", "bold red"),
-    Verdict.CANNOT_TELL: ("~", "yellow"),
-    Verdict.UNTESTABLE: ("–", "dim"),
-    Verdict.HOLDS: ("✓", "green"),
+    ClaimVerdict.DOES_NOT_HOLD: ("✗", "bold red"),
+    ClaimVerdict.CANNOT_TELL: ("~", "yellow"),
+    ClaimVerdict.UNTESTABLE: ("–", "dim"),
+    ClaimVerdict.HOLDS: ("✓", "green"),
 }
 _LEAST_SAID = 20
 """Of a line: what is expected gives way to what came of it."""

@@ -14,7 +14,7 @@ from middlemark.document.statements import standing_line
 from middlemark.show import View
 from middlemark.show.naming import cell_name
 from middlemark.stats.comparisons import Comparison
-from middlemark.stats.expectations import Verdict as Expected
+from middlemark.stats.expectations import ClaimVerdict
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.warnings.cells import NOT_MEASURED
 from middlemark.verdicts.names import plain, telling, what
@@ -26,9 +26,9 @@ def render(document: Document, _view: View) -> str:
     suite = _suite(document)
     for each in document.expectations:
         case = ET.SubElement(suite, "testcase", classname="middlemark.expect", name=_text(f"{each.id}: {each.say}"))
-        if each.verdict is Expected.DOES_NOT_HOLD:
+        if each.verdict is ClaimVerdict.DOES_NOT_HOLD:
             ET.SubElement(case, "failure", type=each.verdict, message=_text(each.why))
-        elif each.verdict is not Expected.HOLDS:
+        elif each.verdict is not ClaimVerdict.HOLDS:
             ET.SubElement(case, "skipped", message=_text(each.why))
         ET.SubElement(case, "system-out").text = _text(each.sentence)
     standings: dict[int, list[str]] = {}

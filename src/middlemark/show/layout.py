@@ -6,7 +6,7 @@ import msgspec
 from rich.cells import cell_len
 from rich.text import Text
 
-from middlemark.document.table import NEVER_HIDDEN, Cell, Column, Line, Table
+from middlemark.document.table import NEVER_HIDDEN, Column, Line, Table, TableCell
 from middlemark.show.lines import cut, paragraph, wrapped
 
 _GAP = 2
@@ -66,7 +66,7 @@ def terminal(
     yield from paragraph(table.title, width, "bold", most=2)
     says_more, layout = layout is None, layout or laid_out([table], width, name or width // 2)
     if table.columns and (table.head or any(table.columns[at].title for at in layout.shown)):
-        heads = [Cell(table.columns[at].title, table.columns[at].style) for at in range(len(table.columns))]
+        heads = [TableCell(table.columns[at].title, table.columns[at].style) for at in range(len(table.columns))]
         yield from _row(Line(table.head, tuple(heads), "dim"), table, layout, width, wraps=False)
     kept = table.lines if most is None else table.lines[:most]
     for each in kept:

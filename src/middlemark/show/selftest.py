@@ -15,7 +15,7 @@ from middlemark.show.layout import terminal
 from middlemark.show.lines import paragraph, printed
 from middlemark.show.table import heading
 from middlemark.stats.quantiles import samples_needed
-from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject, VerdictCounts
+from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, SelfTestCell, VerdictCounts
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import subject
 
@@ -138,7 +138,7 @@ def _wrong(test: SelfTest) -> Iterator[str]:
             yield f"{'Once' if number == 1 else f'{number} times'} {what}: that is false as well."
 
 
-def _hope(test: SelfTest, setting: Subject) -> str:
+def _hope(test: SelfTest, setting: SelfTestCell) -> str:
     mine = sorted((each for each in test.power if each.setting == setting), key=lambda each: each.planted.part)
     smallest = test.smallest_found(setting)
     if smallest is None:

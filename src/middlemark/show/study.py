@@ -15,15 +15,15 @@ from middlemark.show.expectations import MARKS
 from middlemark.show.layout import terminal
 from middlemark.show.lines import command_lines, paragraph, printed
 from middlemark.show.markdown import escaped, table
-from middlemark.stats.expectations import Verdict
+from middlemark.stats.expectations import ClaimVerdict
 from middlemark.suite.study import Study
 
 Word = Literal["reproduced", "contradicted", "cannot tell", "untestable"]
-WORDS: Mapping[Verdict, Word] = {
-    Verdict.HOLDS: "reproduced",
-    Verdict.DOES_NOT_HOLD: "contradicted",
-    Verdict.CANNOT_TELL: "cannot tell",
-    Verdict.UNTESTABLE: "untestable",
+WORDS: Mapping[ClaimVerdict, Word] = {
+    ClaimVerdict.HOLDS: "reproduced",
+    ClaimVerdict.DOES_NOT_HOLD: "contradicted",
+    ClaimVerdict.CANNOT_TELL: "cannot tell",
+    ClaimVerdict.UNTESTABLE: "untestable",
 }
 """What a claim of somebody else's comes to."""
 

@@ -26,7 +26,7 @@ from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.clocks import fitted
 from middlemark.sites.cluster import Cluster, HostGoneError
 from middlemark.sites.here import Here
-from middlemark.sites.host import KEPT, POLL_S, Begun, Failed, Note, Said
+from middlemark.sites.host import KEPT, POLL_S, Begun, Failed, LeftFile, Said
 from middlemark.sites.session import Captured, CompanionUse, Cpus, Ground, Session
 from middlemark.sites.witness import Waited
 
@@ -169,8 +169,8 @@ class _End:
                 for told in await self.call("hear", timeout_s=POLL_S + SILENCE_S):
                     self._take(told)
 
-    def _take(self, told: Said | Failed | Note) -> None:
-        if isinstance(told, Note):
+    def _take(self, told: Said | Failed | LeftFile) -> None:
+        if isinstance(told, LeftFile):
             self.noted = time.monotonic()
             if self.other is not self:
                 self.other.send("note", told.name, told.content)

@@ -64,7 +64,7 @@ class Here:
         finally:
             self.end()
 
-    async def begin(self, cell: Cell, worker: Worker, scope: str) -> "Session":
+    async def begin(self, cell: Cell, worker: Worker, scope: str) -> "LocalSession":
         """Begin a trial of the cell. ``scope``: unique on this machine, as in ``Settings``.
 
         Raises OSError, and WorkerFailedError where its sites cannot be joined.
@@ -81,8 +81,12 @@ class Here:
             joined = self._joined[cell.link] = await join(cell.link)
         return self._session(worker, scope, joined.named(sites_of(cell.across)), joined)
 
-    def _session(self, worker: Worker, scope: str, at: Sequence[Namespace], joined: Joined | None = None) -> "Session":
-        return Session(worker, scope, self.witness, at, joined, self.domains, settings=self._settings, certs=self.certs)
+    def _session(
+        self, worker: Worker, scope: str, at: Sequence[Namespace], joined: Joined | None = None
+    ) -> "LocalSession":
+        return LocalSession(
+            worker, scope, self.witness, at, joined, self.domains, settings=self._settings, certs=self.certs
+        )
 
     async def _own_network(self) -> Namespace:
         """Return that of the trials that must not meet anybody: one for all of them, since they come one by one."""
@@ -105,7 +109,7 @@ class Here:
             self._joined.popitem()[1].end()
 
 
-class Session:
+class LocalSession:
     """One trial, as far as this machine takes part in it. It must be closed."""
 
     def __init__(

@@ -30,7 +30,7 @@ from middlemark.sites import residue
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.clocks import Answering, Asking, Exchange
 from middlemark.sites.descendants import adopting
-from middlemark.sites.here import Session
+from middlemark.sites.here import LocalSession
 from middlemark.sites.interface import read_interface, towards
 from middlemark.sites.machine import read_machine
 from middlemark.sites.namespace import OWN
@@ -65,14 +65,14 @@ class Failed(msgspec.Struct, frozen=True):
     error: WorkerFailedError
 
 
-class Note(msgspec.Struct, frozen=True):
+class LeftFile(msgspec.Struct, frozen=True):
     """A file that a worker has left in the trial's folder for the others to find."""
 
     name: str
     content: bytes
 
 
-Told = Said | Failed | Note
+Told = Said | Failed | LeftFile
 
 
 _OF_HOST = ("facts", "ping", "listen", "knock", "heard", "begin", "close", "answer_clock", "ask_clock", "clock_asked")
@@ -210,7 +210,7 @@ class Host:
                 "refused", f"{self._site} has no adapter {adapter}", f"build it there: ./middlemark build {adapter}"
             )
         own = msgspec.structs.replace(OWN, name=self._site, interface=towards(peer))
-        self._trial = _Trial(scope, Session(worker, scope, witness(), (own,), mark=f"{scope} {self._site}"))
+        self._trial = _Trial(scope, LocalSession(worker, scope, witness(), (own,), mark=f"{scope} {self._site}"))
         [ground, _] = self._trial.session.grounds
         os.makedirs(f"{ground.scratch}/{KEPT}/samples")
         return Begun(ground.scratch, ground.interface, tuple(used_domains()))
@@ -255,7 +255,7 @@ class Host:
 class _Trial:
     """One trial on this machine."""
 
-    def __init__(self, scope: str, session: Session) -> None:
+    def __init__(self, scope: str, session: LocalSession) -> None:
         self.scope = scope
         self.session = session
         self._scratch = session.grounds[0].scratch
@@ -384,7 +384,7 @@ class _Trial:
                     continue
                 self._known.add(entry.name)
                 if entry.stat().st_size <= MOST_NOTE_BYTES:
-                    self._tell(Note(entry.name, Path(entry.path).read_bytes()))
+                    self._tell(LeftFile(entry.name, Path(entry.path).read_bytes()))
             await asyncio.sleep(NOTES_S)
 
 

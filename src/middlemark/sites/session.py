@@ -134,7 +134,7 @@ class Session(Protocol):
         """End every process and clear away what they left, whatever happens. Returns what did not end cleanly."""
 
 
-class Site(Protocol):
+class TrialSite(Protocol):
     """Where the trials of a run run."""
 
     def running(self) -> AbstractContextManager[None]:

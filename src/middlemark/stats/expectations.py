@@ -14,7 +14,7 @@ from statistics import NormalDist
 import msgspec
 
 from middlemark.model.expectation import ALPHA, Untestable, fewest_trials
-from middlemark.model.parts import Part
+from middlemark.model.parts import ClaimPart
 from middlemark.model.plan import Plan
 from middlemark.stats.interval import exact_median_interval
 from middlemark.stats.signed_rank import signed_rank
@@ -32,7 +32,7 @@ _EQUAL_SHARE = 0.2
 """Of the error each of the first looks has this share; each further one has half of what is left."""
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """What an expectation comes to."""
 
     HOLDS = "holds"
@@ -44,7 +44,7 @@ class Verdict(StrEnum):
 class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
     """One part: a figure in its metric's unit, or a ratio of B to A. None: there are too few trials for it."""
 
-    part: Part
+    part: ClaimPart
     estimate: float
     low: float | None
     high: float | None
@@ -107,7 +107,7 @@ def looks(plan: Plan, trials: int, *, ended: bool) -> list[Look]:
     return [Look(each, share_of(number)) for number, each in enumerate(due, 1)]
 
 
-def judged_part(part: Part, figures: Figures, level: float) -> JudgedPart:
+def judged_part(part: ClaimPart, figures: Figures, level: float) -> JudgedPart:
     """Return the part with its interval; ``level``: the chance that it lies elsewhere."""
     values = [*figures.values()]
     if part.b is not None:

@@ -36,7 +36,7 @@ class Planted(msgspec.Struct, frozen=True):
     delay_ns: float
 
 
-class Subject(msgspec.Struct, frozen=True):
+class SelfTestCell(msgspec.Struct, frozen=True):
     """What one A is: ``cell`` has no label, ``same`` are the labels under which it is measured."""
 
     cell: Cell
@@ -70,7 +70,7 @@ class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
 class Same(msgspec.Struct, frozen=True):
     """A against itself by one metric."""
 
-    setting: Subject
+    setting: SelfTestCell
     metric: str
     tally: VerdictCounts
     """Each judged alone."""
@@ -85,7 +85,7 @@ class Same(msgspec.Struct, frozen=True):
 class Power(msgspec.Struct, frozen=True):
     """A against A with a delay, by p50."""
 
-    setting: Subject
+    setting: SelfTestCell
     planted: Planted
     tally: VerdictCounts
     part: float | None
@@ -121,7 +121,7 @@ class SelfTest(msgspec.Struct, frozen=True):
     """As many independent comparisons would scatter as those of A with itself do; None: nothing was compared."""
 
     @property
-    def settings(self) -> tuple[Subject, ...]:
+    def settings(self) -> tuple[SelfTestCell, ...]:
         """Return what was compared with itself, each once."""
         return tuple({each.setting.cell: each.setting for each in self.same}.values())
 
@@ -169,7 +169,7 @@ class SelfTest(msgspec.Struct, frozen=True):
         """Return how often a delay beyond the margin was called equivalent."""
         return sum(each.tally.equivalent for each in self.power if each.part is not None and each.part > MARGIN)
 
-    def smallest_found(self, setting: Subject) -> Planted | None:
+    def smallest_found(self, setting: SelfTestCell) -> Planted | None:
         """Return that setting's least delay that was found, with every larger one; None: not even the largest."""
         found = None
         mine = sorted((each for each in self.power if each.setting == setting), key=lambda each: -each.planted.part)
@@ -178,7 +178,7 @@ class SelfTest(msgspec.Struct, frozen=True):
         return found
 
 
-def reckon(sides: Sequence[Side], settings: Sequence[Subject], margin: float = MARGIN) -> SelfTest:
+def reckon(sides: Sequence[Side], settings: Sequence[SelfTestCell], margin: float = MARGIN) -> SelfTest:
     """Return what the verdicts on the measured sides say. A label that has no trial is left out of the count."""
     same: list[Same] = []
     power: list[Power] = []

@@ -9,20 +9,20 @@ from middlemark.model.plan import Trial
 from middlemark.model.run import RunFile
 
 
-class Wrong(Exception):
+class InvalidFile(Exception):
     """What is wrong, with its place in the file: ``plan.cells[3].priority: 'fifo:x' is no priority``."""
 
 
 def check_run(file: RunFile) -> None:
     """Raise Wrong unless everything in ``run.json`` refers to something that is there."""
     for each in _of_run(file):
-        raise Wrong(each)
+        raise InvalidFile(each)
 
 
 def check_outcome(outcome: TrialOutcome, trials: Mapping[int, Trial]) -> None:
     """Raise Wrong unless it is the outcome of one of these trials of the plan, with files in the run's own folder."""
     for each in _of_outcome(outcome, trials):
-        raise Wrong(each)
+        raise InvalidFile(each)
 
 
 def _of_run(file: RunFile) -> Iterator[str]:

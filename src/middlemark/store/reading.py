@@ -10,7 +10,7 @@ from middlemark.files import open_regular, read_regular
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Trial
 from middlemark.model.run import SCHEMA, Run, RunFile
-from middlemark.store.checks import Wrong, check_outcome, check_run
+from middlemark.store.checks import InvalidFile, check_outcome, check_run
 from middlemark.store.lock import is_held
 
 DESCRIPTION_BYTES = 1 << 28
@@ -18,7 +18,7 @@ DESCRIPTION_BYTES = 1 << 28
 LINE_BYTES = 1 << 26
 """Of a trial: a week of it, a second a row, has a tenth."""
 
-NOT_READ = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Wrong)
+NOT_READ = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidFile)
 """What decoding raises: RecursionError of a text that is nested a thousand deep."""
 
 
@@ -87,7 +87,7 @@ def _with_trials(folder: Path, file: RunFile, *, running: bool | None) -> Run:
         try:
             outcome = read_outcome(line, trials)
             if outcome.order in outcomes:
-                raise Wrong(f"order: trial {outcome.order} stands in a line before")
+                raise InvalidFile(f"order: trial {outcome.order} stands in a line before")
             outcomes[outcome.order] = outcome
         except NOT_READ as error:
             damaged.append(f"line {number}: {_why(error)}")

@@ -14,7 +14,7 @@ from middlemark.system.journal import (
     Entry,
     Journal,
     JournalError,
-    Process,
+    RecordedProcess,
     boot,
     is_inhabited,
     namespace,
@@ -210,7 +210,7 @@ def _put_back(entry: Entry, tell: Tell | None, prefixes: dict[str, tuple[str, ..
     return ""
 
 
-def _let_go(holder: Process | None, tell: Tell | None) -> None:
+def _let_go(holder: RecordedProcess | None, tell: Tell | None) -> None:
     if holder is None or not holder.lives:
         return
     try:

@@ -7,7 +7,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
-from middlemark.system.needs import GENERAL, Needs, Row, told
+from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs, told
 from middlemark.system.root import Root
 
 Severity = Literal["falsifies", "limits", "note"]
@@ -74,7 +74,7 @@ class Seen(NamedTuple):
 
     severity: Severity
     text: str
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ConfigurationNeeds, ...] = ()
     """Those of the suite that it matters for; none: all of the check's kind."""
     remedy: Remedy = NO_REMEDY
 
@@ -144,6 +144,6 @@ def sysctl(name: str) -> Callable[[Root], int | None]:
     return lambda root: root.number(f"proc/sys/{name.replace('.', '/')}")
 
 
-def too_low(name: str, value: int, least: int, rows: Sequence[Row]) -> Seen | None:
+def too_low(name: str, value: int, least: int, rows: Sequence[ConfigurationNeeds]) -> Seen | None:
     """Return that a limit is lower than ``least``, which those rows want."""
     return Seen("limits", f"{name} is {value}; wanted: {least}", tuple(rows)) if rows and value < least else None

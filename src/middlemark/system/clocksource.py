@@ -11,7 +11,7 @@ FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "
 """Read without a system call."""
 
 
-class Clock(NamedTuple):
+class ClockSource(NamedTuple):
     """The one in use, and those that there are."""
 
     current: str
@@ -23,18 +23,18 @@ def current(root: Root) -> str | None:
     return root.text(f"{FOLDER[1:]}/current_clocksource") or None
 
 
-def _read(root: Root) -> Clock | None:
+def _read(root: Root) -> ClockSource | None:
     name = current(root)
-    return Clock(name, tuple((root.text(f"{FOLDER[1:]}/available_clocksource") or "").split())) if name else None
+    return ClockSource(name, tuple((root.text(f"{FOLDER[1:]}/available_clocksource") or "").split())) if name else None
 
 
-def _sees(clock: Clock, _: Needs) -> Seen | None:
+def _sees(clock: ClockSource, _: Needs) -> Seen | None:
     if clock.current in FAST:
         return None
     return Seen("falsifies", f"the clock is {clock.current}; there are {', '.join(clock.available)}")
 
 
-def _change(clock: Clock, _: Needs) -> tuple[Change, ...]:
+def _change(clock: ClockSource, _: Needs) -> tuple[Change, ...]:
     better = next((each for each in FAST if each in clock.available), None)
     return (Change("file", f"{FOLDER}/current_clocksource", better),) if better else ()
 

@@ -10,20 +10,20 @@ NAME = "net.netfilter.nf_conntrack_max"
 FULL = 0.8
 
 
-class Table(NamedTuple):
+class ConnectionTable(NamedTuple):
     """Connections followed, and the most."""
 
     followed: int
     most: int
 
 
-def _read(root: Root) -> Table | None:
+def _read(root: Root) -> ConnectionTable | None:
     count = root.number("proc/sys/net/netfilter/nf_conntrack_count")
     most = root.number("proc/sys/net/netfilter/nf_conntrack_max")
-    return None if count is None or not most else Table(count, most)
+    return None if count is None or not most else ConnectionTable(count, most)
 
 
-def _sees(table: Table, needs: Needs) -> Seen | None:
+def _sees(table: ConnectionTable, needs: Needs) -> Seen | None:
     rows = needs.over("udp") + needs.over("tcp")
     if not rows or table.followed < FULL * table.most:
         return None

@@ -11,7 +11,7 @@ from middlemark.system.root import Root
 SHM = "/dev/shm"
 
 
-class Room(NamedTuple):
+class ShmMount(NamedTuple):
     """Bytes, and the options of the mount."""
 
     total: int
@@ -20,19 +20,19 @@ class Room(NamedTuple):
     of_memory: bool
 
 
-def _read(root: Root) -> Room | None:
+def _read(root: Root) -> ShmMount | None:
     mounts = [line.split() for line in (root.text("proc/self/mounts") or "").splitlines()]
     mount = next((each for each in reversed(mounts) if len(each) > 3 and each[1] == SHM), None)
     if mount is None:
-        return Room(0, 0, (), False) if mounts and not (root.folder / "dev/shm").is_dir() else None
+        return ShmMount(0, 0, (), False) if mounts and not (root.folder / "dev/shm").is_dir() else None
     options = tuple(mount[3].split(","))
     used = sum(root.size(name) or 0 for name in root.names("dev/shm/**"))
     if mount[2] != "tmpfs":
         room = os.statvfs(root.folder / "dev/shm")
-        return Room(room.f_blocks * room.f_frsize, used, options, False)
+        return ShmMount(room.f_blocks * room.f_frsize, used, options, False)
     size = next((each.removeprefix("size=") for each in options if each.startswith("size=")), None)
     memory = int(root.fields("proc/meminfo")["MemTotal"].split()[0]) * 1024
-    return Room(memory // 2 if size is None else _bytes(size, memory), used, options, True)
+    return ShmMount(memory // 2 if size is None else _bytes(size, memory), used, options, True)
 
 
 def _bytes(size: str, memory: int) -> int:
@@ -41,7 +41,7 @@ def _bytes(size: str, memory: int) -> int:
     return int(size.rstrip("kmg")) << {"k": 10, "m": 20, "g": 30}.get(size[-1], 0)
 
 
-def _sees(room: Room, needs: Needs) -> Seen | None:
+def _sees(room: ShmMount, needs: Needs) -> Seen | None:
     rows = needs.over("shared-memory")
     if not rows:
         return None
@@ -59,7 +59,7 @@ def _told(size: int) -> str:
     return format_size(size // MIB * MIB or size)
 
 
-def _change(room: Room, needs: Needs) -> tuple[Change, ...]:
+def _change(room: ShmMount, needs: Needs) -> tuple[Change, ...]:
     size = -(-(room.used + max(needs.shm_bytes, 512 * MIB)) // MIB) * MIB
     return (Change("size", SHM, str(size)),) if room.of_memory and "ro" not in room.options else ()
 

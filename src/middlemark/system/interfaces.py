@@ -17,7 +17,7 @@ HEADERS = 28
 """Of IPv4 and UDP."""
 
 
-class Interface(NamedTuple):
+class NetworkDevice(NamedTuple):
     """One of them."""
 
     name: str
@@ -39,7 +39,7 @@ class Interface(NamedTuple):
         return -(-size // max(1, min(self.mtu - HEADERS, DATAGRAM)))
 
 
-def interfaces(root: Root) -> tuple[Interface, ...]:
+def interfaces(root: Root) -> tuple[NetworkDevice, ...]:
     """Return those that are up.
 
     This machine's are asked for at a socket: /sys may be mounted for another network than this process is in.
@@ -47,7 +47,7 @@ def interfaces(root: Root) -> tuple[Interface, ...]:
     return tuple(each for each in (_own() if root.folder == Path("/") else _written(root)) if each.flags & UP)
 
 
-def _own() -> Iterator[Interface]:
+def _own() -> Iterator[NetworkDevice]:
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
         for _, name in socket.if_nameindex():
             mtu, flags = (
@@ -55,14 +55,14 @@ def _own() -> Iterator[Interface]:
                 asked(any_socket, name, 0x8913, 2),
             )  # SIOCGIFMTU, SIOCGIFFLAGS
             if mtu is not None and flags is not None:
-                yield Interface(name, struct.unpack("=i", mtu)[0], struct.unpack("=H", flags)[0])
+                yield NetworkDevice(name, struct.unpack("=i", mtu)[0], struct.unpack("=H", flags)[0])
 
 
-def _written(root: Root) -> Iterator[Interface]:
+def _written(root: Root) -> Iterator[NetworkDevice]:
     for folder in root.names("sys/class/net/*"):
         mtu, flags = root.number(f"{folder}/mtu"), root.text(f"{folder}/flags")
         if mtu is not None and flags is not None:
-            yield Interface(folder.rpartition("/")[2], mtu, int(flags, 16))
+            yield NetworkDevice(folder.rpartition("/")[2], mtu, int(flags, 16))
 
 
 def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int = 16) -> bytes | None:
@@ -74,6 +74,6 @@ def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int
     return answer[at : at + size]
 
 
-def used(known: tuple[Interface, ...], needs: Needs) -> tuple[Interface, ...]:
+def used(known: tuple[NetworkDevice, ...], needs: Needs) -> tuple[NetworkDevice, ...]:
     """Return those that traffic keeps to, or all."""
     return tuple(each for each in known if not needs.interfaces or each.name in needs.interfaces)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from middlemark.model.units import KIB, MIB
 from middlemark.system.check import Change, Check, Remedy, Seen, too_low
-from middlemark.system.interfaces import Interface, interfaces, used
+from middlemark.system.interfaces import NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs, largest
 from middlemark.system.root import Root
 
@@ -15,7 +15,7 @@ class Fragments(NamedTuple):
     """A limit of reassembly, and what packets come by."""
 
     value: int
-    interfaces: tuple[Interface, ...]
+    interfaces: tuple[NetworkDevice, ...]
 
 
 def read(root: Root, name: str) -> Fragments | None:

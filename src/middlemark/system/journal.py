@@ -25,7 +25,7 @@ class JournalError(Exception):
         self.advice = advice
 
 
-class Process(msgspec.Struct, frozen=True):
+class RecordedProcess(msgspec.Struct, frozen=True):
     """A process that a pid alone does not tell from a later one."""
 
     pid: int
@@ -44,7 +44,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     before: str
     after: str
-    owner: Process
+    owner: RecordedProcess
     boot: str
     """A change does not outlast the boot that it was made in."""
     kept: bool = False
@@ -53,7 +53,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Under /etc, which sets it at every boot; empty: there is none."""
     place: str = ""
     """The namespace that it was set in, where there can be several of it; empty: there is one for all."""
-    holder: Process | None = None
+    holder: RecordedProcess | None = None
     """What holds it, of what lasts only so long."""
 
     @property
@@ -136,14 +136,14 @@ class Journal:
             os.close(descriptor)
 
 
-def this_process() -> Process:
+def this_process() -> RecordedProcess:
     """Return who this is."""
-    return Process(os.getpid(), _started(os.getpid()))
+    return RecordedProcess(os.getpid(), _started(os.getpid()))
 
 
-def process(pid: int) -> Process:
+def process(pid: int) -> RecordedProcess:
     """Return that process as it is now."""
-    return Process(pid, _started(pid))
+    return RecordedProcess(pid, _started(pid))
 
 
 def boot() -> str:

@@ -7,7 +7,7 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root, processors
 
 
-class Load(NamedTuple):
+class RunQueue(NamedTuple):
     """Threads that wanted a processor: over the last minute, and now, this one left out."""
 
     minute: float
@@ -15,13 +15,13 @@ class Load(NamedTuple):
     processors: int
 
 
-def _read(root: Root) -> Load:
+def _read(root: Root) -> RunQueue:
     words = (root.text("proc/loadavg") or "").split()
     online = processors(root.text("sys/devices/system/cpu/online") or "0")
-    return Load(float(words[0]), int(words[3].partition("/")[0]) - 1, len(online))
+    return RunQueue(float(words[0]), int(words[3].partition("/")[0]) - 1, len(online))
 
 
-def _sees(load: Load, needs: Needs) -> Seen | None:
+def _sees(load: RunQueue, needs: Needs) -> Seen | None:
     spare = max(load.processors - needs.roles, 0)
     if min(load.minute, load.now) <= max(spare, 0.5):
         return None

@@ -2,13 +2,13 @@
 
 from middlemark.model.units import KIB
 from middlemark.system.check import Check, Remedy, Seen, Severity
-from middlemark.system.interfaces import Interface, interfaces, used
+from middlemark.system.interfaces import NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs, largest
 
 USUAL_LOOPBACK, USUAL = 65_536, 1500
 
 
-def _sees(known: tuple[Interface, ...], needs: Needs) -> Seen | None:
+def _sees(known: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None:
     rows = needs.over("udp", KIB) + needs.over("tcp", KIB)
     for each in used(known, needs):
         usual = USUAL_LOOPBACK if each.loopback else USUAL

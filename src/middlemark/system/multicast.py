@@ -1,11 +1,11 @@
 """Whether discovery gets through the interfaces in use."""
 
 from middlemark.system.check import Check, Remedy, Seen
-from middlemark.system.interfaces import MULTICAST, Interface, interfaces, used
+from middlemark.system.interfaces import MULTICAST, NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs
 
 
-def _sees(known: tuple[Interface, ...], needs: Needs) -> Seen | None:
+def _sees(known: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None:
     rows = needs.over("udp")
     without = [each for each in used(known, needs) if not each.loopback and not each.flags & MULTICAST]
     if not rows or not without:

@@ -10,7 +10,7 @@ from middlemark.model.units import KIB, MIB, format_size
 MOST_TOLD = 4
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
     """One configuration, as far as the machine matters to it."""
 
     name: str
@@ -48,7 +48,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """What a check is judged for."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ConfigurationNeeds, ...]
     general: bool = False
     """No suite: what middlewares do in general."""
     interfaces: tuple[str, ...] = ()
@@ -62,31 +62,31 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     domains: tuple[int, ...] = ()
     """DDS domains that are asked for by number."""
 
-    def over(self, carrier: str, least: int = 0) -> tuple[Row, ...]:
+    def over(self, carrier: str, least: int = 0) -> tuple[ConfigurationNeeds, ...]:
         """Return the rows that are carried so, of messages of at least so many bytes."""
         return self.of(lambda row: carrier in row.carriers and row.size >= least)
 
-    def of(self, kind: Callable[[Row], object]) -> tuple[Row, ...]:
+    def of(self, kind: Callable[[ConfigurationNeeds], object]) -> tuple[ConfigurationNeeds, ...]:
         """Return the rows of a kind."""
         return tuple(filter(kind, self.rows))
 
     @property
-    def polling(self) -> tuple[Row, ...]:
+    def polling(self) -> tuple[ConfigurationNeeds, ...]:
         """Those whose roles spin."""
         return self.of(lambda row: row.polls)
 
     @property
-    def sleeping(self) -> tuple[Row, ...]:
+    def sleeping(self) -> tuple[ConfigurationNeeds, ...]:
         """Those whose roles sleep, on processors that may halt."""
         return self.of(lambda row: not row.polls and not row.awake)
 
     @property
-    def real_time(self) -> tuple[Row, ...]:
+    def real_time(self) -> tuple[ConfigurationNeeds, ...]:
         """Those under FIFO or RR."""
         return self.of(lambda row: row.priority)
 
     @property
-    def apart(self) -> tuple[Row, ...]:
+    def apart(self) -> tuple[ConfigurationNeeds, ...]:
         """Those between hosts."""
         return self.of(lambda row: row.across)
 
@@ -101,12 +101,12 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
         return max((row.roles for row in self.rows), default=2)
 
 
-def largest(rows: Iterable[Row]) -> int:
+def largest(rows: Iterable[ConfigurationNeeds]) -> int:
     """Return the bytes of the largest message."""
     return max((row.size for row in rows), default=0)
 
 
-def told(rows: Sequence[Row]) -> str:
+def told(rows: Sequence[ConfigurationNeeds]) -> str:
     """Name the rows, a few of them."""
     names = list(dict.fromkeys(row.told() for row in rows))
     more = [f"{len(names) - MOST_TOLD} more"] if len(names) > MOST_TOLD else []
@@ -115,12 +115,12 @@ def told(rows: Sequence[Row]) -> str:
 
 GENERAL = Needs(
     rows=(
-        Row(name="", carriers=("udp",), size=MIB, rate_hz=100.0),
-        Row(name="", carriers=("tcp",), size=MIB, rate_hz=100.0),
-        Row(name="", carriers=("unix-socket",), size=64 * KIB),
-        Row(name="", carriers=("shared-memory",), size=MIB, waiting=16),
-        Row(name="", carriers=("shared-memory",), size=KIB, receive="poll"),
-        Row(name="", carriers=("udp",), size=KIB, rate_hz=1000.0, priority=50),
+        ConfigurationNeeds(name="", carriers=("udp",), size=MIB, rate_hz=100.0),
+        ConfigurationNeeds(name="", carriers=("tcp",), size=MIB, rate_hz=100.0),
+        ConfigurationNeeds(name="", carriers=("unix-socket",), size=64 * KIB),
+        ConfigurationNeeds(name="", carriers=("shared-memory",), size=MIB, waiting=16),
+        ConfigurationNeeds(name="", carriers=("shared-memory",), size=KIB, receive="poll"),
+        ConfigurationNeeds(name="", carriers=("udp",), size=KIB, rate_hz=1000.0, priority=50),
     ),
     general=True,
     memory_bytes=512 * MIB,

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.system.check import Change, Check, Remedy, Seen, too_low
-from middlemark.system.interfaces import Interface, interfaces, used
+from middlemark.system.interfaces import NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs, largest
 from middlemark.system.root import Root
 
@@ -16,7 +16,7 @@ class Backlog(NamedTuple):
     """The limit, and what packets come by."""
 
     packets: int
-    interfaces: tuple[Interface, ...]
+    interfaces: tuple[NetworkDevice, ...]
 
 
 def _read(root: Root) -> Backlog | None:

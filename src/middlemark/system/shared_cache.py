@@ -3,15 +3,15 @@
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
-from middlemark.system.topology import Shared, shared
+from middlemark.system.topology import ProcessorSets, shared
 
 
-def _read(root: Root) -> Shared | None:
+def _read(root: Root) -> ProcessorSets | None:
     levels = [name.rsplit("/", 1)[1] for name in root.names("sys/devices/system/cpu/cpu0/cache/index[0-9]*")]
     return shared(root, f"cache/{levels[-1]}/shared_cpu_list") if levels else None
 
 
-def _sees(found: Shared, needs: Needs) -> Seen | None:
+def _sees(found: ProcessorSets, needs: Needs) -> Seen | None:
     cpus = needs.cpus(found.allowed)
     if len(cpus) < 2 or len(found.sets) < 2 or any(set(cpus) <= set(each) for each in found.sets):
         return None

@@ -28,21 +28,21 @@ MUCH = 64 * MIB
 MOST_TOLD = 3
 
 
-class Segment(NamedTuple):
+class StaleFile(NamedTuple):
     """One file, of so many bytes, that no process has open or mapped."""
 
     name: str
     size: int
 
 
-def _read(root: Root) -> tuple[Segment, ...]:
+def _read(root: Root) -> tuple[StaleFile, ...]:
     files = [f"/{name}" for name in root.names(f"{SHM[1:]}*")]
     known = [each for each in files if any(fnmatchcase(each.removeprefix(SHM), pattern) for pattern in KNOWN)]
     used = in_use(known, str(root.folder / "proc")) if known else frozenset()
-    return tuple(Segment(each, root.size(each[1:]) or 0) for each in known if each not in used)
+    return tuple(StaleFile(each, root.size(each[1:]) or 0) for each in known if each not in used)
 
 
-def _sees(left: tuple[Segment, ...], needs: Needs) -> Seen | None:
+def _sees(left: tuple[StaleFile, ...], needs: Needs) -> Seen | None:
     rows = needs.over("shared-memory")
     if not left or not rows:
         return None

@@ -2,10 +2,10 @@
 
 from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
-from middlemark.system.topology import Shared, one_each, shared
+from middlemark.system.topology import ProcessorSets, one_each, shared
 
 
-def _sees(found: Shared, needs: Needs) -> Seen | None:
+def _sees(found: ProcessorSets, needs: Needs) -> Seen | None:
     cpus = needs.cpus(found.allowed)
     both = next((each for each in found.sets if len(set(each) & set(cpus)) > 1), None)
     if both is None:

@@ -12,15 +12,15 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.expectation import ALPHA, Bound, Expectation, NoInfluence, Untestable, fewest_trials
-from middlemark.model.parts import NothingToJudge, Part, Subject, parts_of
+from middlemark.model.parts import ClaimPart, NothingToJudge, Subject, parts_of
 from middlemark.model.plan import Plan
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.stats import rates
 from middlemark.stats.expectations import (
+    ClaimVerdict,
     Figures,
     JudgedPart,
     Look,
-    Verdict,
     judged_part,
     looks,
     share_of,
@@ -46,7 +46,7 @@ class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
     """One expectation. ``shown``: the part that decides it, or that is the farthest from holding."""
 
     expectation: Expectation
-    verdict: Verdict
+    verdict: ClaimVerdict
     shown: JudgedPart | None = None
     parts: int = 0
     confidence: float | None = None
@@ -96,7 +96,7 @@ class _Evidence:
     def __init__(
         self,
         expectation: Expectation,
-        parts: Sequence[tuple[Part, Figures]] = (),
+        parts: Sequence[tuple[ClaimPart, Figures]] = (),
         spoiled: Sequence[Spoiled] = (),
     ) -> None:
         self._expectation = expectation
@@ -118,17 +118,17 @@ class _Evidence:
         judged = [judged_part(part, figures, level / len(parts)) for part, figures in parts]
         failing = [each for each in judged if each.is_disjoint]
         if failing:
-            return self._judgement(Verdict.DOES_NOT_HOLD, failing, level / len(parts))
+            return self._judgement(ClaimVerdict.DOES_NOT_HOLD, failing, level / len(parts))
         judged = [judged_part(part, figures, level) for part, figures in parts]
         if self._spoiled or not all(each.is_inside for each in judged):
             return None
-        return self._judgement(Verdict.HOLDS, judged, level)
+        return self._judgement(ClaimVerdict.HOLDS, judged, level)
 
     def untold(self, level: float) -> JudgedExpectation:
         """Return what is known where nothing decides; ``level``: at which it would."""
         judged = [judged_part(part, figures, level) for part, figures in self.parts]
         if self._spoiled or not judged:
-            return self._judgement(Verdict.UNTESTABLE, judged, level)
+            return self._judgement(ClaimVerdict.UNTESTABLE, judged, level)
         outside = [at for at, each in enumerate(judged) if each.room < 0]
         open_ = outside or [at for at, each in enumerate(judged) if not each.is_inside] or range(len(judged))
         one_of = len(judged) if outside else 1  # any of them may be the one that fails, and all of them must hold
@@ -136,9 +136,9 @@ class _Evidence:
         known = [each for each in needed if each is not None]
         told = known if outside or len(known) == len(needed) else []
         enough = (min if outside else max)(told, default=None)
-        return msgspec.structs.replace(self._judgement(Verdict.CANNOT_TELL, judged, level), trials_needed=enough)
+        return msgspec.structs.replace(self._judgement(ClaimVerdict.CANNOT_TELL, judged, level), trials_needed=enough)
 
-    def _judgement(self, verdict: Verdict, judged: Sequence[JudgedPart], level: float) -> JudgedExpectation:
+    def _judgement(self, verdict: ClaimVerdict, judged: Sequence[JudgedPart], level: float) -> JudgedExpectation:
         return JudgedExpectation(
             expectation=self._expectation,
             verdict=verdict,
@@ -146,7 +146,7 @@ class _Evidence:
             parts=len(self.parts),
             confidence=1 - level,
             trials=self.fewest,
-            spoiled=self._spoiled if verdict is Verdict.UNTESTABLE else (),
+            spoiled=self._spoiled if verdict is ClaimVerdict.UNTESTABLE else (),
             cells=tuple(dict.fromkeys(subject.cell for part, _ in self.parts for subject in part.subjects)),
         )
 

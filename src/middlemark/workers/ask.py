@@ -14,7 +14,7 @@ WORDS_BYTES = 4096
 """What is kept of stderr, the end of it."""
 
 
-class Answer(NamedTuple):
+class WorkerReply(NamedTuple):
     """What it said, and how it ended."""
 
     status: int
@@ -27,7 +27,7 @@ class NoAnswerError(Exception):
     """It did not answer; the text, which is to be read after the executable's name, says why."""
 
 
-async def ask(argv: Sequence[str], told: bytes = b"", *, timeout_s: float) -> Answer:
+async def ask(argv: Sequence[str], told: bytes = b"", *, timeout_s: float) -> WorkerReply:
     """Start ``argv`` with ``told`` on its stdin and return what it answers. Raises NoAnswerError and OSError."""
     with os.fdopen(os.memfd_create("told"), "w+b") as stdin:
         stdin.write(told)
@@ -49,7 +49,7 @@ async def ask(argv: Sequence[str], told: bytes = b"", *, timeout_s: float) -> An
             words = await reading[1]
             while process.poll() is None:
                 await asyncio.sleep(0.001)
-        return Answer(process.returncode, out, words.decode(errors="replace").strip())
+        return WorkerReply(process.returncode, out, words.decode(errors="replace").strip())
     except TimeoutError:
         raise NoAnswerError(f"{argv[-1]} was not answered within {timeout_s:g} s") from None
     finally:

@@ -54,7 +54,7 @@ class _Seen:
         self.least, self.most = min(self.least, size), max(self.most, size)
 
 
-class _Reader(Protocol):
+class _BagReader(Protocol):
     connections: Any
 
     def messages(self) -> Iterator[tuple["Connection", int, bytes]]: ...
@@ -155,7 +155,7 @@ def _written(path: Path | None, names: list[str]) -> Iterator[Callable[[int, int
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[_Reader]:
+def _opened(path: Path) -> Iterator[_BagReader]:
     from rosbags.rosbag1 import Reader as Reader1
     from rosbags.rosbag2 import Reader as Reader2
 

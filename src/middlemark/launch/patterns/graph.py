@@ -8,7 +8,7 @@ from middlemark.launch.carrier import stream_carried_by
 from middlemark.launch.patterns import stream
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
 from middlemark.launch.warnings import of_stream
-from middlemark.launch.worker_request import Asked, bounds_of
+from middlemark.launch.worker_request import TrialRequest, bounds_of
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import TrialOutcome, bytes_sent
 from middlemark.model.protocol import (
@@ -26,7 +26,7 @@ from middlemark.model.workload import Topic, Workload, instants_path
 TWO_TOPICS = "services over two topics each: the adapter has no native form in a graph here"
 
 
-def roles(asked: Asked) -> Roles:
+def roles(asked: TrialRequest) -> Roles:
     """Return a publisher for each topic with a rate, and a subscriber an edge; publishers are numbered as topics."""
     graph = asked.graph
     assert graph is not None
@@ -70,7 +70,7 @@ def roles(asked: Asked) -> Roles:
     return Roles(tuple(publishers), tuple(subscribers))
 
 
-def _load(asked: Asked, number: int, topic: Topic) -> Load:
+def _load(asked: TrialRequest, number: int, topic: Topic) -> Load:
     assert topic.rate_hz is not None
     return Load(
         kind="rate",

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from middlemark.launch.worker_request import Asked
+from middlemark.launch.worker_request import TrialRequest
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport
 from middlemark.model.outcome import Coding, Evidence, TrialOutcome
@@ -68,7 +68,7 @@ def coding(heard: Heard) -> Coding | None:
 class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     """One pattern."""
 
-    roles: Callable[[Asked], Roles]
+    roles: Callable[[TrialRequest], Roles]
     conclude: Callable[[Heard, TrialOutcome], TrialOutcome]
     """The outcome as known so far → with what follows from what was heard."""
     drains: Callable[[Cell, RoleRequest], bool]

@@ -6,7 +6,7 @@ from middlemark.launch import round_trips
 from middlemark.launch.carrier import carried_by
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.launch.warnings import missed_instants, of_calls, schedules
-from middlemark.launch.worker_request import Asked, bounds_of, reply_timeout_s
+from middlemark.launch.worker_request import TrialRequest, bounds_of, reply_timeout_s
 from middlemark.model.load import request_of
 from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.protocol import ClientRequest, ClientResult, ServerRequest, ServerResult
@@ -14,7 +14,7 @@ from middlemark.model.protocol import ClientRequest, ClientResult, ServerRequest
 TWO_TOPICS = "request and reply over two topics: the adapter has no native form here"
 
 
-def roles(asked: Asked) -> Roles:
+def roles(asked: TrialRequest) -> Roles:
     """Return the clients and their server."""
     cell, limits = asked.cell, asked.limits
     clients = [

@@ -7,13 +7,13 @@ import msgspec
 from middlemark.launch.carrier import stream_carried_by
 from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.launch.warnings import of_stream
-from middlemark.launch.worker_request import Asked, bounds_of
+from middlemark.launch.worker_request import TrialRequest, bounds_of
 from middlemark.model.load import request_of
 from middlemark.model.outcome import Arrived, SamplesFile, Sent, TrialCounts, TrialOutcome
 from middlemark.model.protocol import PublisherRequest, PublisherResult, SubscriberRequest, SubscriberResult
 
 
-def roles(asked: Asked) -> Roles:
+def roles(asked: TrialRequest) -> Roles:
     """Return the publishers and the subscribers."""
     cell = asked.cell
     publishers = [

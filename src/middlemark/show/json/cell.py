@@ -37,7 +37,7 @@ def written(cell: Cell, factor: Factor) -> object:
     return factor.none if level is None else list(level) if isinstance(level, tuple) else level
 
 
-class Metric(Output, frozen=True, kw_only=True):
+class MetricOutput(Output, frozen=True, kw_only=True):
     """One metric of a cell."""
 
     unit: str
@@ -61,7 +61,7 @@ class LinkKind(Output, frozen=True, kw_only=True):
     """How the link was emulated."""
 
 
-class Imported(Output, frozen=True, kw_only=True):
+class ImportedOutput(Output, frozen=True, kw_only=True):
     """Which other tool measured a cell, and in which logs it says so."""
 
     tool: str
@@ -78,7 +78,7 @@ LinkOutput = composed(
 )
 
 
-class Subject(Output, frozen=True, kw_only=True):
+class SubjectOutput(Output, frozen=True, kw_only=True):
     """What was measured. Of an imported cell, null is also what its log does not tell."""
 
     name: str
@@ -102,7 +102,7 @@ class Subject(Output, frozen=True, kw_only=True):
 _UNITS = ("_ns", "_hz", "_per_s")
 _COUNTS = TrialCounts.__struct_fields__
 _FIRST = ("trials", "failed_trials", "samples", *_COUNTS, "loss")
-_APART = {*Subject.__struct_fields__, "cell", "counts", "failures", "link_how", "series_subscribers", "proof"}
+_APART = {*SubjectOutput.__struct_fields__, "cell", "counts", "failures", "link_how", "series_subscribers", "proof"}
 """Fields of a CellResult that JSON has elsewhere, or not at all."""
 
 
@@ -113,12 +113,12 @@ class Derived(Output, frozen=True, kw_only=True):
     loss: float | None
     """``lost / (received + lost)``; null where nothing was expected."""
     trial_values: tuple[Number, ...]
-    metrics: dict[str, Metric]
+    metrics: dict[str, MetricOutput]
     """Every metric that the cell has, by name."""
     interval: tuple[Number, Number] | None
     knee_hz: Number | None
     """The offered load of a curve beyond which latency or loss rises."""
-    imported: Imported | None
+    imported: ImportedOutput | None
 
 
 def _figures() -> Mapping[str, Any]:
@@ -149,8 +149,8 @@ def _levels(*factors: Factor) -> Fields:
 CellOutput = composed(
     "Cell",
     "One configuration and what its trials came to.",
-    (Subject, Derived, CellResult, Times, TrialCounts),
-    fields_of(Subject),
+    (SubjectOutput, Derived, CellResult, Times, TrialCounts),
+    fields_of(SubjectOutput),
     _levels(*FURTHER),
     [
         ("link", Annotated[LinkOutput | None, Meta(description="Null: there was none.")]),
@@ -191,7 +191,7 @@ def cell_output(result: CellResult) -> Output:
         "best": _best(result.best),
         "loss": counts.lost / expected if expected else None,
         "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
-        "imported": result.imported and Imported(tool=result.imported.tool, files=result.imported.files),
+        "imported": result.imported and ImportedOutput(tool=result.imported.tool, files=result.imported.files),
     }
     return CellOutput(**found | _not_known(result))
 
@@ -219,9 +219,9 @@ def _link(result: CellResult) -> Output | None:
     return LinkOutput(text=result.cell.link, **link, how=result.link_how)
 
 
-def _metric(result: CellResult, name: str) -> Metric:
+def _metric(result: CellResult, name: str) -> MetricOutput:
     trials = tuple(exact(each) for each in result.metrics[name])
-    return Metric(unit=METRICS[name].unit, median=exact(result.median(name)), trials=trials)
+    return MetricOutput(unit=METRICS[name].unit, median=exact(result.median(name)), trials=trials)
 
 
 def _best(best: Best | None) -> Best | None:

@@ -10,7 +10,7 @@ from middlemark.show.json.output import Number, Output, printed
 from middlemark.show.json.run import RunOutput, run_output
 from middlemark.stats.comparisons import AgainstFloor, Comparison, against_floors
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, Subject
+from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, SelfTestCell
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import telling, what
 
@@ -196,7 +196,7 @@ def render_selftest(test: SelfTest, document: Document) -> str:
     return printed(output, indent=1)
 
 
-def _setting(test: SelfTest, setting: Subject) -> SettingOutput:
+def _setting(test: SelfTest, setting: SelfTestCell) -> SettingOutput:
     smallest = test.smallest_found(setting)
     return SettingOutput(
         adapter=setting.cell.adapter,

@@ -37,7 +37,7 @@ class Question(Output, frozen=True, kw_only=True):
     budget_s: Number
 
 
-class Settings(Output, frozen=True, kw_only=True):
+class SettingsOutput(Output, frozen=True, kw_only=True):
     """What one configures. Of a workload its topics say reliability and depth."""
 
     receive: Reception
@@ -59,12 +59,12 @@ class Edge(Output, frozen=True, kw_only=True, rename={"source": "from"}):
     holds: bool | None
 
 
-class Answer(Output, frozen=True, kw_only=True):
+class AnswerOutput(Output, frozen=True, kw_only=True):
     """One candidate that is the best, ties with the best, or may be the best."""
 
     adapter: str
     transport: str
-    settings: Settings
+    settings: SettingsOutput
     p50_ns: Number | None
     p90_ns: Number | None
     p99_ns: Number | None
@@ -103,7 +103,7 @@ class WhichOutput(Output, frozen=True, kw_only=True):
     verdict: Literal["best", "tie", "undecided", "none holds"]
     sure: bool
     """Whether there is a verdict, and no figure in it is doubtful."""
-    answer: tuple[Answer, ...]
+    answer: tuple[AnswerOutput, ...]
     """The first leads."""
     candidates: tuple[CandidateOutput, ...]
     """By what the race is decided by."""
@@ -170,9 +170,9 @@ def _candidate(each: JudgedRow) -> CandidateOutput:
     )
 
 
-def _answer(each: JudgedRow) -> Answer:
+def _answer(each: JudgedRow) -> AnswerOutput:
     cell, interval, latency = each.row.result.cell, each.row.result.interval, latency_in(each.row)
-    return Answer(
+    return AnswerOutput(
         adapter=cell.adapter,
         transport=cell.transport,
         settings=_settings(cell),
@@ -186,11 +186,11 @@ def _answer(each: JudgedRow) -> Answer:
     )
 
 
-def _settings(cell: Cell) -> Settings:
+def _settings(cell: Cell) -> SettingsOutput:
     """Return what one configures; of a workload its topics say the rest."""
-    asked = [FACTORS[name] for name in Settings.__struct_fields__ if name in FACTORS]
+    asked = [FACTORS[name] for name in SettingsOutput.__struct_fields__ if name in FACTORS]
     told = [each for each in asked if cell.workload is None or each.name not in OF_WORKLOAD]
-    return Settings(native=dict(cell.native), **{each.name: written(cell, each) for each in told})  # type: ignore[arg-type]
+    return SettingsOutput(native=dict(cell.native), **{each.name: written(cell, each) for each in told})  # type: ignore[arg-type]
 
 
 def _edge(each: JudgedRow) -> Edge | None:
