@@ -16,8 +16,6 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
-from middlemark.launch.trial import Shared, run_trial
-from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.plan import Limits, Trial
@@ -26,6 +24,8 @@ from middlemark.sites.companion import Companion, declared
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
 from middlemark.stats.samples import load
+from middlemark.trial.observe import Shared, run_trial
+from middlemark.trial.worker_request import settings_of
 from middlemark.workers.find import find_workers
 
 BYTES = 64

@@ -15,7 +15,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell, carrying
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
@@ -23,6 +22,7 @@ from middlemark.model.plan import Limits, Trial
 from middlemark.model.workload import Process, Topic, Workload
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
+from middlemark.trial.observe import Shared, run_trial
 from middlemark.workers.find import find_workers, witness
 
 PROCESSES = 10

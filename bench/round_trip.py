@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 from typing import get_args
 
-from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.protocol import Payload
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
 from middlemark.stats.samples import load
+from middlemark.trial.observe import Shared, run_trial
 from middlemark.workers.find import find_workers
 
 SIZES = (64, 65536)

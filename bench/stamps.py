@@ -14,8 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from middlemark.launch import round_trips
-from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.plan import Limits, Trial
@@ -23,6 +21,8 @@ from middlemark.model.protocol import Reception
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
 from middlemark.stats.samples import load
+from middlemark.trial import round_trips
+from middlemark.trial.observe import Shared, run_trial
 from middlemark.workers.find import find_workers
 
 EXPERIMENTS: tuple[tuple[str, Reception, int], ...] = (

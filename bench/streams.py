@@ -19,13 +19,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits, Trial
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
 from middlemark.stats.rates import received_by_second
+from middlemark.trial.observe import Shared, run_trial
 from middlemark.workers.find import find_workers
 
 MESSAGES = 20_000_000

@@ -11,9 +11,6 @@ import numpy.typing as npt
 from contender import Contender
 from variants import Extent, variants_of
 
-from middlemark.launch.patterns import Heard
-from middlemark.launch.proof import Proofs
-from middlemark.launch.trial import Observed, Shared, observe_trial
 from middlemark.model.cell import Cell
 from middlemark.model.description import ANY
 from middlemark.model.outcome import Arrived, ProtectionProof, Sent, TrialOutcome
@@ -22,6 +19,9 @@ from middlemark.model.samples import SEQUENCE_BITS
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
 from middlemark.stats.samples import load, load_kept
+from middlemark.trial.observe import Observed, Shared, observe_trial
+from middlemark.trial.patterns import Heard
+from middlemark.trial.proof import Proofs
 
 Records = npt.NDArray[np.void]
 

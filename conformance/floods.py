@@ -8,9 +8,9 @@ from typing import Any
 
 from conversation import Conversation, configure
 
-from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import Cell
 from middlemark.model.protocol import PublisherRequest, SubscriberRequest
+from middlemark.trial.worker_request import settings_of
 
 KEPT = 1_000
 """Records that either end keeps raw: a flood goes on in the histogram."""

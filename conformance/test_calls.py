@@ -4,11 +4,11 @@ import numpy as np
 from course import Measured, carried_as
 from variants import REPLY_TIMEOUT_S
 
-from middlemark.launch.patterns import results_of
-from middlemark.launch.patterns.request_reply import TWO_TOPICS
 from middlemark.model.cell import carrier_due
 from middlemark.model.protocol import ClientResult, ServerResult
 from middlemark.model.samples import NOT_MEASURED
+from middlemark.trial.patterns import results_of
+from middlemark.trial.patterns.request_reply import TWO_TOPICS
 
 
 def test_every_call_is_answered(any_call: Measured) -> None:

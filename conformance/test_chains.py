@@ -11,10 +11,10 @@ from contender import Contender
 from conversation import Conversation, configure
 from variants import why_left_out
 
-from middlemark.launch.worker_request import settings_of
 from middlemark.model.protocol import ForwardRequest, Load, PublisherRequest, SubscriberRequest, TopicRequest
 from middlemark.model.samples import ARRIVAL, SENDING
 from middlemark.stats.samples import load
+from middlemark.trial.worker_request import settings_of
 
 SENT = 30
 RATE_HZ, WARMUP_S = 200.0, 0.05

@@ -4,10 +4,10 @@ import numpy as np
 from course import Measured, carried_as
 from variants import DURATION_S, REPLY_TIMEOUT_S
 
-from middlemark.launch.patterns import results_of
 from middlemark.model.cell import carrier_due
 from middlemark.model.protocol import PongResult
 from middlemark.model.samples import NOT_MEASURED
+from middlemark.trial.patterns import results_of
 
 TOLERANCE_NS = 1_000
 """The stamp of a polling take is read early; a stamp may be that much off."""

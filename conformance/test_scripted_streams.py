@@ -10,7 +10,6 @@ import pytest
 from contender import Contender, scripted
 from course import Course, Measured, by_publisher
 
-from middlemark.launch.patterns import results_of
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Arrived, TrialOutcome
 from middlemark.model.plan import Limits
@@ -19,6 +18,7 @@ from middlemark.model.samples import NOT_MEASURED
 from middlemark.sites.channel import WorkerProcess
 from middlemark.stats.one_way import one_way
 from middlemark.stats.samples import load_kept
+from middlemark.trial.patterns import results_of
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,12 @@
 import numpy as np
 from course import Measured, by_publisher, carried_as
 
-from middlemark.launch.patterns import results_of
 from middlemark.model.cell import carrier_due
 from middlemark.model.description import ANY
 from middlemark.model.protocol import SubscriberResult
 from middlemark.model.samples import NOT_MEASURED
 from middlemark.system.interfaces import DATAGRAM
+from middlemark.trial.patterns import results_of
 
 TOLERANCE_NS = 20_000
 """Clocks of two processes agree to well under this once both are told as CLOCK_MONOTONIC."""

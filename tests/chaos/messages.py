@@ -14,9 +14,9 @@ from typing import Any
 import attempts
 import mutations
 
-from middlemark.launch import following, measurement
-from middlemark.launch.trial import Shared  # noqa: F401  all of launch is imported before the first attempt is timed
 from middlemark.sites import channel
+from middlemark.trial import following, measurement
+from middlemark.trial.observe import Shared  # noqa: F401  all of launch is imported before the first attempt is timed
 
 UNIT = Path(__file__).resolve().parents[1] / "unit"
 DESCRIPTION: dict[str, Any] = {

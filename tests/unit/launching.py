@@ -11,8 +11,6 @@ from typing import Any
 
 from descriptions import description, transport
 
-from middlemark.launch.search import run_search
-from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome, Underway
@@ -20,6 +18,8 @@ from middlemark.model.plan import Limits, Trial
 from middlemark.sites.descendants import adopting
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
+from middlemark.trial.observe import Shared, run_trial
+from middlemark.trial.search import run_search
 
 FAKE = Path(__file__).with_name("fake_worker.py")
 

@@ -27,7 +27,7 @@ from report_runs import cell, run_of
 from middlemark.commands.run import command
 from middlemark.document import document_of
 from middlemark.verdicts.names import WORDS, words
-from middlemark.launch.worker_request import settings_of
+from middlemark.trial.worker_request import settings_of
 from middlemark.model.cell import EXPERIMENT
 from middlemark.plan import estimate_seconds
 from middlemark.runs.sides import ComparisonRequest

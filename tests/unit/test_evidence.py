@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from descriptions import transport
 
-from middlemark.launch.carrier import carried_by
 from middlemark.model.outcome import Evidence, Segment
 from middlemark.sites.evidence import (
     dropped_in_queues,
@@ -23,6 +22,7 @@ from middlemark.sites.evidence import (
     room,
 )
 from middlemark.sites.namespace import OWN
+from middlemark.trial.carrier import carried_by
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*", "pool"))
 UDP = transport("udp", carrier="udp")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from stream_cases import START_NS, arrival, arrived, sending, sent
 
-from middlemark.launch.one_clock import CALIBRATION_PPM, UNCOMPARED, on_one_clock
 from middlemark.model.outcome import ClockOffset, SamplesFile, TrialOutcome
 from middlemark.model.samples import NOT_MEASURED, SATURATED
 from middlemark.stats.one_way import one_way, surely_told
 from middlemark.stats.samples import Kept, load_kept
+from middlemark.trial.one_clock import CALIBRATION_PPM, UNCOMPARED, on_one_clock
 
 OFFSET = ClockOffset(
     begin_ns=11_999_000_000_000,

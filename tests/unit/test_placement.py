@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from middlemark.launch.placement import place_roles
 from middlemark.model.cell import Cell
+from middlemark.trial.placement import place_roles
 
 
 def cell(**changed: Any) -> Cell:

@@ -12,8 +12,6 @@ from stats_cases import DESCRIPTIONS
 from stats_cases import cell as cell_of
 
 from middlemark.document import document_of
-from middlemark.launch.tasks import tasks_of
-from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.levels import Wrong
 from middlemark.model.plan import Limits
@@ -22,6 +20,8 @@ from middlemark.show import View
 from middlemark.show import csv as table
 from middlemark.show import json as document
 from middlemark.stats.floors import floors
+from middlemark.trial.tasks import tasks_of
+from middlemark.trial.worker_request import settings_of
 from middlemark.verdicts.names import WORDS, words
 from outputs import read_output
 

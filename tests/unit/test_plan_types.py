@@ -4,10 +4,10 @@ import pytest
 from descriptions import UDP, description, transport
 from planning import plan_of, problems_of, suite_of, texts_of
 
-from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import graph_of
 from middlemark.model.types import misfit
 from middlemark.plan import make_plan
+from middlemark.trial.worker_request import settings_of
 
 ALL = ("octets", "image", "point-cloud", "imu", "tf")
 TYPED = description("typed", transport("udp", types=ALL))

@@ -13,7 +13,6 @@ import pytest
 from launching import Launching
 
 from middlemark import __version__
-from middlemark.launch.trial import Shared
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.protocol import Message
 from middlemark.model.run import HostMachine
@@ -25,6 +24,7 @@ from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
 from middlemark.sites.host import Begun, Facts, Host
 from middlemark.sites.machine import read_machine
+from middlemark.trial.observe import Shared
 
 NAMES = ("base", "robot")
 

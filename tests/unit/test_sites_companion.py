@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.launch.costs import companion_cost
 from middlemark.sites.channel import WorkerFailedError, process_state
 from middlemark.sites.companion import Companion, CompanionSpec, declared
 from middlemark.sites.process_resources import read_account
+from middlemark.trial.costs import companion_cost
 
 
 def spec(script: str, ready: str = "^ready", timeout_s: float = 10.0, **environment: str) -> CompanionSpec:

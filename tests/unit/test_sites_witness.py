@@ -10,13 +10,13 @@ import pytest
 import worker_words
 from launching import Launching
 
-from middlemark.launch.costs import waited
 from middlemark.model.noise import Witnessed
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, ThreadUse
 from middlemark.sites import witness
 from middlemark.sites.witness import NO_PROGRAM, PROBE_NS, Waited, probe_ns
+from middlemark.trial.costs import waited
 
 
 @pytest.fixture

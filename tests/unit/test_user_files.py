@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from descriptions import NULL, description, transport
 
-from middlemark.launch.worker_request import settings_of
 from middlemark.model.cell import Cell
 from middlemark.model.description import NativeSetting
 from middlemark.model.plan import Plan
@@ -17,6 +16,7 @@ from middlemark.problems import RequestError
 from middlemark.store.user_files import keep
 from middlemark.suite.request import load
 from middlemark.suite.sweep import RawOptions
+from middlemark.trial.worker_request import settings_of
 from middlemark.verdicts.names import WORDS
 
 TAKES = msgspec.structs.replace(

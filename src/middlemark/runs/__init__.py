@@ -1,1 +1,1 @@
-"""A run, from its first trial to its reading back: where launch, store and stats meet."""
+"""A run, from its first trial to its reading back: where trial, store and stats meet."""

@@ -125,7 +125,7 @@ def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), h
 
 def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker], interface: str) -> Plan:
     """Return the plan without what its own workers refuse, where that may be skipped; else raise RequestError."""
-    from middlemark.launch.refusals import refusals
+    from middlemark.trial.refusals import refusals
 
     refused = interrupts.run(refusals(plan, workers, interface))
     if not refused:

@@ -7,9 +7,6 @@ from typing import NamedTuple
 import msgspec
 
 from middlemark import __version__, limits
-from middlemark.launch.proof import Proofs
-from middlemark.launch.run import run_plan
-from middlemark.launch.trial import Shared
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Reached
@@ -22,6 +19,9 @@ from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
 from middlemark.sites.machine import read_machine
 from middlemark.store import RunWriter, StoreError
+from middlemark.trial.observe import Shared
+from middlemark.trial.proof import Proofs
+from middlemark.trial.run import run_plan
 from middlemark.workers.find import witness
 
 

@@ -6,8 +6,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from middlemark.launch.run import run_plan
-from middlemark.launch.trial import Shared
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
@@ -18,6 +16,8 @@ from middlemark.sites.here import Here
 from middlemark.sites.residue import make_scratch
 from middlemark.stats.cells import trials_by_cell
 from middlemark.stats.trials import TrialSummary
+from middlemark.trial.observe import Shared
+from middlemark.trial.run import run_plan
 from middlemark.workers.find import witness
 
 

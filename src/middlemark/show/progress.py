@@ -246,7 +246,7 @@ def progress(
 
 
 class _Silent:
-    """A watcher of a run (``launch.run.Watcher``) that shows nothing."""
+    """A watcher of a run (``trial.run.Watcher``) that shows nothing."""
 
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
         pass

@@ -26,7 +26,7 @@ def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning
 def stream_cell_warnings(cell: Cell, counts: TrialCounts, latency: Summary | None) -> tuple[RunWarning, ...]:
     """Return the warnings about all measured trials of a stream together; ``latency`` is its one-way latency.
 
-    What the roles themselves reported (missed instants, back-pressure, the histogram) is told by ``launch``.
+    What the roles themselves reported (missed instants, back-pressure, the histogram) is told by ``trial``.
     """
     found = (_flooded(cell, latency), _loss_behind_latency(counts, latency))
     return tuple(each for each in found if each)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from middlemark.launch.worker_request import TrialRequest
 from middlemark.model.outcome import SamplesFile, Started, TrialCounts
 from middlemark.model.protocol import AnswererResult, CallerResult
+from middlemark.trial.worker_request import TrialRequest
 
 
 def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]) -> TrialCounts:

@@ -5,11 +5,11 @@ from statistics import fmean
 
 import msgspec
 
-from middlemark.launch.patterns import Heard, results_of
-from middlemark.launch.warnings import each_of, schedules
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Step, TrialOutcome, received_hz
 from middlemark.model.protocol import SubscriberResult
+from middlemark.trial.patterns import Heard, results_of
+from middlemark.trial.warnings import each_of, schedules
 
 PRECISION = 1.02
 """The search ends when the rate that held and the one that did not lie within this factor."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from middlemark.launch.costs import WorkerAccounts, account, waited
-from middlemark.launch.following import Following
 from middlemark.model.outcome import NetworkCost
 from middlemark.model.protocol import Account, MeasuringEvent
 from middlemark.sites import evidence
 from middlemark.sites.witness import Waited
+from middlemark.trial.costs import WorkerAccounts, account, waited
+from middlemark.trial.following import Following
 
 
 class Ledger:

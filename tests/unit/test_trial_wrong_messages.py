@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from launching import Launching
 
-from middlemark.launch.run import run_plan, storable
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.trial.run import run_plan, storable
 
 
 @pytest.fixture

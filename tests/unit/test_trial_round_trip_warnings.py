@@ -6,12 +6,12 @@ import msgspec
 import pytest
 import worker_words
 
-from middlemark.launch.round_trips import counted
-from middlemark.launch.warnings import of_ping_pong, with_last_words
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import PingResult, PongResult
+from middlemark.trial.round_trips import counted
+from middlemark.trial.warnings import of_ping_pong, with_last_words
 
 SENT = 100
 LIMITS = Limits(samples=SENT)

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from stream_results import SENT, publisher, subscriber
 
-from middlemark.launch.patterns.stream import arrived, counted, sent
-from middlemark.launch.warnings import of_stream
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import PublisherResult, SubscriberResult
+from middlemark.trial.patterns.stream import arrived, counted, sent
+from middlemark.trial.warnings import of_stream
 
 LIMITS = Limits(duration_s=1.0)
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from middlemark.launch.carrier import stream_carried_by
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
-from middlemark.launch.warnings import of_stream
-from middlemark.launch.worker_request import TrialRequest, bounds_of
 from middlemark.model.load import request_of
 from middlemark.model.outcome import Arrived, SamplesFile, Sent, TrialCounts, TrialOutcome
 from middlemark.model.protocol import PublisherRequest, PublisherResult, SubscriberRequest, SubscriberResult
+from middlemark.trial.carrier import stream_carried_by
+from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
+from middlemark.trial.warnings import of_stream
+from middlemark.trial.worker_request import TrialRequest, bounds_of
 
 
 def roles(asked: TrialRequest) -> Roles:

@@ -1,11 +1,11 @@
 """What a trial of each pattern consists of, one room each: its roles, and what their words at the end come to. Pure."""
 
-from middlemark.launch.patterns.graph import GRAPH
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
-from middlemark.launch.patterns.ping_pong import PING_PONG
-from middlemark.launch.patterns.request_reply import REQUEST_REPLY
-from middlemark.launch.patterns.stream import STREAM
 from middlemark.model.cell import Cell
+from middlemark.trial.patterns.graph import GRAPH
+from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, results_of
+from middlemark.trial.patterns.ping_pong import PING_PONG
+from middlemark.trial.patterns.request_reply import REQUEST_REPLY
+from middlemark.trial.patterns.stream import STREAM
 
 _PATTERNS: dict[str, Pattern] = {"ping-pong": PING_PONG, "stream": STREAM, "request-reply": REQUEST_REPLY}
 

@@ -8,14 +8,14 @@ import time
 
 import msgspec
 
-from middlemark.launch.measurement import Tick
-from middlemark.launch.steps import CURVE, Search, bound_hz, first_confirmed, highest_held, step_of, why_not
-from middlemark.launch.trial import Observed, Shared, observe_trial, samples_stem
 from middlemark.model.cell import STEP_S, Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, Step, TrialOutcome, Underway
 from middlemark.model.plan import Limits, Trial
 from middlemark.model.units import format_rate
+from middlemark.trial.measurement import Tick
+from middlemark.trial.observe import Observed, Shared, observe_trial, samples_stem
+from middlemark.trial.steps import CURVE, Search, bound_hz, first_confirmed, highest_held, step_of, why_not
 
 MOST_FAILED = 2
 """A step whose trial failed did not hold. While none has held, so many of them in a row end the search."""

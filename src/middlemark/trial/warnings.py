@@ -5,8 +5,6 @@ from typing import TypeVar
 
 import msgspec
 
-from middlemark.launch.round_trips import counted, found_by_both
-from middlemark.launch.worker_request import echoes
 from middlemark.model import load
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Arrived, RunWarning, Sent, TrialCounts
@@ -21,6 +19,8 @@ from middlemark.model.protocol import (
     ServerResult,
     SubscriberResult,
 )
+from middlemark.trial.round_trips import counted, found_by_both
+from middlemark.trial.worker_request import echoes
 
 NAMED = 4
 """As many roles are named one by one; of more, the first and how many others."""

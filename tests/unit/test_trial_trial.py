@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from launching import Launching
 
-from middlemark.launch import measurement
 from middlemark.sites import channel, memory
 from middlemark.sites.descendants import MARK
+from middlemark.trial import measurement
 
 
 @pytest.fixture

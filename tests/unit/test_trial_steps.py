@@ -6,13 +6,13 @@ import pytest
 from descriptions import transport
 from stream_results import SENT, publisher, subscriber
 
-from middlemark.launch.patterns import Heard
-from middlemark.launch.patterns.stream import conclude
-from middlemark.launch.steps import bound_hz, step_of, why_not
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Evidence, Failure, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import PublisherResult, SubscriberResult
+from middlemark.trial.patterns import Heard
+from middlemark.trial.patterns.stream import conclude
+from middlemark.trial.steps import bound_hz, step_of, why_not
 
 EVIDENCE = Evidence(udp_datagrams=0, tcp_segments=0, loopback_bytes=0)
 

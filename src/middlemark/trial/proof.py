@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from middlemark.launch.measurement import Measurement
-from middlemark.launch.trial import Observed, Shared, begun_now, observe_trial, samples_stem, scope_of, setup_of
 from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.outcome import ProtectionProof, TrialOutcome, Underway
@@ -19,6 +17,8 @@ from middlemark.security.payload import LEAST_BYTES
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
 from middlemark.sites.session import Captured
+from middlemark.trial.measurement import Measurement
+from middlemark.trial.observe import Observed, Shared, begun_now, observe_trial, samples_stem, scope_of, setup_of
 
 CAPTURED_S = 0.2
 """How long messages are captured; at a low rate until there were three."""

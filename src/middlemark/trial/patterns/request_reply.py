@@ -2,14 +2,14 @@
 
 import msgspec
 
-from middlemark.launch import round_trips
-from middlemark.launch.carrier import carried_by
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
-from middlemark.launch.warnings import missed_instants, of_calls, schedules
-from middlemark.launch.worker_request import TrialRequest, bounds_of, reply_timeout_s
 from middlemark.model.load import request_of
 from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.protocol import ClientRequest, ClientResult, ServerRequest, ServerResult
+from middlemark.trial import round_trips
+from middlemark.trial.carrier import carried_by
+from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
+from middlemark.trial.warnings import missed_instants, of_calls, schedules
+from middlemark.trial.worker_request import TrialRequest, bounds_of, reply_timeout_s
 
 TWO_TOPICS = "request and reply over two topics: the adapter has no native form here"
 

@@ -6,13 +6,13 @@ from typing import TypeVar
 
 import msgspec
 
-from middlemark.launch.worker_request import TrialRequest
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport
 from middlemark.model.outcome import Coding, Evidence, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, AnyRoleResult, RoleRequest, RoleResult
 from middlemark.model.workload import Workload
+from middlemark.trial.worker_request import TrialRequest
 
 Result = TypeVar("Result", bound=RoleResult)
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from descriptions import description, transport
 
-from middlemark.launch.carrier import stream_carried_by
 from middlemark.model.cell import Cell, carrier_due
 from middlemark.model.outcome import Evidence, Segment
+from middlemark.trial.carrier import stream_carried_by
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*",))
 UDP = transport("udp", carrier="udp")

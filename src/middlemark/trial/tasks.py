@@ -2,9 +2,6 @@
 
 import msgspec
 
-from middlemark.launch.patterns import Pattern, Roles, pattern_of
-from middlemark.launch.placement import WorkerPlacement, place_processes, place_roles
-from middlemark.launch.worker_request import TrialRequest, settings_of
 from middlemark.model.cell import Cell, graph_of
 from middlemark.model.description import Transport
 from middlemark.model.link import is_apart, sites_of
@@ -12,6 +9,9 @@ from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Identity, SenderRequest, Settings
 from middlemark.model.workload import Process, Workload
 from middlemark.plan.memory import kept, kept_by_topic
+from middlemark.trial.patterns import Pattern, Roles, pattern_of
+from middlemark.trial.placement import WorkerPlacement, place_processes, place_roles
+from middlemark.trial.worker_request import TrialRequest, settings_of
 
 DRAIN_S = 12.0
 """A receiver that waits for what was sent ends by itself within 10 s of being told to stop."""

@@ -6,9 +6,6 @@ import time
 import msgspec
 
 from middlemark import limits
-from middlemark.launch.measurement import Measurement, Tick, TrialSetup
-from middlemark.launch.one_clock import on_one_clock
-from middlemark.launch.patterns import Heard
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, RunWarning, TrialOutcome
@@ -17,6 +14,9 @@ from middlemark.model.protocol import Identity
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
 from middlemark.sites.session import Captured, Session, TrialSite
+from middlemark.trial.measurement import Measurement, Tick, TrialSetup
+from middlemark.trial.one_clock import on_one_clock
+from middlemark.trial.patterns import Heard
 
 QUIT_GRACE_S = 3.0
 

@@ -7,13 +7,13 @@ from typing import Protocol
 import msgspec
 
 from middlemark import interrupts
-from middlemark.launch.proof import Proofs
-from middlemark.launch.search import run_search
-from middlemark.launch.trial import Shared, run_trial
 from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
+from middlemark.trial.observe import Shared, run_trial
+from middlemark.trial.proof import Proofs
+from middlemark.trial.search import run_search
 
 _OUTCOME = msgspec.json.Decoder(TrialOutcome)
 

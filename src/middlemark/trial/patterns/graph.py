@@ -4,11 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from middlemark.launch.carrier import stream_carried_by
-from middlemark.launch.patterns import stream
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, results_of
-from middlemark.launch.warnings import of_stream
-from middlemark.launch.worker_request import TrialRequest, bounds_of
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import TrialOutcome, bytes_sent
 from middlemark.model.protocol import (
@@ -22,6 +17,11 @@ from middlemark.model.protocol import (
     SubscriberResult,
 )
 from middlemark.model.workload import Topic, Workload, instants_path
+from middlemark.trial.carrier import stream_carried_by
+from middlemark.trial.patterns import stream
+from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, results_of
+from middlemark.trial.warnings import of_stream
+from middlemark.trial.worker_request import TrialRequest, bounds_of
 
 TWO_TOPICS = "services over two topics each: the adapter has no native form in a graph here"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import worker_words
 
-from middlemark.launch.costs import WorkerAccounts, account, series, worker_cost
 from middlemark.model.outcome import NetworkCost, ThreadCost
 from middlemark.model.protocol import Account, Counts, ThreadUse
+from middlemark.trial.costs import WorkerAccounts, account, series, worker_cost
 
 S = 1_000_000_000
 

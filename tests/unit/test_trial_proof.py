@@ -11,13 +11,13 @@ import pytest
 from descriptions import description, transport
 from launching import Launching
 
-from middlemark.launch.proof import Proofs
-from middlemark.launch.run import run_plan
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import ProtectionProof, TrialOutcome, Underway
 from middlemark.model.plan import Limits, Plan, Trial
 from middlemark.sites.descendants import adopting
+from middlemark.trial.proof import Proofs
+from middlemark.trial.run import run_plan
 
 NO_PERMISSIONS = "there are no permissions beside the identities"
 

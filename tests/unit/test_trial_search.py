@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from launching import Launching
 
-from middlemark.launch import search
-from middlemark.launch.trial import observe_trial
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Limits
+from middlemark.trial import search
+from middlemark.trial.observe import observe_trial
 
 pytestmark = pytest.mark.slow
 

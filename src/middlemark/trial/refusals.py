@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from middlemark.launch.tasks import tasks_of
 from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.plan import Plan, Trial
@@ -13,6 +12,7 @@ from middlemark.model.protocol import ErrorEvent
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.link import join
 from middlemark.sites.settings import refused as refused_setting
+from middlemark.trial.tasks import tasks_of
 from middlemark.workers.ask import NoAnswerError, ask
 
 ANSWER_S = 60.0

@@ -6,13 +6,13 @@ import pytest
 import worker_words
 from launching import Launching
 
-from middlemark.launch import round_trips
-from middlemark.launch.patterns import pattern_of
-from middlemark.launch.worker_request import TrialRequest
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Started
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest
+from middlemark.trial import round_trips
+from middlemark.trial.patterns import pattern_of
+from middlemark.trial.worker_request import TrialRequest
 
 
 def receivers(limits: Limits | None = None, **factors: object) -> tuple[AnyRoleRequest, ...]:

@@ -9,16 +9,6 @@ from typing import Any
 
 import msgspec
 
-from middlemark.launch import clocks
-from middlemark.launch.awaiting import all_of, while_alive
-from middlemark.launch.costs import companion_cost, series, worker_cost
-from middlemark.launch.following import Following
-from middlemark.launch.ledger import Ledger
-from middlemark.launch.patterns import Heard, Pattern, Roles
-from middlemark.launch.patterns.graph import Ends
-from middlemark.launch.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
-from middlemark.launch.warnings import with_last_words
-from middlemark.launch.worker_request import reply_timeout_s
 from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.noise import Witnessed
@@ -45,6 +35,16 @@ from middlemark.model.protocol import (
 )
 from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.session import Captured, Ground, Session
+from middlemark.trial import clocks
+from middlemark.trial.awaiting import all_of, while_alive
+from middlemark.trial.costs import companion_cost, series, worker_cost
+from middlemark.trial.following import Following
+from middlemark.trial.ledger import Ledger
+from middlemark.trial.patterns import Heard, Pattern, Roles
+from middlemark.trial.patterns.graph import Ends
+from middlemark.trial.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
+from middlemark.trial.warnings import with_last_words
+from middlemark.trial.worker_request import reply_timeout_s
 
 START_S = 10.0
 """A worker must say hello within this; opening a middleware has this beyond the match timeout."""

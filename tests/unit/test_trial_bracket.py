@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.launch.steps import CURVE, DOWN, PRECISION, UP, Search, first_confirmed, highest_held
+from middlemark.trial.steps import CURVE, DOWN, PRECISION, UP, Search, first_confirmed, highest_held
 
 MOST_TRIES = 16
 

@@ -2,15 +2,15 @@
 
 import msgspec
 
-from middlemark.launch import round_trips
-from middlemark.launch.carrier import carried_by
-from middlemark.launch.patterns.pattern import Heard, Pattern, Roles, coding, results_of
-from middlemark.launch.warnings import missed_instants, of_ping_pong, schedules
-from middlemark.launch.worker_request import TrialRequest, bounds_of, echoes, reply_timeout_s
 from middlemark.model.cell import Cell
 from middlemark.model.load import request_of
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.protocol import PingRequest, PingResult, PongRequest, PongResult
+from middlemark.trial import round_trips
+from middlemark.trial.carrier import carried_by
+from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
+from middlemark.trial.warnings import missed_instants, of_ping_pong, schedules
+from middlemark.trial.worker_request import TrialRequest, bounds_of, echoes, reply_timeout_s
 
 
 def roles(asked: TrialRequest) -> Roles:
