@@ -133,7 +133,7 @@ def test_a_run_that_is_killed_says_at_the_next_start_that_a_restore_is_owed(plac
 
 def as_nobody(lines: str = "") -> tuple[str, ...]:
     """Return the product's command as an ordinary user: all is imported first, since a checkout may be root's alone."""
-    imported = ("commands.tune", "runs.remedies", "system.changes", "system.checks", "interrupts", "cli")
+    imported = ("commands.tune", "runs.remedies", "system.changes", "system.registry", "interrupts", "cli")
     program = "".join(f"import middlemark.{each}\n" for each in imported)
     program += f"import os; os.setgroups([]); os.setgid(65534); os.setuid(65534); {lines}middlemark.cli.main()"
     return (sys.executable, "-c", program)

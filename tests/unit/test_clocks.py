@@ -8,7 +8,7 @@ import pytest
 
 from middlemark.sites import clocks
 from middlemark.sites.clocks import Answering, Asking, Exchange, fitted
-from middlemark.system.time_sync import synchronised
+from middlemark.system.checks.time_sync import synchronised
 
 OFFSET_NS, DRIFT = 5_000_000, 50e-6
 

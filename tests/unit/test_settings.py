@@ -9,7 +9,7 @@ from middlemark.model.levels import Wrong
 from middlemark.model.setting import SYSTEM, kind_of, plain, setting_of, settings_of
 from middlemark.suite.read import read_suite
 from middlemark.system.check import Change
-from middlemark.system.checks import CHECKS
+from middlemark.system.registry import CHECKS
 from middlemark.system.settings import same
 
 SUITE = "[[sweep]]\nadapter='cyclonedds'\ntransport='udp'\nfloors=false\n"

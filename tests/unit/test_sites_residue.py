@@ -15,7 +15,7 @@ import pytest
 
 from middlemark.sites import residue
 from middlemark.sites.domains import FIRST, LAST, Domains
-from middlemark.system.participants import used_domains
+from middlemark.system.checks.participants import used_domains
 
 SCOPE = "mm_abc_1"
 

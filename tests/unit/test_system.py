@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from middlemark.model.units import MIB
-from middlemark.system import time_sync
 from middlemark.system.check import SEVERITIES, Check
-from middlemark.system.checks import CHECKS, findings
+from middlemark.system.checks import time_sync
+from middlemark.system.checks.time_sync import TimeOfDay
 from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs
+from middlemark.system.registry import CHECKS, findings
 from middlemark.system.root import Root, processors
-from middlemark.system.time_sync import TimeOfDay
 
 MACHINES = Path(__file__).parent / "machines"
 CASES: dict[str, list[dict[str, Any]]] = {
@@ -86,7 +86,7 @@ def test_every_check_has_a_machine_where_it_finds_something_and_one_where_it_doe
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda each: each.name)
 def test_a_check_is_named_for_its_file(check: Check[Any]) -> None:
-    module = __import__(f"middlemark.system.{check.name}", fromlist=["CHECK"])
+    module = __import__(f"middlemark.system.checks.{check.name}", fromlist=["CHECK"])
     assert module.CHECK is check
 
 

@@ -35,7 +35,7 @@ def command() -> None:
 
 def _facts() -> Iterator[tuple[str, str]]:
     from middlemark.sites.machine import read_machine
-    from middlemark.system import environment, rmem_default, rmem_max, wmem_max
+    from middlemark.system.checks import environment, rmem_default, rmem_max, wmem_max
     from middlemark.system.root import Root
 
     machine = read_machine()

@@ -30,7 +30,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
     from middlemark.show import doctor as report
     from middlemark.show import output
     from middlemark.show.json.machine import render_doctor
-    from middlemark.system.checks import CHECKS, findings
+    from middlemark.system.registry import CHECKS, findings
     from middlemark.system.root import Root
 
     built = _built(needed=suite is not None)

@@ -46,8 +46,8 @@ def command(
 def _changes(checks: Sequence[str], suite: str | None) -> "dict[str, tuple[Change, ...]]":
     from middlemark.model.spelling import did_you_mean
     from middlemark.runs.remedies import changes_here
-    from middlemark.system.checks import CHECKS
     from middlemark.system.needs import GENERAL
+    from middlemark.system.registry import CHECKS
 
     known = [each.name for each in CHECKS]
     if strangers := [each for each in checks if each not in known]:

@@ -15,8 +15,8 @@ from middlemark.runs.needs import needs_of
 from middlemark.stats.diagnosis import Limit
 from middlemark.system import settings
 from middlemark.system.check import Change
-from middlemark.system.checks import CHECKS
 from middlemark.system.needs import GENERAL, Needs
+from middlemark.system.registry import CHECKS
 from middlemark.system.root import Root
 from middlemark.system.settings import CannotError
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from middlemark.system.participants import LAST, used_domains
+from middlemark.system.checks.participants import LAST, used_domains
 
 FIRST = 1
 """0 is everybody's default."""

@@ -35,8 +35,8 @@ from middlemark.sites.interface import read_interface, towards
 from middlemark.sites.machine import read_machine
 from middlemark.sites.namespace import OWN
 from middlemark.sites.session import CompanionUse, Cpus
-from middlemark.system.participants import used_domains
-from middlemark.system.time_sync import synchronised
+from middlemark.system.checks.participants import used_domains
+from middlemark.system.checks.time_sync import synchronised
 from middlemark.workers.find import described, executables, witness
 
 KNOCK_S = 2.0

@@ -5,9 +5,9 @@ import os
 import platform
 
 from middlemark.model.run import Machine
-from middlemark.system import clocksource
-from middlemark.system.governor import governors
-from middlemark.system.halt_polling import is_virtual
+from middlemark.system.checks import clocksource
+from middlemark.system.checks.governor import governors
+from middlemark.system.checks.halt_polling import is_virtual
 from middlemark.system.root import Root
 
 

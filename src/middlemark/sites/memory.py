@@ -5,7 +5,7 @@ from middlemark.model.plan import Limits
 from middlemark.model.units import MIB, format_size
 from middlemark.plan.memory import PUBLISHER_RECORD_BYTES, SUBSCRIBER_RECORD_BYTES, kept, memory_needed
 from middlemark.sites.channel import WorkerFailedError
-from middlemark.system.memory_available import available_bytes
+from middlemark.system.checks.memory_available import available_bytes
 
 
 def refuse_too_much(cell: Cell, limits: Limits) -> None:

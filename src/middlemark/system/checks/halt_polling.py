@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from middlemark.system.check import NO_REMEDY, Change, Check, Remedy, Seen
-from middlemark.system.cpuidle import LATENCY, held_us
+from middlemark.system.checks.cpuidle import LATENCY, held_us
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.checks.numa import nodes
 from middlemark.system.needs import Needs
-from middlemark.system.numa import nodes
 from middlemark.system.root import Root
 
 NAME = "kernel.numa_balancing"

@@ -2,9 +2,9 @@
 
 from middlemark.system.cgroups import groups
 from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.checks.sched_rt_runtime_us import LEAST, Budget
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
-from middlemark.system.sched_rt_runtime_us import LEAST, Budget
 
 USUAL_US = 950_000
 

@@ -2,9 +2,9 @@
 
 from middlemark.model.units import MIB
 from middlemark.system.check import Check, Remedy, Seen
+from middlemark.system.checks.swap import kib
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
-from middlemark.system.swap import kib
 
 
 def available_bytes(root: Root | None = None) -> int | None:

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from middlemark.model.units import MIB
 from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.checks.swap import kib
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
-from middlemark.system.swap import kib
 
 NAME = "vm.overcommit_memory"
 

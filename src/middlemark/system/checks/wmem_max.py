@@ -2,8 +2,8 @@
 
 from middlemark.model.units import KIB
 from middlemark.system.check import Change, Check, Remedy, Seen, sysctl, too_low
+from middlemark.system.checks.rmem_max import wanted
 from middlemark.system.needs import Needs
-from middlemark.system.rmem_max import wanted
 
 NAME = "net.core.wmem_max"
 DATAGRAM = 64 * KIB

@@ -4,8 +4,8 @@ import os
 
 from middlemark.model.units import MIB, format_size
 from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.checks.rmem_max import wanted
 from middlemark.system.needs import Needs
-from middlemark.system.rmem_max import wanted
 
 NAME = "net.ipv4.udp_mem"
 PAGE = os.sysconf("SC_PAGE_SIZE")

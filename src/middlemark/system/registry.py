@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from middlemark.system import (
+from middlemark.system.check import SEVERITIES, Check, Finding
+from middlemark.system.checks import (
     cgroup_cpu,
     cgroup_memory,
     cgroup_rt,
@@ -54,7 +55,6 @@ from middlemark.system import (
     udp_mem,
     wmem_max,
 )
-from middlemark.system.check import SEVERITIES, Check, Finding
 from middlemark.system.needs import GENERAL, Needs
 from middlemark.system.root import Root
 

@@ -1,5 +1,5 @@
 """How far a TCP connection's send buffer may grow."""
 
-from middlemark.system.tcp_rmem import grows_to
+from middlemark.system.checks.tcp_rmem import grows_to
 
 CHECK = grows_to("tcp_wmem")

@@ -2,8 +2,8 @@
 
 from middlemark.model.units import KIB
 from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.checks.ipfrag_high_thresh import Fragments, read
 from middlemark.system.interfaces import used
-from middlemark.system.ipfrag_high_thresh import Fragments, read
 from middlemark.system.needs import Needs
 
 NAME = "net.ipv4.ipfrag_time"
