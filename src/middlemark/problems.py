@@ -1,5 +1,8 @@
 """What is wrong with a request, as values: all of them at once, each with its place and the next step."""
 
+import importlib
+from typing import Any
+
 import msgspec
 
 
@@ -30,3 +33,15 @@ class MeasureError(Exception):
         """``text`` names the thing and the place."""
         super().__init__(text)
         self.advice = advice
+
+
+def extra_module(name: str, extra: str, what: str) -> Any:
+    """Import a module of an extra's package. Raises MeasureError: ``what`` needs it, and how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise MeasureError(
+            f"{what} needs the Python package {package}, which is not installed",
+            f"pip install 'middlemark[{extra}]', or .venv/bin/pip install {package} in a checkout",
+        ) from None

@@ -303,7 +303,8 @@ def test_an_extra_that_is_missing_is_named_with_how_to_get_it(run: Path, monkeyp
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     error = refused(run, "--to", "parquet")
     assert isinstance(error, MeasureError)
-    assert error.advice == "pip install 'middlemark[parquet]'"
+    assert str(error) == "--to parquet needs the Python package pyarrow, which is not installed"
+    assert error.advice == "pip install 'middlemark[parquet]', or .venv/bin/pip install pyarrow in a checkout"
     assert not (run / "parquet").exists()
 
 

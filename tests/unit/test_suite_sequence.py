@@ -1,5 +1,6 @@
 """Sizes and instants of files: what is read of them, what is wrong in them and where, and what a trial is handed."""
 
+import sys
 from pathlib import Path
 
 import msgspec
@@ -54,6 +55,14 @@ def problems_of(text: str, folder: Path) -> list[str]:
 
 TOPIC = '[[workload.topic]]\nname = "scan"\nfrom = "a"\nto = "b"\n'
 SEQUENCE = '[workload]\nsequence = "robot.parquet"\n'
+
+
+def test_the_extra_that_a_sequence_is_read_with_is_named(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        Wrong, match=r"^robot.parquet needs .* pyarrow.*pip install 'middlemark\[parquet\]'"
+    ):
+        read_sequence(robot)
 
 
 def test_a_sequence_has_each_topics_sizes_and_instants_in_their_order(robot: Path) -> None:

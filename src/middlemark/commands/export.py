@@ -4,12 +4,12 @@ import importlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from middlemark import exits
-from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.problems import MeasureError, Problem, RequestError, extra_module
 from middlemark.show import EXPORTED, FORMATS
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def command(
     if FORMATS[to].folder:
         path = Path(out) if out else folder / to
         format_ = importlib.import_module(f"middlemark.show.{to}")
-        modules = [_module(each, to) for each in format_.MODULES]
+        modules = [extra_module(each, to, f"--to {to}") for each in format_.MODULES]
         if path.exists():
             raise MeasureError(f"{path}: is there already", "remove it, or name another folder with --out DIR")
         kept = partial(trials_of, measured, tell=output.tell)
@@ -101,17 +101,6 @@ def _compared(document: "Document", asked: "ComparisonRequest") -> str:
     known = {(id(each.pairing), metric) for metric, _, each in pairings.missed(asked)}
     at = {place for place, each in enumerate(judged) if (id(each.pairing), each.metric) in known}
     return junit.of_comparisons(document, judged, at if asked.gates else None, asked.part)
-
-
-def _module(name: str, extra: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise MeasureError(
-            f"{extra} is written with the Python package of {package}, which is not installed",
-            f"pip install 'middlemark[{extra}]'",
-        ) from None
 
 
 def _written(path: Path, write: Callable[[], None]) -> int:

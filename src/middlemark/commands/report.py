@@ -1,6 +1,5 @@
 """``middlemark report``: runs as one HTML file, as Markdown, or for Quarto."""
 
-import importlib
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
-from middlemark.problems import MeasureError, Problem, RequestError
+from middlemark.problems import MeasureError, Problem, RequestError, extra_module
 from middlemark.runs.report import HTML, judged_document, written
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def _quarto(document: "Document", runs: "Sequence[MeasuredRun]", folder: Path) -
     from middlemark.runs.read import trials_of
     from middlemark.show import output, quarto
 
-    modules = [importlib.import_module(each) for each in quarto.MODULES]
+    modules = [extra_module(each, "parquet", "--quarto") for each in quarto.MODULES]
     alone = [(document_of([run]), partial(trials_of, run, tell=output.tell)) for run in runs]
     try:
         output.make_whole(folder, lambda draft: quarto.write(document, alone, draft, *modules))

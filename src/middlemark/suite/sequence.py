@@ -19,6 +19,7 @@ from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.levels import SIZE, Wrong
 from middlemark.model.spelling import quoted
 from middlemark.model.workload import FromFile
+from middlemark.problems import MeasureError, extra_module
 
 Sizes = npt.NDArray[np.uint32]
 Instants = npt.NDArray[np.uint64]
@@ -55,12 +56,13 @@ class Sequence(msgspec.Struct, frozen=True):
 
 def read_sequence(path: Path) -> Sequence:
     """Read a recorded sequence. Raises Wrong."""
-    import pyarrow
-    import pyarrow.parquet
-
+    try:
+        pyarrow, parquet = (extra_module(each, "parquet", path.name) for each in ("pyarrow", "pyarrow.parquet"))
+    except MeasureError as error:
+        raise Wrong(f"{error}: {error.advice}") from None
     try:
         digest = digest_of(path)
-        table = pyarrow.parquet.read_table(path, columns=["topic", "at_ns", "size_bytes"])
+        table = parquet.read_table(path, columns=["topic", "at_ns", "size_bytes"])
         columns = [_numbers(table[name], kind) for name, kind in (("at_ns", np.uint64), ("size_bytes", np.uint32))]
         topics = table["topic"].combine_chunks().cast(pyarrow.string()).dictionary_encode()
         numbers, names = topics.indices.to_numpy(), topics.dictionary.to_pylist()

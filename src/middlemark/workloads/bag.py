@@ -17,7 +17,7 @@ import msgspec
 from middlemark.model.cell import SMALLEST_MESSAGE
 from middlemark.model.protocol import Reliability
 from middlemark.model.workload import Topic, Workload
-from middlemark.problems import Problem, RequestError
+from middlemark.problems import Problem, RequestError, extra_module
 from middlemark.workloads.written import durability
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ class _Sequence:
     ROWS = 1 << 16
 
     def __init__(self, path: Path, names: list[str]) -> None:
-        import pyarrow
-        import pyarrow.parquet
-
+        pyarrow, parquet = (
+            extra_module(each, "parquet", "a recorded sequence") for each in ("pyarrow", "pyarrow.parquet")
+        )
         self._arrow = pyarrow
         self._names = pyarrow.array(names, pyarrow.string())
         self._schema = pyarrow.schema(
@@ -78,7 +78,7 @@ class _Sequence:
                 ("size_bytes", pyarrow.uint32()),
             ]
         )
-        self._writer = pyarrow.parquet.ParquetWriter(path, self._schema, compression="zstd")
+        self._writer = parquet.ParquetWriter(path, self._schema, compression="zstd")
         self._begin_ns: int | None = None
         self._topics, self._at_ns, self._sizes = array("i"), array("Q"), array("I")
 
