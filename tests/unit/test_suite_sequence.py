@@ -59,9 +59,7 @@ SEQUENCE = '[workload]\nsequence = "robot.parquet"\n'
 
 def test_the_extra_that_a_sequence_is_read_with_is_named(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        Wrong, match=r"^robot.parquet needs .* pyarrow.*pip install 'middlemark\[parquet\]'"
-    ):
+    with pytest.raises(Wrong, match=r"^robot.parquet needs .* pyarrow.*pip install 'middlemark\[parquet\]'"):
         read_sequence(robot)
 
 
