@@ -64,9 +64,11 @@ def unseen_ns(costly: Measured, cost: WorkerCost) -> float:
 
 
 def test_what_was_burnt_is_in_the_processor_time_of_who_burnt_it(costly: Measured, cost: Costs) -> None:
-    burning, idle = cost("publisher 0"), cost("subscriber 0")
+    burning = cost("publisher 0")
     assert burning.user_ns + burning.system_ns >= BURNT_NS - unseen_ns(costly, burning)
-    assert idle.user_ns + idle.system_ns < burning.user_ns + burning.system_ns
+    # Both subscribers look for a message every 20 µs, which takes about as long as what is burnt.
+    one, other = (cost(f"subscriber {index}") for index in (0, 1))
+    assert abs(one.user_ns + one.system_ns - other.user_ns - other.system_ns) < BURNT_NS - ACCOUNT_NS
 
 
 def test_the_thread_that_burnt_it_is_named(costly: Measured, cost: Costs) -> None:
