@@ -124,11 +124,8 @@ class Derived(Output, frozen=True, kw_only=True):
 def _figures() -> Mapping[str, Any]:
     """Return the type of each figure: those of a CellResult, whose times and rates are written as Numbers."""
     said = {name: hint for name, hint in get_type_hints(CellResult).items() if name not in _APART}
-    said |= {
-        name: Number | None
-        for name, hint in said.items()
-        if hint == float | None and name.endswith(("_ns", "_hz", "_per_s"))
-    }
+    measured = [name for name, hint in said.items() if hint == float | None and name.endswith(_UNITS)]
+    said |= dict.fromkeys(measured, Number | None)
     said |= dict.fromkeys(_COUNTS, int | None) | get_type_hints(Derived)
     return {name: said[name] for name in (*_FIRST, *(each for each in said if each not in _FIRST))}
 
