@@ -48,11 +48,13 @@ changed_sources() {
     if [[ -f $stage && ( -z $oldest || $stage -ot $oldest ) ]]; then oldest=$stage; fi
   done
   if [[ -z $oldest ]]; then return; fi
-  mapfile -t files < <(find core probe adapters cmake CMakeLists.txt -type f -cnewer "$oldest" 2>/dev/null)
+  mapfile -t files < <(find "${worker_sources[@]}" "${compiled[@]}" -cnewer "$oldest" 2>/dev/null)
   case ${#files[@]} in
     0)
-      folder=$(find core probe adapters cmake -type d -cnewer "$oldest" -print -quit 2>/dev/null)
-      if [[ -n $folder ]]; then changed+=("a file of $folder was removed"); fi
+      identity_of workers
+      if grep -qxF "sources=$source_names" "$oldest"; then return; fi
+      folder=$(find "${worker_sources[@]}" -type d -cnewer "$oldest" -print -quit 2>/dev/null)
+      changed+=("a file of ${folder:-${worker_sources[0]}} was removed")
       ;;
     1) changed+=("${files[0]}") ;;
     2) changed+=("${files[0]} and 1 more file") ;;

@@ -49,6 +49,7 @@ do_stages() {
     note_installed
     what_changed "$@"
   fi
+  source_names=''  # listed again: sources may have changed while another start held the lock
   for stage in "$@"; do
     rm -f "$setup_state/$stage"
     identity_of "$stage"

@@ -3,6 +3,8 @@
 
 readonly setup_state=$root/build/setup
 readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH)  # what cmake reads of it
+readonly worker_sources=(core probe adapters cmake CMakeLists.txt)  # of the workers
+readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml)  # arguments of find: the files in there that a worker depends on
 
 # stages_for ARGUMENT…: sets `stages`, what the command needs for these arguments. A verb that only reads or converts needs Python, and
 # one that writes HTML the drawing scripts too. `build` says itself what to build.
@@ -76,15 +78,15 @@ inputs_of() {
     web) inputs=("$root/web" "$root/src/middlemark/show/html/scripts" "$root/packaging/requirements-node.lock") ;;
     check-web) inputs=("$root/web" "$setup_state/web") ;;
     pypi) inputs=("$root"/adapters/*/packages.txt) ;;
-    workers | worker-*) inputs=("$root/"{core,probe,adapters,cmake,CMakeLists.txt} "$setup_state/pypi" "$setup_state/installed.txt") ;;
+    workers | worker-*) inputs=("${worker_sources[@]/#/$root/}" "$setup_state/pypi" "$setup_state/installed.txt") ;;
   esac
 }
 
 # Sets `compiler`: the file behind CXX, or behind c++.
 find_compiler() { compiler=$(readlink -f -- "$(type -P "${CXX:-c++}")") || compiler=${CXX:-c++}; }
 
-# Sets `identity`, the content of a stamp, NAME=VALUE a line. A checkout that was moved or copied, other flags, or another ROS 2 that was
-# sourced, make the stage stale.
+# Sets `identity`, the content of a stamp, NAME=VALUE a line. A checkout that was moved or copied, other flags, another ROS 2 that was
+# sourced, or a source file that was added or removed, make the stage stale.
 identity_of() {
   local name compiler
   identity=root=$root
@@ -93,7 +95,11 @@ identity_of() {
       find_compiler
       identity+=$'\n'compiler=$compiler
       ;;
-    workers | worker-*) for name in "${environment[@]}"; do identity+=$'\n'$name=${!name:-}; done ;;
+    workers | worker-*)
+      for name in "${environment[@]}"; do identity+=$'\n'$name=${!name:-}; done
+      source_names=${source_names:-$(cd "$root" && find "${worker_sources[@]}" "${compiled[@]}" | sort | cksum)}
+      identity+=$'\n'sources=$source_names
+      ;;
   esac
 }
 
@@ -123,6 +129,10 @@ is_fresh() {
   esac
   if [[ $1 == worker-* && -n ${fresh_workers:-} && ! $stamp -ot $fresh_workers ]]; then return; fi
   inputs_of "$1"
-  [[ -z $(find "${inputs[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]] || return 1
-  if [[ $1 == worker* ]]; then fresh_workers=$stamp; fi
+  if [[ $1 == worker* ]]; then
+    [[ -z $(find "${inputs[@]}" "${compiled[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]] || return 1
+    fresh_workers=$stamp
+  else
+    [[ -z $(find "${inputs[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]] || return 1
+  fi
 }

@@ -45,11 +45,11 @@ configure_workers() {
     grep -vE "^middlemark: ($(IFS='|'; echo "${later[*]}")):" || true
 }
 
-# What the configuration depends on, beside CMake's own files, of which ninja knows.
+# What the configuration depends on, beside CMake's own files and the sources, of which ninja knows.
 configuration() {
   local identity
   identity_of workers
-  printf '%s\n' "$identity"
+  grep -v '^sources=' <<<"$identity"
   cat "$setup_state/installed.txt" build/pypi/*/of 2>/dev/null || true
 }
 

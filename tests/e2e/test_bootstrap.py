@@ -317,10 +317,13 @@ def test_a_start_that_compiles_says_first_what_changed_and_how_long_that_takes(r
     assert ready.start()[1] == FIRST
 
 
-def test_a_change_of_documents_says_and_compiles_nothing(ready: Checkout) -> None:
+@pytest.mark.parametrize("file", ["README.md", "conformance.toml"])
+def test_a_file_that_no_worker_is_compiled_from_makes_none_stale(ready: Checkout, file: str) -> None:
     ready.start()
-    ready.write("adapters/tiny/README.md", "# tiny\n")
+    begun = (ready.state / "workers").stat().st_mtime_ns
+    ready.write(f"adapters/tiny/{file}", "")
     assert ready.start() == (0, FIRST, "")
+    assert (ready.state / "workers").stat().st_mtime_ns == begun
 
 
 def test_what_only_reads_or_converts_installs_and_compiles_nothing_but_its_environment(with_python: Checkout) -> None:
@@ -451,7 +454,7 @@ def test_an_adapter_that_cannot_be_configured_is_left_out_and_stops_no_other(
     assert with_ros_1.built() == before
     assert with_ros_1.start(**sourced(with_ros_1))[2] == ""
     with_ros_1.write(config, good)
-    with_ros_1.write("adapters/tiny/README.md", "")  # the next look at the build looks at it, too
+    with_ros_1.write("adapters/tiny/new.hpp", "")  # makes the stage stale, and the next start configures rclcpp again
     assert "built: rclcpp still tiny" in with_ros_1.start(**sourced(with_ros_1))[2]
 
 
