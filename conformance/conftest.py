@@ -1,3 +1,4 @@
+import functools
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -6,7 +7,7 @@ from typing import Any
 import pytest
 from contender import choose, contenders, found, selected
 from course import Course, Measured
-from variants import CALLS, PATTERNS, ROUND_TRIPS, STREAM, Extent, variants_of
+from variants import CALLS, PATTERNS, ROUND_TRIPS, STREAM, Extent, chosen_variants, use_variants, variants_of
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from middlemark.model.cell import Cell
@@ -39,6 +40,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     adapters = config.getoption("adapters")
     choose(adapters.split(",") if adapters else (), brief=config.getoption("brief"))
+    if hasattr(config, "workerinput"):
+        use_variants(config.workerinput["variants"])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give each process of pytest-xdist the variants, which take seconds to choose."""
+    node.workerinput["variants"] = _chosen_once(_extent(node.config))
+
+
+@functools.cache
+def _chosen_once(extent: Extent) -> str:
+    return chosen_variants(extent)
 
 
 def _extent(config: pytest.Config) -> Extent:

@@ -6,22 +6,33 @@ from itertools import combinations
 import msgspec
 from click.testing import CliRunner
 from contender import Contender, scripted
-from variants import Row, every_pair, left_out, levels_of, new_levels, rows_of
+from variants import Row, left_out, levels_of, new_levels, new_pairs, rows_of
 
 from middlemark.commands import run
 from middlemark.model.description import Worker
 
+Pair = tuple[tuple[int, str], ...]
 
-def pairs(rows: list[Row]) -> set[tuple[tuple[int, str], ...]]:
-    """Return every two levels of a row, told by their place and name."""
+
+def pairs(rows: list[Row]) -> set[Pair]:
+    """Return every two levels of a row, each as its place and name."""
     return {two for row in rows for two in combinations([(at, level.name) for at, level in enumerate(row)], 2)}
 
 
-def test_every_two_levels_that_go_together_are_in_one_of_few_trials(contender: Contender) -> None:
-    rows = rows_of(contender, every=False)
-    chosen = every_pair(rows)
-    assert pairs(chosen) == pairs(rows)
-    assert len(chosen) <= 30
+def test_every_two_levels_of_an_adapter_and_every_level_of_a_transport_are_in_few_trials(worker: Worker) -> None:
+    before: list[Contender] = []
+    offered: set[Pair] = set()
+    measured: set[Pair] = set()
+    for transport in worker.description.transports:
+        who = Contender(worker, transport)
+        rows = rows_of(who, every=False)
+        chosen = new_pairs(rows, before)
+        assert levels_of(chosen) == levels_of(rows)
+        assert len(chosen) <= 30
+        before.append(who)
+        offered |= pairs(rows)
+        measured |= pairs(chosen)
+    assert measured == offered
 
 
 def test_the_brief_selection_contains_each_pattern_and_each_level_that_is_new(worker: Worker) -> None:

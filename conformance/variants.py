@@ -1,7 +1,7 @@
 """The cells in which each contender is measured, and how long each trial takes.
 
-Few faults need more than two levels to show. So the cells contain every two levels that the contender offers together,
-and as few cells as that takes. ``Extent`` says what else there is.
+Few faults need more than two levels to show. So an adapter's cells contain every two levels that one of its transports
+offers together, and each transport's cells every level that it offers. ``Extent`` says what else there is.
 """
 
 import functools
@@ -195,25 +195,30 @@ def _wise(who: Contender, factors: Mapping[str, Any]) -> bool:
     size, paced, lossy = factors["size"], "rate" in factors, factors["reliability"] == "best-effort"
     depth, goes_on = factors.get("depth"), factors.get("samples", 0) is None
     bounded = not who.transport.keep_all and who.transport.max_depth is not None
-    refused = (
+    return not (
         # Pollers never sleep: each wants a processor.
-        factors["receive"] == "poll" and several,
+        (factors["receive"] == "poll" and several)
         # A pong that does not echo holds nobody up. It may miss what is overwritten or, at full rate, may be lost.
-        "echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (depth is not None and goes_on)),
+        or ("echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (depth is not None and goes_on)))
         # Of a history for everything that three pongs send, the ping's has a third for each.
-        bounded and depth == who.transport.max_depth and pattern == ROUND_TRIPS and several and "echo" not in factors,
+        or (
+            bounded
+            and depth == who.transport.max_depth
+            and pattern == ROUND_TRIPS
+            and several
+            and "echo" not in factors
+        )
         # Where a transport could be asked to lose nothing, or many datagrams go to several, large messages may be lost:
         # zenoh drops one of which a fragment has waited for a millisecond (its README), even when it is alone.
-        pattern != STREAM and lossy and size > KIB and (several or "reliable" in who.transport.reliability),
+        or (pattern != STREAM and lossy and size > KIB and (several or "reliable" in who.transport.reliability))
         # Best effort may lose one of several calls at once: zenoh did, over UDP, on a busy machine.
-        pattern == CALLS and lossy and several,
+        or (pattern == CALLS and lossy and several)
         # A history that is set aside in advance.
-        size * (depth or 1) > 256 * MIB,
+        or size * (depth or 1) > 256 * MIB
         # Discovery alone moves as many bytes over the network: they would not tell what carried the messages.
-        size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)),
-        why_left_out(who, **factors) is not None,
+        or (size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)))
+        or why_left_out(who, **factors) is not None
     )
-    return not any(refused)
 
 
 def _variant(who: Contender, row: Row) -> Variant:
@@ -241,13 +246,12 @@ def lasting(samples: int | None) -> Limits:
 @functools.cache
 def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
     """Return the variants in which the contender of that name is measured, by the names of their levels."""
-    [who] = [each for each in contenders() if each.name == name]
-    rows = rows_of(who, every=False)
-    if extent == "brief":
-        before = [Contender(who.worker, each) for each in who.worker.description.transports]
-        chosen = new_levels(rows, before[: before.index(who)])
-    else:
-        chosen = every_pair(rows)
+    if name in _chosen:
+        return _chosen[name]
+    who, rows = _contender(name), _rows(name)
+    transports = who.worker.description.transports
+    before = [Contender(who.worker, each) for each in transports[: transports.index(who.transport)]]
+    chosen = new_levels(rows, before) if extent == "brief" else new_pairs(rows, before)
     if who.transport.name == "mislabelled":
         # The scripted adapter's lie about its transport is found in one of a pattern as well as in all.
         chosen = list({row[0].name: row for row in reversed(chosen)}.values())
@@ -256,23 +260,35 @@ def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
     return {"-".join(filter(None, (level.name for level in row))): _variant(who, row) for row in chosen}
 
 
-def every_pair(rows: list[Row]) -> list[Row]:
-    """Return a few of the rows that contain every two levels that any row contains."""
-    numbers, count = _numbered(rows)
-    left, right = np.triu_indices(numbers.shape[1], 1)
-    return _cover(rows, numbers[:, left] * count + numbers[:, right])
+_chosen: dict[str, Mapping[str, Variant]] = {}
+
+
+def chosen_variants(extent: Extent) -> str:
+    """Return all contenders' variants as JSON, so that another process can ``use_variants``: choosing takes seconds."""
+    return msgspec.json.encode({each.name: variants_of(each.name, extent) for each in contenders()}).decode()
+
+
+def use_variants(chosen: str) -> None:
+    """Let ``variants_of`` return the variants that ``chosen_variants`` returned."""
+    _chosen.update(msgspec.json.decode(chosen, type=dict[str, dict[str, Variant]]))
+
+
+def new_pairs(rows: list[Row], before: list[Contender]) -> list[Row]:
+    """Return a few of the rows that contain each level of each pattern, and each pair that none of ``before`` offers.
+
+    ``before`` are an adapter's transports that come first. Every two levels that the adapter offers together are
+    measured over one of them.
+    """
+    pairs, known = _pairs(rows), _pairs_before(before)
+    new = np.setdiff1d(pairs, known)
+    return _cover(rows, pairs, np.union1d(new, pairs[:, : len(rows[0])]))
 
 
 def new_levels(rows: list[Row], before: list[Contender]) -> list[Row]:
-    """Return a few of the rows that contain each pattern, and each of its levels that nobody ``before`` offers."""
-    known = set().union(*(levels_of(rows_of(each, every=False)) for each in before))
-    numbers, count = _numbered(rows)
-    parts = numbers[:, :1] * count + numbers
-    for line, row in zip(parts, rows, strict=True):
-        for place, level in enumerate(row):
-            if (row[0].name, place, level.name) in known:
-                line[place] = line[0]
-    return _cover(rows, parts)
+    """Return a few of the rows that contain each pattern, and each of its levels that none of ``before`` offers."""
+    pairs = _pairs(rows)[:, : len(rows[0])]
+    new = np.setdiff1d(pairs, _pairs_before(before))
+    return _cover(rows, pairs, np.union1d(new, pairs[:, 0]))
 
 
 def levels_of(rows: list[Row]) -> set[tuple[str, int, str]]:
@@ -280,21 +296,44 @@ def levels_of(rows: list[Row]) -> set[tuple[str, int, str]]:
     return {(row[0].name, place, level.name) for row in rows for place, level in enumerate(row)}
 
 
-def _numbered(rows: list[Row]) -> tuple[npt.NDArray[np.int64], int]:
-    """Return a number for each level of each row, and how many numbers there are."""
-    number: dict[tuple[int, str], int] = {}
-    levels = [[number.setdefault((place, level.name), len(number)) for place, level in enumerate(row)] for row in rows]
-    return np.array(levels), len(number)
+_numbers: dict[tuple[int, str], int] = {}
 
 
-def _cover(rows: list[Row], parts: npt.NDArray[np.int64]) -> list[Row]:
-    """Return rows that have all ``parts`` (one line a row); each time the row with the most missing parts is taken."""
-    missing = np.zeros(parts.max() + 1, dtype=bool)
-    missing[parts] = True
+def _pairs(rows: list[Row]) -> npt.NDArray[np.int64]:
+    """Return one line a row: a number for every two of its levels, those of the pattern (also with itself) first."""
+    levels = [[_numbers.setdefault((at, level.name), len(_numbers)) for at, level in enumerate(row)] for row in rows]
+    numbers = np.array(levels)
+    left, right = np.triu_indices(numbers.shape[1])
+    pairs: npt.NDArray[np.int64] = (numbers[:, left] << 16) + numbers[:, right]
+    return pairs
+
+
+def _pairs_before(before: list[Contender]) -> npt.NDArray[np.int64]:
+    return np.unique(np.concatenate([np.empty(0, np.int64), *(_pairs_offered(each.name) for each in before)]))
+
+
+@functools.cache
+def _pairs_offered(name: str) -> npt.NDArray[np.int64]:
+    return np.unique(_pairs(_rows(name)))
+
+
+@functools.cache
+def _rows(name: str) -> list[Row]:
+    return rows_of(_contender(name), every=False)
+
+
+def _contender(name: str) -> Contender:
+    return next(each for each in contenders() if each.name == name)
+
+
+def _cover(rows: list[Row], pairs: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> list[Row]:
+    """Return rows that contain all ``wanted`` pairs; each time the row with the most missing pairs is taken."""
+    numbers, places = np.unique(pairs, return_inverse=True)
+    places, missing = places.reshape(pairs.shape), np.isin(numbers, wanted)
     chosen = []
     while missing.any():
-        best = missing[parts].sum(axis=1).argmax()
-        missing[parts[best]] = False
+        best = missing[places].sum(axis=1).argmax()
+        missing[places[best]] = False
         chosen.append(rows[best])
     return chosen
 
