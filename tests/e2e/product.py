@@ -1,6 +1,7 @@
 """The product as a user starts it: `python -m middlemark …` in a process of its own, watched from outside."""
 
 import contextlib
+import functools
 import json
 import os
 import secrets
@@ -35,9 +36,9 @@ class Ended:
         self.seconds = seconds
         self.folder = folder
 
-    @property
+    @functools.cached_property
     def document(self) -> Any:
-        """The document that `--format json` printed."""
+        """The document that `--format json` printed; to hold it against its schema takes a second."""
         return read_output({"import": "run"}.get(self.verb, self.verb), self.out)
 
     @property
