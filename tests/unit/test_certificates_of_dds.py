@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from middlemark.model.protocol import Security
 from middlemark.security import documents, layout, smime
@@ -210,16 +208,16 @@ def test_a_grant_that_has_not_begun_is_told(folder: Path) -> None:
     assert all("is not valid before " in each for each in told(folder))
 
 
-def test_a_key_that_signs_by_an_unknown_algorithm_is_told(folder: Path) -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
-    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    (folder / "own.key").write_bytes(pem)
-    openssl("req", "-x509", "-key", folder / "own.key", "-out", folder / "own.pem", "-subj", "/CN=own")
-    plain = folder / "plain.xml"
-    plain.write_text(documents.governance("signed"))
-    openssl(
-        *("smime", "-sign", "-text", "-md", "sha224", "-in", plain, "-out", folder / "governance-signed.p7s"),
-        *("-signer", folder / "own.pem", "-inkey", folder / "own.key"),
-    )
+def test_a_signature_that_cannot_be_read_is_reported(folder: Path) -> None:
+    path = folder / "governance-signed.p7s"
+    head, encoded, rest = path.read_bytes().partition(b"\nMII")
+    assert encoded
+    path.write_bytes(head + b"\nAAA" + rest)
     [problem] = told(folder, "signed")
-    assert problem == "governance-signed.p7s: its signature cannot be read: sign it anew, openssl smime -sign -text"
+    assert problem == "governance-signed.p7s: its signature cannot be read; sign it again by openssl smime -sign -text"
+
+
+def test_a_document_cannot_be_verified_without_openssl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    [problem] = [each for each in told(folder, "signed") if each.startswith("governance")]
+    assert problem == ("governance-signed.p7s: cannot be verified without the command openssl; apt install openssl")
