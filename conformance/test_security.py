@@ -11,7 +11,7 @@ from course import Course
 
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, Identity, Security, Settings
-from middlemark.security.make import make_set
+from middlemark.security.authority import make_set
 from middlemark.sites.tapping import NOT_PERMITTED
 
 PROTECTED = [

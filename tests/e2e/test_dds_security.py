@@ -6,8 +6,8 @@ import pytest
 from forger import Forger
 from product import Bench
 
+from middlemark.security.authority import make_set
 from middlemark.security.documents import governance
-from middlemark.security.make import make_set
 from middlemark.workers.find import executables
 
 pytestmark = pytest.mark.skipif(

@@ -326,9 +326,9 @@ PLAIN = (sys.executable, "-m", "middlemark")
 @contextlib.contextmanager
 def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
     """A scheduler and two workers on this machine; its address, and the options that name its certificates."""
-    from middlemark.sites.certificates import make
+    from middlemark.sites.ssh import make_certificates
 
-    made, other = make(), make()
+    made, other = make_certificates(), make_certificates()
     contents = {"ca": made.authority, "cert": made.certificate, "key": made.key}
     contents |= {"other-cert": other.certificate, "other-key": other.key}
     for kind, content in contents.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from product import Bench
 
-from middlemark.security.make import make_set
+from middlemark.security.authority import make_set
 from middlemark.workers.find import executables
 
 pytestmark = pytest.mark.skipif("zeromq" not in executables(), reason="ZeroMQ is not built here")

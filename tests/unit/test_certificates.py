@@ -17,9 +17,8 @@ from middlemark.commands import certs
 from middlemark.model.description import Credential
 from middlemark.problems import RequestError
 from middlemark.security import curve, layout
-from middlemark.security.authority import Authority
+from middlemark.security.authority import Authority, make_set
 from middlemark.security.check import problems_of
-from middlemark.security.make import make_set
 
 ALL: tuple[Credential, ...] = get_args(Credential)
 

@@ -9,9 +9,8 @@ from cryptography import x509
 
 from middlemark.model.protocol import Security
 from middlemark.security import documents, layout, smime
-from middlemark.security.authority import Authority
+from middlemark.security.authority import Authority, make_set
 from middlemark.security.check import problems_of
-from middlemark.security.make import make_set
 
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)

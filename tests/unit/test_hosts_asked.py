@@ -130,9 +130,9 @@ def test_a_run_between_hosts_is_not_gone_on_with() -> None:
 
 def test_certificates_are_of_an_authority_that_is_not_among_them(tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
-    from middlemark.sites.certificates import make
+    from middlemark.sites.ssh import make_certificates
 
-    made, other = make(), make()
+    made, other = make_certificates(), make_certificates()
     for name, content in (("ca", made.authority), ("own", made.certificate), ("other", other.certificate)):
         (tmp_path / name).write_text(content)
     assert made.key != other.key

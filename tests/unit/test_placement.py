@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from middlemark.model.cell import Cell
-from middlemark.trial.placement import place_roles
+from middlemark.trial.tasks import place_roles
 
 
 def cell(**changed: Any) -> Cell:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from launching import Launching
 
-from middlemark.security.make import make_set
+from middlemark.security.authority import make_set
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from middlemark.model.plan import Plan
 from middlemark.model.user_file import UserFile, user_file, user_files
 from middlemark.plan import make_plan
 from middlemark.problems import RequestError
-from middlemark.store.user_files import keep
+from middlemark.store.run import keep
 from middlemark.suite.request import load
 from middlemark.suite.sweep import RawOptions
 from middlemark.trial.worker_request import settings_of

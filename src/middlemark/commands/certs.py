@@ -16,9 +16,8 @@ def command(folder: str) -> int:
     It is what every trial with --security makes for itself. run --certs FOLDER measures with it, or with your own.
     """
     from middlemark.model.description import Credential
-    from middlemark.security.authority import LIFE
+    from middlemark.security.authority import LIFE, make_set
     from middlemark.security.layout import IDENTITIES, files
-    from middlemark.security.make import make_set
 
     try:
         make_set(folder)

@@ -1,16 +1,17 @@
 """Suites in a context → the plan: cells merged, trials interleaved. Pure: the same arguments give the same plan."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from middlemark.model.cell import Cell, level_of, show_level
 from middlemark.model.description import Description
+from middlemark.model.expectation import ALPHA, Claim, Expectation, fewest_trials
+from middlemark.model.parts import ClaimPart, NothingToJudge, parts_of, sides_of
 from middlemark.model.plan import Limits, Note, Plan, Trial
 from middlemark.model.spelling import listing
 from middlemark.plan.expand import expand
-from middlemark.plan.expectations import trials_that_tell, unmatched
 from middlemark.plan.floors import copies, floors_beside, same_floor, without_names
 from middlemark.plan.native import check_typed_native
 from middlemark.plan.targets import Context
@@ -192,3 +193,45 @@ def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: 
             known = listing(show_level(each.factor, level) for level in there)
             problems.append(Problem(each.place, f"{text}; there are {known}" if known else text))
     return problems
+
+
+def unmatched(plan: Plan, suites: Sequence[Suite], context: Context) -> list[Problem]:
+    """Return a problem for each expectation that nothing of the plan can be held against.
+
+    Where ``--only``, ``skip_unsupported`` or a missing adapter may have left it out it is none: it is untestable here.
+    """
+    return [] if context.only or _skips(suites) else [*_problems(plan, context)]
+
+
+def trials_that_tell(plan: Plan) -> int:
+    """Return the fewest trials by which every expectation can be decided, also by one of its parts alone; 0: none is.
+
+    Each of m expectations has an m-th of the error, and each of its parts a part of that.
+    """
+    parts = [found for each in plan.expectations if (found := _parts(each, plan))]
+    return fewest_trials(ALPHA / len(parts) / max(map(len, parts))) if parts else 0
+
+
+def _parts(expected: Expectation, plan: Plan) -> tuple[ClaimPart, ...]:
+    try:
+        return parts_of(expected, plan)
+    except NothingToJudge:
+        return ()
+
+
+def _skips(suites: Sequence[Suite]) -> bool:
+    return any(sweep.skip_unsupported for suite in suites for sweep in suite.sweeps)
+
+
+def _problems(plan: Plan, context: Context) -> Iterator[Problem]:
+    for each in plan.expectations:
+        if _adapters(each.claim) & context.absent.keys():
+            continue
+        try:
+            parts_of(each, plan)
+        except NothingToJudge as why:
+            yield Problem(each.place, str(why))
+
+
+def _adapters(claim: Claim) -> set[object]:
+    return {level for side in sides_of(claim) for level in side.levels.levels.get("adapter", ())}

@@ -189,7 +189,7 @@ class LocalSession:
         await self._witness.look_before(self._processes)
 
     def _make_certs(self) -> None:
-        from middlemark.security.make import make_set
+        from middlemark.security.authority import make_set
 
         own = ipv4_of(self._namespaces[0].interface) if self.link is None else None
         make_set(self._certs, [own] if own else [f"{NETWORK}1", f"{NETWORK}2"])

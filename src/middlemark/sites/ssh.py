@@ -7,19 +7,34 @@ import logging
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from middlemark import __version__, interrupts
 from middlemark.model.hosts import HostAddress
-from middlemark.sites.certificates import Certificates, make
+from middlemark.security.authority import Authority
 from middlemark.sites.cluster import CONNECT_S, QUIET, Cluster, ClusterError
 from middlemark.sites.tether import Keys, Prepared
 
 TETHER = "-m middlemark.sites.tether"
 PACKAGES = "distributed asyncssh cryptography"
 AUTHORITY, CERTIFICATE, KEY = "authority.pem", "certificate.pem", "key.pem"
+
+
+class Certificates(NamedTuple):
+    """In PEM. All ends of the run's cluster use them, and nobody else has one of this authority's."""
+
+    authority: str
+    certificate: str
+    key: str
+
+
+def make_certificates() -> Certificates:
+    """Make new ones."""
+    authority = Authority("Middlemark, authority of one run")
+    certificate, key = authority.identity("Middlemark, hosts of one run")
+    return Certificates(authority.certificate.decode(), certificate.decode(), key.decode())
 
 
 class _Ready(msgspec.Struct, frozen=True):
@@ -41,7 +56,7 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
     for name in ("distributed", "asyncssh"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     python = python or shlex.quote(sys.executable)
-    keys = make()
+    keys = make_certificates()
     ready = interrupts.run(_prepared(hosts, python, keys))
     security = Security(
         require_encryption=True,

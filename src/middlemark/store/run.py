@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,10 +13,9 @@ from middlemark.files import open_regular
 from middlemark.model.outcome import Failure, TrialOutcome
 from middlemark.model.plan import Plan, Reached
 from middlemark.model.run import Run, RunFile
-from middlemark.model.user_file import user_files
+from middlemark.model.user_file import UserFile, user_files
 from middlemark.store.lock import Held, Lock
 from middlemark.store.reading import NOT_READ, StoreError, read_held_run, read_outcome, store_error
-from middlemark.store.user_files import keep
 
 
 class RunWriter:
@@ -180,3 +180,14 @@ def _safe(name: str) -> str:
 def utc_now() -> str:
     """Return the present as ISO 8601 in UTC."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def keep(files: Iterable[UserFile], folder: Path) -> None:
+    """Copy them. OSError where that cannot be; ValueError when one has changed since it was read."""
+    for file in files:
+        content = Path(file.path).read_bytes()
+        if hashlib.sha256(content).hexdigest() != file.sha256:
+            raise ValueError(f"{file.path} has changed since it was read")
+        copy = folder / file.kept
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(content)

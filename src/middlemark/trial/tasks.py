@@ -1,20 +1,37 @@
 """What the workers of one trial are told: settings, places and roles, a configure command each. Pure."""
 
+from typing import cast
+
 import msgspec
 
 from middlemark.model.cell import Cell, graph_of
 from middlemark.model.description import Transport
 from middlemark.model.link import is_apart, sites_of
 from middlemark.model.plan import Limits
-from middlemark.model.protocol import AnyRoleRequest, ConfigureCommand, Identity, SenderRequest, Settings
+from middlemark.model.protocol import (
+    AnyRoleRequest,
+    ConfigureCommand,
+    Identity,
+    Placement,
+    Policy,
+    SenderRequest,
+    Settings,
+)
 from middlemark.model.workload import Process, Workload
 from middlemark.plan.memory import kept, kept_by_topic
+from middlemark.plan.pinning import count_roles
 from middlemark.trial.patterns import Pattern, Roles, pattern_of
-from middlemark.trial.placement import WorkerPlacement, place_processes, place_roles
 from middlemark.trial.worker_request import TrialRequest, settings_of
 
 DRAIN_S = 12.0
 """A receiver that waits for what was sent ends by itself within 10 s of being told to stop."""
+
+
+class WorkerPlacement(msgspec.Struct, frozen=True, kw_only=True):
+    """One worker process: its placement, and each role's processor (None: not pinned)."""
+
+    placement: Placement
+    role_cpus: tuple[int | None, ...]
 
 
 class WorkerTask(msgspec.Struct, frozen=True):
@@ -168,3 +185,38 @@ def _of_nodes(
         )
         for each, place in zip(processes, places, strict=True)
     )
+
+
+def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
+    """Place every role, senders before receivers, one process each (or all in one).
+
+    The order is that of ``Cell.pin``: ping, pongs; publishers, subscribers; clients, server.
+
+    ``spinning_s`` is the longest a role may legitimately spin; RLIMIT_RTTIME is a margin above it.
+    """
+    roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
+    cpus = [_cpu(cell, role) for role in range(roles)]
+    if cell.processes == 1:
+        return (_place(cell, cpus, spinning_s),)
+    return tuple(_place(cell, [cpu], spinning_s) for cpu in cpus)
+
+
+def place_processes(cell: Cell, processes: int, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
+    """Place so many processes of a workload: each on one of the processors, in turn, where these are named."""
+    return tuple(_place(cell, [_cpu(cell, process)], spinning_s) for process in range(processes))
+
+
+def _place(cell: Cell, cpus: list[int | None], spinning_s: float) -> WorkerPlacement:
+    policy, _, priority = cell.priority.partition(":")
+    placement = Placement(
+        cpus=tuple(sorted({cpu for cpu in cpus if cpu is not None})),
+        policy=cast(Policy, policy),
+        priority=int(priority or 0),
+        mlock=cell.mlock,
+        rt_limit_s=spinning_s + 10,
+    )
+    return WorkerPlacement(placement=placement, role_cpus=tuple(cpus))
+
+
+def _cpu(cell: Cell, role: int) -> int | None:
+    return cell.pin[role % len(cell.pin)] if cell.pin else None
