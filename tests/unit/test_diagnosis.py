@@ -11,11 +11,10 @@ from report_runs import ADAPTERS, cell, run_of
 from middlemark.model.cell import Cell
 from middlemark.model.noise import Moved, Witnessed
 from middlemark.model.outcome import Evidence, Failure, NetworkCost, Placed, Room, TrialCounts, TrialOutcome, WorkerCost
-from middlemark.model.setting import settings_of
+from middlemark.model.setting import Setting, settings_of
 from middlemark.runs.diagnose import Diagnosis, _percent, _signed, _sure, named, trial_plan
 from middlemark.runs.remedies import Lift
 from middlemark.stats.diagnosis import Limit, by_check, limits_of
-from middlemark.system.check import Change
 
 DESCRIPTIONS = {each.name: each for each in ADAPTERS}
 UDP = cell(pattern="stream", size=1 << 20, rate=50.0, reliability="best-effort")
@@ -150,7 +149,7 @@ def test_the_worst_row_comes_first_and_rows_of_one_limit_are_told_together() -> 
 
 def lift(**fields: Any) -> Lift:
     known = {"name": "net.core.rmem_max", "before": "212992", "after": "8388608", "command": "", "keep": ""}
-    return Lift(**(known | {"change": Change("sysctl", "net.core.rmem_max", "8388608")} | fields))
+    return Lift(**(known | {"change": Setting("net.core.rmem_max", "8388608")} | fields))
 
 
 def test_a_try_measures_each_row_before_and_after_in_turns_and_nothing_else_differs() -> None:
@@ -174,7 +173,7 @@ def test_a_lift_of_the_middlewares_own_changes_its_native_setting() -> None:
 
 
 def test_what_is_held_open_is_free_before() -> None:
-    held = lift(name="/dev/cpu_dma_latency", before="", after="0", change=Change("hold", "/dev/cpu_dma_latency", "0"))
+    held = lift(name="/dev/cpu_dma_latency", before="", after="0", change=Setting("/dev/cpu_dma_latency", "0"))
     before, after = held.sides(TRIPS)
     assert (before.system, after.system) == (None, "/dev/cpu_dma_latency=0")
 

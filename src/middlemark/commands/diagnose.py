@@ -104,12 +104,14 @@ def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions", seconds:
     assert lift is not None
     sentences = verdicts(run, lift)
     if shown.output_format == "json":
+        import msgspec
+
         from middlemark.show.json.machine import LiftOutput, TriedLimitOutput
         from middlemark.show.json.output import printed
 
         tried = TriedLimitOutput(
             check=found.check,
-            lift=LiftOutput(**{name: getattr(lift, name) for name in LiftOutput.__struct_fields__}),
+            lift=msgspec.convert(lift, LiftOutput, from_attributes=True),
             verdicts=tuple(sentences),
             run=str(run.folder),
         )

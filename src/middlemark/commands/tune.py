@@ -10,7 +10,6 @@ from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
     from middlemark.model.setting import Setting
-    from middlemark.system.check import Change
     from middlemark.system.settings import CannotError
 
 
@@ -43,7 +42,7 @@ def command(
     return _apply(found, persists=persists) if applies or persists else _plan(found)
 
 
-def _changes(checks: Sequence[str], suite: str | None) -> "dict[str, tuple[Change, ...]]":
+def _changes(checks: Sequence[str], suite: str | None) -> "dict[str, tuple[Setting, ...]]":
     from middlemark.model.spelling import did_you_mean
     from middlemark.runs.remedies import changes_here
     from middlemark.system.needs import GENERAL
@@ -66,7 +65,7 @@ def _changes(checks: Sequence[str], suite: str | None) -> "dict[str, tuple[Chang
     return changes_here(needs, checks)
 
 
-def _plan(found: "dict[str, tuple[Change, ...]]") -> int:
+def _plan(found: "dict[str, tuple[Setting, ...]]") -> int:
     from middlemark.runs.remedies import as_settings
     from middlemark.system.settings import CannotError, read, why_not
 
@@ -85,7 +84,7 @@ def _plan(found: "dict[str, tuple[Change, ...]]") -> int:
     return exits.OK
 
 
-def _apply(found: "dict[str, tuple[Change, ...]]", *, persists: bool) -> int:
+def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
     from middlemark import interrupts
     from middlemark.system import changes, settings
     from middlemark.system.journal import Journal, JournalError
@@ -114,7 +113,7 @@ def _apply(found: "dict[str, tuple[Change, ...]]", *, persists: bool) -> int:
     return exits.CELL_FAILED if refused else exits.OK
 
 
-def _settable(found: "dict[str, tuple[Change, ...]]") -> "tuple[list[Setting], list[tuple[str, CannotError]]]":
+def _settable(found: "dict[str, tuple[Setting, ...]]") -> "tuple[list[Setting], list[tuple[str, CannotError]]]":
     """Return what can be set and is not so already, and what cannot, with the check and the reason."""
     from middlemark.runs.remedies import as_settings
     from middlemark.system.settings import CannotError, read, why_not
@@ -134,7 +133,7 @@ def _settable(found: "dict[str, tuple[Change, ...]]") -> "tuple[list[Setting], l
     return wanted, refused
 
 
-def _by_hand(found: "dict[str, tuple[Change, ...]]") -> bool:
+def _by_hand(found: "dict[str, tuple[Setting, ...]]") -> bool:
     """Print the commands for somebody who may: this user is neither root nor has sudo. False: that is not why."""
     import os
 

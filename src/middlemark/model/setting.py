@@ -1,6 +1,7 @@
 """Settings of the machine as a suite, a finding and the journal write them: a target, and the value it is to have."""
 
 import re
+import shlex
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -34,7 +35,7 @@ _NO_SETTING = (
 
 
 class Setting(msgspec.Struct, frozen=True, order=True):
-    """One value of one limit."""
+    """One value of one limit of the running machine, which can be put back."""
 
     target: str
     """A name of sysctl, a path under /sys or /proc, ``/dev/shm`` (its size in bytes), ``/dev/cpu_dma_latency`` (held at
@@ -45,6 +46,21 @@ class Setting(msgspec.Struct, frozen=True, order=True):
     def kind(self) -> SettingKind:
         """Return how it is set."""
         return kind_of(self.target)
+
+    @property
+    def command(self) -> str:
+        """Return the command by which a person sets it; empty for a group, which a process enters by itself."""
+        match self.kind:
+            case "sysctl":
+                return f"sysctl -w {self.target}={shlex.quote(self.value)}"
+            case "file":
+                return f"echo {shlex.quote(self.value)} > {self.target}"
+            case "size":
+                return f"mount -o remount,size={self.value} {self.target}"
+            case "hold":
+                return f"sh -c 'exec 3>{self.target}; printf \"\\0\\0\\0\\0\" >&3; sleep infinity'"
+            case "group":
+                return ""
 
 
 def kind_of(target: str) -> SettingKind:

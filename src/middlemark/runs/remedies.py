@@ -14,7 +14,6 @@ from middlemark.plan.rounds import without
 from middlemark.runs.needs import needs_of
 from middlemark.stats.diagnosis import Limit
 from middlemark.system import settings
-from middlemark.system.check import Change
 from middlemark.system.needs import GENERAL, Needs
 from middlemark.system.registry import CHECKS
 from middlemark.system.root import Root
@@ -34,7 +33,7 @@ class Lift(msgspec.Struct, frozen=True, kw_only=True):
     """What a person would type."""
     keep: str
     """How it stays so."""
-    change: Change | None = None
+    change: Setting | None = None
     """None: it is the middleware's own."""
 
     def sides(self, cell: Cell) -> tuple[Cell, Cell]:
@@ -115,9 +114,9 @@ def _is_more(before: str, wanted: str) -> bool:
         return False
 
 
-def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str, tuple[Change, ...]]:
+def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str, tuple[Setting, ...]]:
     """Return what doctor would change, by the check's name; with ``checks`` only theirs, also what is well already."""
-    found: dict[str, tuple[Change, ...]] = {}
+    found: dict[str, tuple[Setting, ...]] = {}
     root = Root()
     for check in CHECKS:
         if checks and check.name not in checks:
@@ -157,7 +156,7 @@ def _with(cell: Cell, wanted: Mapping[str, str]) -> Cell:
     return msgspec.structs.replace(cell, system=settings_level({**wanted, **own}))
 
 
-def as_settings(changes: Sequence[Change]) -> list[Setting]:
+def as_settings(changes: Sequence[Setting]) -> list[Setting]:
     """Return these as the journal has them. Raises CannotError where one is not to be set."""
     found = []
     for each in changes:

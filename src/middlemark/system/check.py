@@ -1,12 +1,12 @@
 """One look at the machine: what was seen, what it means for which rows, and how it is mended."""
 
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
+from middlemark.model.setting import Setting
 from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs, told
 from middlemark.system.root import Root
 
@@ -36,30 +36,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     risk: str = ""
 
 
-class Change(msgspec.Struct, frozen=True):
-    """A reversible setting of the running machine that a program could make."""
-
-    kind: Literal["sysctl", "file", "hold", "size"]
-    target: str
-    """A sysctl's name; a path under /sys or /proc; what is held open with that value in it; a tmpfs and its bytes."""
-    value: str
-
-    @property
-    def command(self) -> str:
-        """How a person makes it."""
-        match self.kind:
-            case "sysctl":
-                return f"sysctl -w {self.target}={shlex.quote(self.value)}"
-            case "file":
-                return f"echo {shlex.quote(self.value)} > {self.target}"
-            case "size":
-                return f"mount -o remount,size={self.value} {self.target}"
-            case "hold":
-                return f"sh -c 'exec 3>{self.target}; printf \"\\0\\0\\0\\0\" >&3; sleep infinity'"
-
-
 class Remedy(NamedTuple):
-    """How it is mended; where it is a :class:`Change`, the command is that one's."""
+    """How it is mended; where it is a :class:`Setting`, the command is that one's."""
 
     command: str = ""
     persist: str = ""
@@ -79,7 +57,7 @@ class Seen(NamedTuple):
     remedy: Remedy = NO_REMEDY
 
 
-def _no_change(_reading: object, _needs: Needs) -> tuple[Change, ...]:
+def _no_change(_reading: object, _needs: Needs) -> tuple[Setting, ...]:
     return ()
 
 
@@ -99,7 +77,7 @@ class Check(Generic[R]):
     sees: Callable[[R, Needs], Seen | None]
     """Pure."""
     remedy: Remedy = NO_REMEDY
-    change: Callable[[R, Needs], tuple[Change, ...]] = _no_change
+    change: Callable[[R, Needs], tuple[Setting, ...]] = _no_change
 
     def look(self, root: Root) -> R | None:
         """Read; what is damaged or hidden says nothing."""
@@ -134,7 +112,7 @@ class Check(Generic[R]):
         """Whether a program can do something about it, and take that back."""
         return self.change is not _no_change
 
-    def changes(self, reading: R, needs: Needs = GENERAL) -> tuple[Change, ...]:
+    def changes(self, reading: R, needs: Needs = GENERAL) -> tuple[Setting, ...]:
         """Return what a program could do about it and take back; nothing where there is nothing wrong."""
         return self.change(reading, needs) if self.sees(reading, needs) else ()
 

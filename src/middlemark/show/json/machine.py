@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from middlemark.model.setting import SettingKind
 from middlemark.show.json.output import Output, composed, fields_of, printed
-from middlemark.system.check import Change, Finding
+from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
 
 SCHEMA = 1
@@ -65,6 +66,15 @@ class DiagnoseOutput(Output, frozen=True, kw_only=True):
     schema: int = SCHEMA
     run: str
     limits: tuple[LimitOutput, ...]
+
+
+class Change(Output, frozen=True, kw_only=True):
+    """A setting of the running machine, which can be put back."""
+
+    kind: SettingKind
+    target: str
+    """A sysctl's name; a path under /sys or /proc; what is held open with that value in it; a tmpfs and its bytes."""
+    value: str
 
 
 class LiftOutput(Output, frozen=True, kw_only=True):

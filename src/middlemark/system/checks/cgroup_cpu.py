@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from middlemark.model.setting import Setting
 from middlemark.system.cgroups import groups
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -41,8 +42,8 @@ def _sees(quota: Quota, needs: Needs) -> Seen | None:
     return Seen("falsifies", f"{text}: {quota.processors:g} processors for {needs.roles} roles")
 
 
-def _change(quota: Quota, _: Needs) -> tuple[Change, ...]:
-    return (Change("file", f"/{quota.file}", f"max {quota.period_us}" if quota.file.endswith("cpu.max") else "-1"),)
+def _change(quota: Quota, _: Needs) -> tuple[Setting, ...]:
+    return (Setting(f"/{quota.file}", f"max {quota.period_us}" if quota.file.endswith("cpu.max") else "-1"),)
 
 
 CHECK = Check(

@@ -1,8 +1,9 @@
 """The memory that this control group may take."""
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import MIB
 from middlemark.system.cgroups import least
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 
 
@@ -13,8 +14,8 @@ def _sees(limit: tuple[int, str], needs: Needs) -> Seen | None:
     return Seen("limits", f"this control group may take {limit[0] // MIB} MiB; wanted: {-(-wanted // MIB)} MiB")
 
 
-def _change(limit: tuple[int, str], _: Needs) -> tuple[Change, ...]:
-    return (Change("file", f"/{limit[1]}", "-1" if limit[1].endswith("_in_bytes") else "max"),)
+def _change(limit: tuple[int, str], _: Needs) -> tuple[Setting, ...]:
+    return (Setting(f"/{limit[1]}", "-1" if limit[1].endswith("_in_bytes") else "max"),)
 
 
 CHECK = Check(

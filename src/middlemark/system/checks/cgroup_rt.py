@@ -1,7 +1,8 @@
 """The real-time budget of this control group."""
 
+from middlemark.model.setting import Setting
 from middlemark.system.cgroups import groups
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.checks.sched_rt_runtime_us import LEAST, Budget
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -42,5 +43,5 @@ CHECK = Check(
         persist="where the group is made: --cpu-rt-runtime of the container",
         risk="groups together have no more than the machine's budget; the groups above need as much",
     ),
-    change=lambda found, _: (Change("file", f"/{found[1]}", str(min(USUAL_US, found[0].period_us * 19 // 20))),),
+    change=lambda found, _: (Setting(f"/{found[1]}", str(min(USUAL_US, found[0].period_us * 19 // 20))),),
 )

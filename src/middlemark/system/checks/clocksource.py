@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -34,9 +35,9 @@ def _sees(clock: ClockSource, _: Needs) -> Seen | None:
     return Seen("falsifies", f"the clock is {clock.current}; there are {', '.join(clock.available)}")
 
 
-def _change(clock: ClockSource, _: Needs) -> tuple[Change, ...]:
+def _change(clock: ClockSource, _: Needs) -> tuple[Setting, ...]:
     better = next((each for each in FAST if each in clock.available), None)
-    return (Change("file", f"{FOLDER}/current_clocksource", better),) if better else ()
+    return (Setting(f"{FOLDER}/current_clocksource", better),) if better else ()
 
 
 CHECK = Check(

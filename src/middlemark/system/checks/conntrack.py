@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -39,5 +40,5 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     remedy=Remedy(risk="300 bytes of the kernel's memory a connection"),
-    change=lambda table, _: (Change("sysctl", NAME, str(4 * max(table.most, table.followed))),),
+    change=lambda table, _: (Setting(NAME, str(4 * max(table.most, table.followed))),),
 )

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -55,5 +56,5 @@ CHECK = Check(
         persist="processor.max_cstate=1 intel_idle.max_cstate=1 on the kernel's command line",
         risk="more heat while idle, and less turbo",
     ),
-    change=lambda _, __: (Change("hold", LATENCY, "0"),),
+    change=lambda _, __: (Setting(LATENCY, "0"),),
 )

@@ -3,8 +3,9 @@
 import os
 from typing import NamedTuple
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import MIB, format_size
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -59,9 +60,9 @@ def _told(size: int) -> str:
     return format_size(size // MIB * MIB or size)
 
 
-def _change(room: ShmMount, needs: Needs) -> tuple[Change, ...]:
+def _change(room: ShmMount, needs: Needs) -> tuple[Setting, ...]:
     size = -(-(room.used + max(needs.shm_bytes, 512 * MIB)) // MIB) * MIB
-    return (Change("size", SHM, str(size)),) if room.of_memory and "ro" not in room.options else ()
+    return (Setting(SHM, str(size)),) if room.of_memory and "ro" not in room.options else ()
 
 
 CHECK = Check(

@@ -1,6 +1,7 @@
 """Who chooses the processors' frequency."""
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -35,6 +36,6 @@ CHECK = Check(
         risk="more heat and, on a battery, less time",
     ),
     change=lambda found, _: tuple(
-        Change("file", f"/{name}", "performance") for name, governor in found.items() if governor not in STEADY
+        Setting(f"/{name}", "performance") for name, governor in found.items() if governor not in STEADY
     ),
 )

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import NO_REMEDY, Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import NO_REMEDY, Check, Remedy, Seen
 from middlemark.system.checks.cpuidle import LATENCY, held_us
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -39,8 +40,8 @@ def _sees(found: Halting, needs: Needs) -> Seen | None:
     )
 
 
-def _change(found: Halting, _needs: Needs) -> tuple[Change, ...]:
-    return (Change("hold", LATENCY, "0"),) if found.can_poll else ()
+def _change(found: Halting, _needs: Needs) -> tuple[Setting, ...]:
+    return (Setting(LATENCY, "0"),) if found.can_poll else ()
 
 
 CHECK = Check(

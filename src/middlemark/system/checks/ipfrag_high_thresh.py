@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import KIB, MIB
-from middlemark.system.check import Change, Check, Remedy, Seen, too_low
+from middlemark.system.check import Check, Remedy, Seen, too_low
 from middlemark.system.interfaces import NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs, largest
 from middlemark.system.root import Root
@@ -41,5 +42,5 @@ CHECK = Check(
     read=lambda root: read(root, "ipfrag_high_thresh"),
     sees=_sees,
     remedy=Remedy(risk="so much memory may be held by whoever sends first fragments only"),
-    change=lambda _, needs: (Change("sysctl", NAME, str(max(128 * MIB, 8 * largest(needs.over("udp"))))),),
+    change=lambda _, needs: (Setting(NAME, str(max(128 * MIB, 8 * largest(needs.over("udp"))))),),
 )

@@ -1,7 +1,8 @@
 """How long an incomplete datagram holds its memory."""
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.checks.ipfrag_high_thresh import Fragments, read
 from middlemark.system.interfaces import used
 from middlemark.system.needs import Needs
@@ -28,5 +29,5 @@ CHECK = Check(
     read=lambda root: read(root, "ipfrag_time"),
     sees=_sees,
     remedy=Remedy(risk="fragments that come later than that are lost"),
-    change=lambda _, __: (Change("sysctl", NAME, "3"),),
+    change=lambda _, __: (Setting(NAME, "3"),),
 )

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -73,7 +74,7 @@ CHECK = Check(
     sees=_sees,
     remedy=Remedy(persist="irqaffinity= on the kernel's command line", risk="the other processors serve the device"),
     change=lambda found, needs: tuple(
-        Change("file", f"/proc/irq/{each.number}/smp_affinity_list", _others(found, needs))
+        Setting(f"/proc/irq/{each.number}/smp_affinity_list", _others(found, needs))
         for each in _disturbing(found, needs)
     ),
 )

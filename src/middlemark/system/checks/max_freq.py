@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -40,5 +41,5 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     remedy=Remedy(persist="where the cap was set: a power profile, tlp, thermald", risk="more heat"),
-    change=lambda caps, _: tuple(Change("file", f"/{each.file}", str(each.possible)) for each in caps),
+    change=lambda caps, _: tuple(Setting(f"/{each.file}", str(each.possible)) for each in caps),
 )

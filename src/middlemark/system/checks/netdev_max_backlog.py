@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen, too_low
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen, too_low
 from middlemark.system.interfaces import NetworkDevice, interfaces, used
 from middlemark.system.needs import Needs, largest
 from middlemark.system.root import Root
@@ -39,5 +40,5 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     remedy=Remedy(risk="hardly any: packets may wait longer in a machine that is overrun"),
-    change=lambda _, __: (Change("sysctl", NAME, "5000"),),
+    change=lambda _, __: (Setting(NAME, "5000"),),
 )

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.checks.numa import nodes
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -35,5 +36,5 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     remedy=Remedy(risk="programs that are not pinned keep memory that is far from them"),
-    change=lambda _, __: (Change("sysctl", NAME, "0"),),
+    change=lambda _, __: (Setting(NAME, "0"),),
 )

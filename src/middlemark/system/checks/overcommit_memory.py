@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import MIB
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.checks.swap import kib
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
@@ -43,5 +44,5 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     remedy=Remedy(risk="when memory does run out a process is killed"),
-    change=lambda _, __: (Change("sysctl", NAME, "0"),),
+    change=lambda _, __: (Setting(NAME, "0"),),
 )

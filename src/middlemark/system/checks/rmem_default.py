@@ -1,7 +1,8 @@
 """The receive buffer of a socket that does not ask for one."""
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Change, Check, Remedy, Seen, sysctl, too_low
+from middlemark.system.check import Check, Remedy, Seen, sysctl, too_low
 from middlemark.system.checks.rmem_max import wanted
 from middlemark.system.needs import Needs, largest
 
@@ -23,5 +24,5 @@ CHECK = Check(
     read=sysctl(NAME),
     sees=_sees,
     remedy=Remedy(risk="every socket of the machine may hold so much of the kernel's memory"),
-    change=lambda _, needs: (Change("sysctl", NAME, str(wanted(needs))),),
+    change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )

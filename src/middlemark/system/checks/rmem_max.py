@@ -1,7 +1,8 @@
 """The largest receive buffer that a socket may ask for."""
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import KIB, MIB, format_size
-from middlemark.system.check import Change, Check, Remedy, Seen, sysctl
+from middlemark.system.check import Check, Remedy, Seen, sysctl
 from middlemark.system.needs import Needs, largest
 
 NAME = "net.core.rmem_max"
@@ -32,5 +33,5 @@ CHECK = Check(
     read=sysctl(NAME),
     sees=_sees,
     remedy=Remedy(risk="more of the kernel's memory for each socket that asks for it"),
-    change=lambda _, needs: (Change("sysctl", NAME, str(wanted(needs))),),
+    change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )

@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import format_percent
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -50,8 +51,7 @@ CHECK = Check(
     sees=_sees,
     remedy=Remedy(risk="with -1 a real-time thread that never sleeps takes its processor for good"),
     change=lambda budget, needs: (
-        Change(
-            "sysctl",
+        Setting(
             NAME,
             "-1" if needs.of(lambda row: row.priority and row.polls) else str(budget.period_us * 19 // 20),
         ),

@@ -1,7 +1,8 @@
 """How far a TCP connection's receive buffer may grow."""
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import MIB
-from middlemark.system.check import Change, Check, Remedy, Seen, too_low
+from middlemark.system.check import Check, Remedy, Seen, too_low
 from middlemark.system.needs import Needs, largest
 
 USUAL = 4 * MIB
@@ -15,8 +16,8 @@ def grows_to(name: str) -> Check[tuple[int, int, int]]:
         rows = needs.over("tcp")
         return too_low(f"the largest of {setting}", sizes[2], min(2 * largest(rows), USUAL), rows)
 
-    def change(sizes: tuple[int, int, int], needs: Needs) -> tuple[Change, ...]:
-        return (Change("sysctl", setting, f"{sizes[0]} {sizes[1]} {max(USUAL, 2 * largest(needs.over('tcp')))}"),)
+    def change(sizes: tuple[int, int, int], needs: Needs) -> tuple[Setting, ...]:
+        return (Setting(setting, f"{sizes[0]} {sizes[1]} {max(USUAL, 2 * largest(needs.over('tcp')))}"),)
 
     return Check(
         name=name,

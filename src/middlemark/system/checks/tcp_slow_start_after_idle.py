@@ -1,7 +1,8 @@
 """Whether a TCP connection begins slowly again after a pause."""
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Change, Check, Remedy, Seen, sysctl
+from middlemark.system.check import Check, Remedy, Seen, sysctl
 from middlemark.system.needs import Needs
 
 NAME = "net.ipv4.tcp_slow_start_after_idle"
@@ -28,5 +29,5 @@ CHECK = Check(
     read=sysctl(NAME),
     sees=_sees,
     remedy=Remedy(risk="after a pause a burst meets whatever the network has become"),
-    change=lambda _, __: (Change("sysctl", NAME, "0"),),
+    change=lambda _, __: (Setting(NAME, "0"),),
 )

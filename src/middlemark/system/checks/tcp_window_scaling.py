@@ -1,7 +1,8 @@
 """Whether TCP may have more than 64 KiB on the way."""
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Change, Check, Remedy, Seen, sysctl
+from middlemark.system.check import Check, Remedy, Seen, sysctl
 from middlemark.system.needs import Needs
 
 NAME = "net.ipv4.tcp_window_scaling"
@@ -21,5 +22,5 @@ CHECK = Check(
     read=sysctl(NAME),
     sees=_sees,
     remedy=Remedy(risk="none known"),
-    change=lambda _, __: (Change("sysctl", NAME, "1"),),
+    change=lambda _, __: (Setting(NAME, "1"),),
 )

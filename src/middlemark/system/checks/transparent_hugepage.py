@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -31,9 +32,9 @@ def _sees(pages: HugePages, needs: Needs) -> Seen | None:
     return Seen("note", "there are no huge pages (enabled is never)") if pages.enabled == "never" else None
 
 
-def _change(pages: HugePages, _: Needs) -> tuple[Change, ...]:
+def _change(pages: HugePages, _: Needs) -> tuple[Setting, ...]:
     name = "enabled" if pages.enabled == "never" else "defrag"
-    return (Change("file", f"{FOLDER}/{name}", "madvise"),)
+    return (Setting(f"{FOLDER}/{name}", "madvise"),)
 
 
 CHECK = Check(

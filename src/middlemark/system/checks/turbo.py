@@ -1,6 +1,7 @@
 """Whether the clock rises above its nominal rate while the processor is cool."""
 
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.model.setting import Setting
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -28,5 +29,5 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     remedy=Remedy(risk="everything is slower while it is off: for comparing, not for the robot"),
-    change=lambda turbo, _: (Change("file", f"/{turbo[1]}", "1" if turbo[1] == INTEL else "0"),),
+    change=lambda turbo, _: (Setting(f"/{turbo[1]}", "1" if turbo[1] == INTEL else "0"),),
 )

@@ -2,8 +2,9 @@
 
 import os
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import MIB, format_size
-from middlemark.system.check import Change, Check, Remedy, Seen
+from middlemark.system.check import Check, Remedy, Seen
 from middlemark.system.checks.rmem_max import wanted
 from middlemark.system.needs import Needs
 
@@ -24,9 +25,9 @@ def _sees(pages: tuple[int, int, int], needs: Needs) -> Seen | None:
     return Seen("limits", f"{text}; wanted: {format_size(_pages(needs) * PAGE)}", rows)
 
 
-def _change(pages: tuple[int, int, int], needs: Needs) -> tuple[Change, ...]:
+def _change(pages: tuple[int, int, int], needs: Needs) -> tuple[Setting, ...]:
     most = _pages(needs)
-    return (Change("sysctl", NAME, f"{max(pages[0], most * 3 // 4)} {max(pages[1], most * 7 // 8)} {most}"),)
+    return (Setting(NAME, f"{max(pages[0], most * 3 // 4)} {max(pages[1], most * 7 // 8)} {most}"),)
 
 
 CHECK = Check(

@@ -1,7 +1,8 @@
 """The largest send buffer that a socket may ask for."""
 
+from middlemark.model.setting import Setting
 from middlemark.model.units import KIB
-from middlemark.system.check import Change, Check, Remedy, Seen, sysctl, too_low
+from middlemark.system.check import Check, Remedy, Seen, sysctl, too_low
 from middlemark.system.checks.rmem_max import wanted
 from middlemark.system.needs import Needs
 
@@ -22,5 +23,5 @@ CHECK = Check(
     read=sysctl(NAME),
     sees=_sees,
     remedy=Remedy(risk="more of the kernel's memory for each socket that asks for it"),
-    change=lambda _, needs: (Change("sysctl", NAME, str(wanted(needs))),),
+    change=lambda _, needs: (Setting(NAME, str(wanted(needs))),),
 )
