@@ -13,6 +13,7 @@ from middlemark.document.matrix import matrices
 from middlemark.document.next_steps import next_of
 from middlemark.document.screen import headline
 from middlemark.document.statements import reason
+from middlemark.document.which import how_sure, table_of
 from middlemark.model.plan import Wanted
 from middlemark.runs.read import read_measured
 from middlemark.show.json.which import render_json
@@ -180,6 +181,16 @@ def test_an_interrupted_race_goes_on_as_it_would_have(field: Path, tmp_path: Pat
     assert left_of(resumed) == left_of(expected)
     assert [each.figure for each in resumed.candidates] == [each.figure for each in expected.candidates]
     assert resumed.verdict == expected.verdict
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_next_one_is_the_next_row_of_the_table(tmp_path: Path, seed: int) -> None:
+    behind = {name: Truth(us, scatter=0.12) for name, us in (("vega", 80.0), ("mira", 81.0), ("deneb", 82.0))}
+    verdict = answer(race(tmp_path, {"lyra": Truth(50.0), **behind, "loser": Truth(60.0, lost=3)}, seed=seed))
+    rows = [
+        each.name for each in table_of(verdict).lines if each.cells[-1].text in ("significantly slower", "eliminated")
+    ]
+    assert f"Sure: {rows[0]}, the next, " in how_sure(verdict)
 
 
 def test_the_object_for_programs_has_what_was_promised(field: Path) -> None:

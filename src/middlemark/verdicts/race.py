@@ -82,15 +82,10 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def next(self) -> JudgedRow | None:
-        """The nearest of those that are slower, or were eliminated as such."""
-        behind = [
-            each
-            for each in self.experiment.rows
-            if each.standing in (Standing.SLOWER, Standing.ELIMINATED)
-            and elimination(each) in (None, "slower")
-            and each.comparison is not None
-        ]
-        return min(behind, key=lambda each: each.comparison.judged.shift if each.comparison else 0.0, default=None)
+        """The first behind the answer by its figure that can be compared with it: slower, or eliminated as such."""
+        behind = [each for each in self.candidates if each.standing in (Standing.SLOWER, Standing.ELIMINATED)]
+        slower = [each for each in behind if each.comparison is not None and elimination(each) in (None, "slower")]
+        return next(iter(slower), None)
 
     @property
     def baselines(self) -> tuple[Row, ...]:
