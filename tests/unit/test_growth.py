@@ -8,7 +8,7 @@ from test_compare import cell, write
 
 from middlemark.document import document_of
 from middlemark.document.document import Document
-from middlemark.document.ratios import growth_tables
+from middlemark.document.report_tables import growth_tables
 from middlemark.runs.read import read_measured
 from middlemark.show import render
 from middlemark.verdicts.growth import Growth

@@ -32,7 +32,7 @@ from middlemark.model.times import Summary, Times
 from middlemark.show import View, render
 from middlemark.show.html.data import data_of
 from middlemark.show.json.which import render_json
-from middlemark.show.layout import terminal
+from middlemark.show.terminal import terminal
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
 from middlemark.verdicts.race import races

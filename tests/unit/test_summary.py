@@ -21,8 +21,8 @@ from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.plan import Note
 from middlemark.problems import MeasureError, RequestError
 from middlemark.show import View
-from middlemark.show.lines import command_lines
 from middlemark.show.summary import MOST_LINES, render
+from middlemark.show.terminal import command_lines
 from middlemark.stats.result import CellResult, Noise, TrialNoise
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import Standing

@@ -46,7 +46,7 @@ def command(folder: str, tried: str | None, trials: int, out: str | None, output
     if output_format == "json":
         text = _json(run, found)
     else:
-        from middlemark.show.lines import wrapped
+        from middlemark.show.terminal import wrapped
         from middlemark.suite.request import shown_path
 
         width = output.width()
@@ -98,7 +98,7 @@ def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions", seconds:
     from middlemark.runs.diagnose import verdicts
     from middlemark.runs.report import tell_beside
     from middlemark.show import output
-    from middlemark.show.lines import wrapped
+    from middlemark.show.terminal import wrapped
 
     lift = found.lift
     assert lift is not None

@@ -94,8 +94,8 @@ def _broken(worker: BrokenWorker) -> None:
 @command.command()
 def suites() -> None:
     """The suites that come with Middlemark; a path to one of your own works everywhere a name does."""
-    from middlemark.show.lines import hanging
     from middlemark.show.output import width
+    from middlemark.show.terminal import hanging
     from middlemark.suite import available
     from middlemark.suite.request import DEFAULT_SUITE
 
@@ -134,8 +134,8 @@ def frameworks(output_format: str) -> None:
 
     A fact that could not be sourced is a dash, and null in JSON, where each has its source.
     """
-    from middlemark.show.lines import hanging
     from middlemark.show.output import width
+    from middlemark.show.terminal import hanging
     from middlemark.suite.frameworks import frameworks as known
 
     table = known()

@@ -103,8 +103,8 @@ def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) 
 
 
 def _list() -> int:
-    from middlemark.show.lines import hanging
     from middlemark.show.output import width
+    from middlemark.show.terminal import hanging
 
     studies = [read_study(each) for each in study_names()]
     longest = max((len(each.name) for each in studies), default=0)

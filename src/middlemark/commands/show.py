@@ -42,7 +42,7 @@ def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, wa
     document = with_experiments(document_of([measured], took=took), chosen)
     if only and not document.rows:
         raise MeasureError(f"{measured.folder}: no configuration has {', '.join(only)}", "show it without --only")
-    name = "table" if whole else "warnings" if warnings else "summary"
+    name = "table" if whole else "notes" if warnings else "summary"
     view = output.view(breakdown=breakdown, warnings=warnings, metrics=metrics)
     return _ended(output.write(render(name, document, view)))
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from middlemark.document.comparisons import trials_wanted
+from middlemark.document.compare import trials_wanted
 from middlemark.document.document import Conclusion, Document
 from middlemark.document.numbers import ratio
 from middlemark.document.statements import (

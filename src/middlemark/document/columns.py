@@ -6,7 +6,7 @@ import msgspec
 
 from middlemark.document.figures import FIGURES
 from middlemark.document.numbers import ABSENT, brief, exact, measured, ratio, us, whole
-from middlemark.document.protection import proof_in_short
+from middlemark.document.security import proof_in_short
 from middlemark.document.table import NEVER_HIDDEN, Column
 from middlemark.stats.metrics import METRICS
 from middlemark.verdicts.rows import Row, latency_of

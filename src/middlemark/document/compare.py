@@ -2,15 +2,39 @@
 
 from collections.abc import Iterator, Sequence
 
-from middlemark.document.comparisons import interval_of, row_of, trials_wanted
 from middlemark.document.numbers import ABSENT, measured, part, ratio
 from middlemark.document.table import Column, Line, Table, cells, table_of
 from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import AgainstFloor, Comparison, Side, against_floors, mirrored
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.verdict import CONFIDENCE, Verdict
-from middlemark.verdicts.names import ASKED, common, size_of, told_factors, what, words
+from middlemark.stats.verdict import CONFIDENCE, Judgement, Verdict
+from middlemark.verdicts.names import ASKED, common, plain, size_of, told_factors, what, words
 from middlemark.verdicts.rows import grouped
+
+
+def verdict_of(each: Comparison) -> str:
+    """Return the verdict, and of what cannot be told how many trials would tell."""
+    told = each.judged.verdict is not Verdict.CANNOT_TELL
+    return each.word if told else f"{each.word} ({trials_wanted(each.judged.trials_needed)} trials would)"
+
+
+def trials_wanted(needed: int | None) -> str:
+    """Return a number of trials in words; None: beyond 10,000."""
+    return "more than 10,000" if needed is None else f"about {needed:,}"
+
+
+def interval_of(judged: Judgement) -> str:
+    """Return the interval of the shift: ``-1.0 % … +3.0 %``."""
+    return ABSENT if judged.low is None or judged.high is None else f"{part(judged.low)} … {part(judged.high)}"
+
+
+def row_of(each: Comparison, what: str, mark: str) -> tuple[str, ...]:
+    """Return what is compared, the metric, both medians, the shift with its interval, the pairs and the verdict."""
+    names = " → ".join(each.pairing.names) + (f" ({mark})" if mark else "")
+    figures = (measured(median, METRICS[each.metric].unit) for median in each.medians)
+    shift = (part(each.judged.shift), interval_of(each.judged), str(each.judged.pairs))
+    return (plain(f"{what}: {names}" if what else names), each.metric, *figures, *shift, verdict_of(each))
+
 
 _CANNOT, _EQUIVALENT = "~", "="
 _MOST_NAME = 24

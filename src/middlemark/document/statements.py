@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from middlemark.document.comparisons import trials_wanted
+from middlemark.document.compare import trials_wanted
 from middlemark.document.numbers import brief, ratio, us
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_count, format_percent

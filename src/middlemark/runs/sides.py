@@ -216,7 +216,7 @@ def sides_of(
     from middlemark.stats.floors import carried_otherwise, carrier_of, seen_to_carry
     from middlemark.stats.metrics import times_of
     from middlemark.stats.trials import at_edge, trial_summary
-    from middlemark.verdicts.racing import in_races
+    from middlemark.verdicts.rows import in_races
 
     folder = newest(path)
     run = stored_run(folder)

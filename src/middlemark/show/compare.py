@@ -6,9 +6,8 @@ from rich.text import Text
 
 from middlemark.document.compare import tables_of, whole_table
 from middlemark.show import View
-from middlemark.show.layout import terminal
-from middlemark.show.lines import paragraph, printed
 from middlemark.show.markdown import table
+from middlemark.show.terminal import paragraph, printed, terminal
 from middlemark.stats.comparisons import Comparison
 
 

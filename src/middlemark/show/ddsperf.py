@@ -10,7 +10,7 @@ from middlemark.document.document import Document
 from middlemark.model.outcome import Second
 from middlemark.model.times import QUANTILES
 from middlemark.show import View
-from middlemark.show.lines import log_head, log_title
+from middlemark.show.naming import log_head, log_title
 from middlemark.stats.quantiles import SAMPLES_BEYOND, Numbers, rank_of, samples_needed
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples

@@ -8,8 +8,7 @@ from rich.text import Text
 from middlemark.document.table import Table, facts
 from middlemark.model.units import format_count, format_us
 from middlemark.show import View
-from middlemark.show.layout import terminal
-from middlemark.show.lines import paragraph, printed
+from middlemark.show.terminal import paragraph, printed, terminal
 from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
 from middlemark.verdicts.names import plain

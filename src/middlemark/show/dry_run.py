@@ -13,8 +13,7 @@ from middlemark.model.plan import Plan, Trial
 from middlemark.model.units import format_count, format_percent, format_seconds, format_size
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
 from middlemark.show import View
-from middlemark.show.layout import terminal
-from middlemark.show.lines import paragraph, printed
+from middlemark.show.terminal import paragraph, printed, terminal
 from middlemark.verdicts.names import WORDS, size, subject, words
 
 _MOST_SIZES = 6

@@ -8,7 +8,7 @@ from rich.text import Text
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.runs import decided_of
-from middlemark.show.lines import cut, paragraph
+from middlemark.show.terminal import cut, paragraph
 from middlemark.stats.expectations import ClaimVerdict
 
 MARKS = {

@@ -7,7 +7,7 @@ There is no schema by JUnit itself; this keeps to what the Ant task writes and t
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Sequence
 
-from middlemark.document.comparisons import interval_of
+from middlemark.document.compare import interval_of
 from middlemark.document.document import Document
 from middlemark.document.numbers import part
 from middlemark.document.statements import standing_line

@@ -3,7 +3,7 @@
 from middlemark.document.document import Document
 from middlemark.model.times import Summary
 from middlemark.show import View
-from middlemark.show.lines import log_head
+from middlemark.show.naming import log_head
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.names import WORDS, plain, subject, words
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from middlemark.document import report_tables
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
-from middlemark.document.ratios import growth_tables, scorecard_table
+from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import clock_line, machine_line, notes_of, read_as
 from middlemark.document.screen import not_tried_text
 from middlemark.document.table import Table

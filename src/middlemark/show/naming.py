@@ -1,7 +1,10 @@
-"""Names of cells for other tools: stable from run to run, unique within one, without blanks."""
+"""Names for other tools: of cells, stable from run to run, unique within one, without blanks; and heads of logs."""
 
 from middlemark.model.cell import FACTORS, FIELDS, OF_WORKLOAD, Cell
+from middlemark.model.run import Run
 from middlemark.model.workload import Workload
+from middlemark.stats.result import CellResult
+from middlemark.verdicts.names import WORDS, plain, subject, words
 
 _DEFAULT = Cell(adapter="", transport="", size=0)
 _NONE = {each.field: each.none or "none" for each in FACTORS.values()}
@@ -50,3 +53,15 @@ def _level(level: object) -> str:
             return str(int(level))
         case _:
             return str(level)
+
+
+def log_head(run: Run) -> str:
+    """Return the first line of a log as other tools print it: what was run, and how far it came."""
+    ended = f", interrupted after {len(run.outcomes)} of {run.planned_trials} trials" if run.file.interrupted else ""
+    return f"# {plain(', '.join(run.file.suites))}, {run.file.started}{ended}"
+
+
+def log_title(result: CellResult) -> str:
+    """Return what a log says above a cell: what is measured, in which version, and how."""
+    version = f" {result.version}" if result.version else ""
+    return f"# {plain(subject(result.cell) + version)}: {plain(words(result.cell, WORDS))}"

@@ -1,16 +1,18 @@
-"""What stands below the table: the machine, where the time went, every warning, and how to read the columns."""
+"""What is below the table: the machine, where the time went, every warning, and how to read the columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from rich.text import Text
 
+from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, us
+from middlemark.document.screen import disturbed
 from middlemark.document.table import Column, Line, Table, cells, facts
 from middlemark.document.warnings import warnings_of
 from middlemark.model.units import format_count
-from middlemark.show.layout import laid_out, terminal
-from middlemark.show.lines import paragraph
+from middlemark.show import View
+from middlemark.show.terminal import laid_out, paragraph, printed, terminal
 from middlemark.stats.noise import percent
 from middlemark.stats.result import Noise, TrialNoise
 from middlemark.verdicts.names import (
@@ -19,6 +21,7 @@ from middlemark.verdicts.names import (
     is_contradicted,
     is_unprotected,
     size,
+    varying,
     warning_name,
     words,
 )
@@ -47,6 +50,14 @@ _TITLES = {
 _REPLY = "reply "
 _LEAST = 12
 """A narrower first column is not worth having: below that the parts are told in words."""
+
+
+def render(document: Document, view: View) -> str:
+    """Return every warning of the rows, by its kind, in each row's own words; or that there is none."""
+    rows, width = document.rows, max(view.width, 60)
+    none = [] if document.warnings else [Text("No row has a warning.")]
+    told = footnotes(rows, varying([row.result for row in rows]), numbers_of(rows), width, whole=True)
+    return printed((*paragraph(disturbed(rows), width, "bold yellow"), *machine_lines(rows, width), *none, *told), view)
 
 
 def numbers_of(rows: Sequence[Row]) -> dict[str, int]:

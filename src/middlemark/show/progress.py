@@ -126,7 +126,7 @@ class State:
 
     def lines(self, width: int) -> list[str]:
         """Return at most three lines of at most ``width`` columns."""
-        from middlemark.show.lines import cut
+        from middlemark.show.terminal import cut
 
         head = f"{self._bar()} {self._count()}, {self._left()}" if width >= _LEAST_FOR_BAR else self._short()
         now = f"{self._now}: {self._samples}" if self._samples else self._now

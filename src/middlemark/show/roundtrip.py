@@ -12,7 +12,7 @@ import numpy as np
 from middlemark.document.document import Document
 from middlemark.model.samples import NOT_MEASURED
 from middlemark.show import View
-from middlemark.show.lines import log_head, log_title
+from middlemark.show.naming import log_head, log_title
 from middlemark.stats.quantiles import summarise
 from middlemark.stats.result import CellResult
 from middlemark.stats.samples import Samples

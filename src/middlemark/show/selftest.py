@@ -11,9 +11,8 @@ from middlemark.model.cell import Cell
 from middlemark.model.times import QUANTILES
 from middlemark.model.units import format_count, format_percent, format_size
 from middlemark.show import View
-from middlemark.show.layout import terminal
-from middlemark.show.lines import paragraph, printed
 from middlemark.show.table import heading
+from middlemark.show.terminal import paragraph, printed, terminal
 from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, SelfTestCell, VerdictCounts
 from middlemark.stats.verdict import MARGIN

@@ -12,9 +12,8 @@ from middlemark.document.table import Line, Table, facts, table_of
 from middlemark.model.run import Run
 from middlemark.show import View
 from middlemark.show.expectations import MARKS
-from middlemark.show.layout import terminal
-from middlemark.show.lines import command_lines, paragraph, printed
 from middlemark.show.markdown import escaped, table
+from middlemark.show.terminal import command_lines, paragraph, printed, terminal
 from middlemark.stats.expectations import ClaimVerdict
 from middlemark.suite.study import Study
 

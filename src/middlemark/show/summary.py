@@ -14,8 +14,7 @@ from middlemark.document.table import Table
 from middlemark.model.run import Run
 from middlemark.model.units import format_count, format_seconds
 from middlemark.show import View, expectations
-from middlemark.show.layout import terminal
-from middlemark.show.lines import command_lines, cut, paragraph, printed, wrapped
+from middlemark.show.terminal import command_lines, cut, paragraph, printed, terminal, wrapped
 from middlemark.verdicts.names import plain, warning_name
 
 MOST_LINES = 40

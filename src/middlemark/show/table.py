@@ -12,9 +12,8 @@ from middlemark.document.table import Column, Table, facts
 from middlemark.model.run import Run
 from middlemark.model.units import format_seconds
 from middlemark.show import View, expectations
-from middlemark.show.layout import Layout, laid_out, terminal
-from middlemark.show.lines import paragraph, printed
 from middlemark.show.notes import breakdown_lines, footnotes, legend, machine_lines, numbers_of
+from middlemark.show.terminal import Layout, laid_out, paragraph, printed, terminal
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.names import UNTOLD, WORDS, meeting, plain, usual, varying, words
 from middlemark.verdicts.rows import Row

@@ -8,8 +8,7 @@ from middlemark.document.screen import not_tried_text
 from middlemark.document.which import answer, below, how_sure, race_sentences, table_of
 from middlemark.model.run import NotTried
 from middlemark.show import View
-from middlemark.show.layout import terminal
-from middlemark.show.lines import command_lines, paragraph, printed
+from middlemark.show.terminal import command_lines, paragraph, printed, terminal
 from middlemark.verdicts.names import plain
 from middlemark.verdicts.race import RaceVerdict
 

@@ -14,8 +14,7 @@ from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
 from middlemark.document.numbers import rounded
-from middlemark.document.protection import proof_in_full
-from middlemark.document.ratios import growth_tables, scorecard_table
+from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import (
     MOST_ORDER,
     clock_line,
@@ -27,6 +26,7 @@ from middlemark.document.runs import (
     told_of,
 )
 from middlemark.document.screen import not_tried_text
+from middlemark.document.security import proof_in_full
 from middlemark.document.table import Table
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning

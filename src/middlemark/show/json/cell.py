@@ -6,8 +6,8 @@ from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from middlemark.document.numbers import exact
 from middlemark.model.cell import FACTORS, Cell
@@ -15,14 +15,10 @@ from middlemark.model.factors import Factor
 from middlemark.model.link import Link, parse_link
 from middlemark.model.outcome import ProtectionProof, TrialCounts
 from middlemark.model.protocol import Pattern
-from middlemark.model.times import Summary, Times
-from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of
+from middlemark.model.times import Times
+from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of, filled
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.result import (
-    Best,
-    CellResult,
-    Part,
-)
+from middlemark.stats.result import CellResult
 
 _NAMED = ("adapter", "pattern", "size", "transport")
 FURTHER = tuple(each for name, each in FACTORS.items() if not each.later and name not in _NAMED)
@@ -166,38 +162,21 @@ def cell_document(result: CellResult) -> dict[str, Any]:
 
 def cell_output(result: CellResult) -> Output:
     """Return one cell. Of an imported one, null is also what its log does not tell."""
-    cell, counts = result.cell, result.counts
+    cell, counts, imported, best = result.cell, result.counts, result.imported, result.best
     expected = counts.received + counts.lost
-    same = (name for name in _FIGURES if hasattr(result, name))
-    found: dict[str, Any] = {name: _figure(name, getattr(result, name)) for name in same}
-    found |= msgspec.structs.asdict(counts)
-    found |= {factor.field: written(cell, factor) for factor in FACTORS.values()}
-    found |= {
-        "name": result.name,
+    own = {factor.field: written(cell, factor) for factor in FACTORS.values()} | {
         "label": UNSET if cell.label is None else cell.label,
-        "version": result.version,
-        "carried_by": result.carried_by,
-        "protected_by": result.protected_by,
         "protection_proof": result.proof,
-        "link": _link(result),
+        "link": cell.link and filled(LinkOutput, parse_link(cell.link), text=cell.link, how=result.link_how),
         "native": dict(cell.native),
-        "trial_values": tuple(map(exact, result.trial_values)),
         "metrics": {name: _metric(result, name) for name in result.metrics},
-        "interval": result.interval and tuple(map(exact, result.interval)),
-        "breakdown": None if result.breakdown is None else tuple(map(_part, result.breakdown)),
-        "best": _best(result.best),
+        "breakdown": result.breakdown and tuple(replace(each, ns=exact(each.ns)) for each in result.breakdown),
+        "best": best and replace(best, p50_ns=exact(best.p50_ns), rate_hz=exact(best.rate_hz)),
         "loss": counts.lost / expected if expected else None,
         "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
-        "imported": result.imported and ImportedOutput(tool=result.imported.tool, files=result.imported.files),
+        "imported": imported and filled(ImportedOutput, imported),
     }
-    return CellOutput(**found | _not_known(result))
-
-
-def _figure(name: str, figure: Any) -> Any:
-    """Return a figure with the digits that its declaration asks for."""
-    if isinstance(figure, Summary):
-        return Summary(**{key: exact(each) for key, each in msgspec.structs.asdict(figure).items()})
-    return exact(figure) if _FIGURES[name] == Number | None else figure
+    return filled(CellOutput, result, counts, **own | _not_known(result))
 
 
 def _not_known(result: CellResult) -> dict[str, None]:
@@ -209,21 +188,5 @@ def _not_known(result: CellResult) -> dict[str, None]:
     return dict.fromkeys((*result.cell.unknown, *samples, *uncounted, *(["loss"] if "lost" in uncounted else [])))
 
 
-def _link(result: CellResult) -> Output | None:
-    if result.cell.link is None:
-        return None
-    link = msgspec.structs.asdict(parse_link(result.cell.link))
-    return LinkOutput(text=result.cell.link, **link, how=result.link_how)
-
-
 def _metric(result: CellResult, name: str) -> MetricOutput:
-    trials = tuple(exact(each) for each in result.metrics[name])
-    return MetricOutput(unit=METRICS[name].unit, median=exact(result.median(name)), trials=trials)
-
-
-def _best(best: Best | None) -> Best | None:
-    return best and msgspec.structs.replace(best, p50_ns=exact(best.p50_ns), rate_hz=exact(best.rate_hz))
-
-
-def _part(part: Part) -> Part:
-    return msgspec.structs.replace(part, ns=exact(part.ns))
+    return filled(MetricOutput, METRICS[name], median=result.median(name), trials=result.metrics[name])

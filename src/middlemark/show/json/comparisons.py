@@ -2,15 +2,12 @@
 
 from collections.abc import Collection, Sequence
 
-import msgspec
-
 from middlemark.document.document import Document
-from middlemark.document.numbers import exact
-from middlemark.show.json.output import Number, Output, printed
+from middlemark.show.json.output import Number, Output, filled, printed
 from middlemark.show.json.run import RunOutput, run_output
 from middlemark.stats.comparisons import AgainstFloor, Comparison, against_floors
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, SelfTestCell
+from middlemark.stats.selftest import ALLOWED, Power, SelfTest, SelfTestCell
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import telling, what
 
@@ -69,24 +66,17 @@ def comparisons_output(comparisons: Sequence[Comparison]) -> tuple[ComparisonOut
 
 
 def _comparison(each: Comparison, told: Collection[str]) -> ComparisonOutput:
-    a_floor, b_floor = against_floors(each)
-    return ComparisonOutput(
+    (a, b), (a_median, b_median), (a_floor, b_floor) = each.pairing.names, each.medians, against_floors(each)
+    return filled(
+        ComparisonOutput,
+        *(each.judged, each, each.pairing),
         what=what(each.pairing, told),
-        a=each.pairing.names[0],
-        b=each.pairing.names[1],
-        metric=each.metric,
+        a=a,
+        b=b,
+        a_median=a_median,
+        b_median=b_median,
         unit=METRICS[each.metric].unit,
-        a_median=each.medians[0],
-        b_median=each.medians[1],
-        shift=each.judged.shift,
-        low=each.judged.low,
-        high=each.judged.high,
-        p=each.judged.p,
-        p_family=each.judged.p_family,
-        pairs=each.judged.pairs,
         verdict=each.word,
-        trials_needed=each.judged.trials_needed,
-        marks=tuple(each.pairing.marks),
         a_floor=a_floor,
         b_floor=b_floor,
     )
@@ -175,21 +165,12 @@ class SelfTestOutput(Output, frozen=True, kw_only=True):
 
 def render_selftest(test: SelfTest, document: Document) -> str:
     """Return one object; parts are of one (0.1 is a tenth), times in ns, what was not measured is null."""
+    together = {"together": test.false_together, "comparisons": test.of}
     output = SelfTestOutput(
         run=run_output(document),
         trials=test.rounds,
         margin=MARGIN,
-        false_verdicts=FalseVerdicts(
-            wrong=test.false,
-            together=test.false_together,
-            comparisons=test.of,
-            rate=test.rate,
-            allowed=ALLOWED,
-            at_most=test.at_most,
-            worth=test.worth,
-            chance=test.chance,
-            holds=test.holds,
-        ),
+        false_verdicts=filled(FalseVerdicts, test, wrong=test.false, allowed=ALLOWED, **together),
         settings=tuple(_setting(test, each) for each in test.settings),
         comparisons=comparisons_output(test.comparisons),
     )
@@ -197,38 +178,18 @@ def render_selftest(test: SelfTest, document: Document) -> str:
 
 
 def _setting(test: SelfTest, setting: SelfTestCell) -> SettingOutput:
+    same = (each for each in test.same if each.setting == setting)
+    planted = (each for each in test.power if each.setting == setting)
     smallest = test.smallest_found(setting)
-    return SettingOutput(
-        adapter=setting.cell.adapter,
-        transport=setting.cell.transport,
-        size=setting.cell.size,
-        receive=setting.cell.receive,
-        pilot_p50_ns=exact(setting.pilot_ns) or 0,
-        same=tuple(_same(each) for each in test.same if each.setting == setting),
-        planted=tuple(_planted(each) for each in test.power if each.setting == setting),
-        smallest_found=None if smallest is None else smallest.part,
-    )
-
-
-def _same(of: Same) -> SameOutput:
-    return SameOutput(
-        metric=of.metric,
-        median_ns=exact(of.typical),
-        scatter=of.scatter,
-        comparisons=of.tally.comparisons,
-        together=of.together,
-        **msgspec.structs.asdict(of.tally),
+    return filled(
+        SettingOutput,
+        setting.cell,
+        pilot_p50_ns=setting.pilot_ns,
+        same=tuple(filled(SameOutput, each.tally, each, median_ns=each.typical) for each in same),
+        planted=tuple(map(_planted, planted)),
+        smallest_found=smallest and smallest.part,
     )
 
 
 def _planted(of: Power) -> PlantedOutput:
-    return PlantedOutput(
-        label=of.planted.label,
-        part=of.planted.part,
-        delay_ns=exact(of.planted.delay_ns) or 0,
-        part_in_run=of.part,
-        measured=of.measured,
-        comparisons=of.tally.comparisons,
-        found=of.is_found,
-        **msgspec.structs.asdict(of.tally),
-    )
+    return filled(PlantedOutput, of.planted, of.tally, of, part_in_run=of.part, found=of.is_found)

@@ -1,9 +1,13 @@
 """How an output for programs is declared and written: a struct, from which scripts/schema makes its JSON Schema too."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, get_type_hints
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
 
 import msgspec
+
+from middlemark.document.numbers import exact
+from middlemark.model.times import Summary
 
 Number = int | float
 """A figure as ``exact`` writes it: whole where it is whole."""
@@ -13,13 +17,33 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     """What a command prints with ``--format json``. A figure that was not measured is null."""
 
 
+Filled = TypeVar("Filled", bound=msgspec.Struct)
+_hints = cache(get_type_hints)
+
+
+def filled(output: type[Filled], *sources: object, **own: Any) -> Filled:
+    """Return an output whose fields are ``own``, or else those of the first source that has one of that name.
+
+    What is declared as a Number is written by ``exact``.
+    """
+    for name in output.__struct_fields__:
+        if source := next((each for each in sources if name not in own and hasattr(each, name)), None):
+            own[name] = getattr(source, name)
+    return output(**{name: _written(value, _hints(output)[name]) for name, value in own.items()})
+
+
+def _written(value: Any, hint: Any) -> Any:
+    if isinstance(value, Summary):
+        return Summary(**{name: exact(each) for name, each in msgspec.structs.asdict(value).items()})
+    if hint in (Number, Number | None):
+        return exact(value)
+    several = hint in (tuple[Number, ...], tuple[Number | None, ...], tuple[Number, Number] | None)
+    return tuple(map(exact, value)) if several and value is not None else value
+
+
 def printed(output: msgspec.Struct, indent: int = 2) -> str:
     """Return the output as indented JSON, keys in the order of their declaration, ending in a newline."""
-    return _indented(builtins(output), indent)
-
-
-def _indented(document: Any, indent: int) -> str:
-    return msgspec.json.format(msgspec.json.encode(document), indent=indent).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(builtins(output)), indent=indent).decode() + "\n"
 
 
 def builtins(value: object) -> Any:

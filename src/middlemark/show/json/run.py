@@ -5,15 +5,16 @@ from collections.abc import Sequence
 import msgspec
 
 from middlemark.document.document import Document, ExpectationResult, Expected
-from middlemark.document.numbers import exact
-from middlemark.document.published import PublishedExperiment, published
 from middlemark.document.runs import clock_of, notes_of, sources_of
+from middlemark.document.statements import reason
 from middlemark.model.plan import Precision, Reached
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, NotTried
 from middlemark.show.json.cell import CellOutput, cell_output
-from middlemark.show.json.output import Number, Output, composed, fields_of
-from middlemark.verdicts.growth import Grown, Growth
+from middlemark.show.json.output import Number, Output, composed, fields_of, filled
+from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing, figure_of
+from middlemark.verdicts.growth import Growth
+from middlemark.verdicts.rows import Row
 from middlemark.verdicts.scorecards import Scorecard
 
 SCHEMA = 1
@@ -104,6 +105,50 @@ class GrowthOutput(Output, frozen=True, kw_only=True):
     points: tuple[PointOutput, ...]
 
 
+class PublishedBaseline(msgspec.Struct, frozen=True, kw_only=True):
+    """A raw transport that rows are compared with. ``figure``: as in the rows."""
+
+    cell: int
+    name: str
+    figure: Number | None
+
+
+class PublishedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row in its experiment. ``cell``: its place among the cells of the run."""
+
+    cell: int
+    name: str
+    standing: Standing
+    reason: str
+    figure: Number | None
+    """ns; messages a second where the metric is throughput; the part of its deadline where it is deadline."""
+    ratio: Number | None
+    """Of the time it takes to its baseline's."""
+    candidate: bool
+    """Whether it stands for its middleware."""
+    hands_over: bool
+    doubt: str | None
+
+
+class PublishedExperiment(msgspec.Struct, frozen=True, kw_only=True):
+    """One experiment at one size by one metric."""
+
+    size: int
+    metric: str
+    carrier: str | None
+    """What it is restricted to; null: any."""
+    levels: dict[str, str]
+    verdict: str
+    sure: bool
+    within: float | None
+    """Those that tie differ by less than this part."""
+    winner: int | None
+    """The cell that is first in the ranking."""
+    copying: PublishedBaseline | None
+    handing_over: PublishedBaseline | None
+    rows: tuple[PublishedRow, ...]
+
+
 class ResultOutput(Output, frozen=True, kw_only=True):
     """The result of a run: what it was, what was expected of it, its cells."""
 
@@ -122,73 +167,70 @@ class ResultOutput(Output, frozen=True, kw_only=True):
 
 def result_output(document: Document) -> ResultOutput:
     """Return all of the first run, and the cells of all."""
-    return ResultOutput(
+    return filled(
+        ResultOutput,
+        document,
         run=run_output(document),
         expectations=expectations_output(document.expectations),
-        not_tried=document.not_tried,
-        experiments=published(document),
+        experiments=tuple(map(_experiment, document.experiments)),
         cells=tuple(cell_output(row.result) for row in document.rows),
         growth=tuple(map(_growth, document.growths)),
-        scorecards=document.scorecards,
     )
 
 
 def run_output(document: Document) -> RunOutput:
     """Return the first run as a whole."""
     run = document.runs[0]
-    file = run.file
-    adapters = tuple(
-        AdapterOutput(**{name: getattr(each, name) for name in AdapterOutput.__struct_fields__})
-        for each in file.adapters
-    )
-    return RunOutput(
-        suites=file.suites,
-        started=file.started,
+    return filled(
+        RunOutput,
+        *(run, run.file, run.file.plan),
         seconds=document.took,
-        middlemark=file.middlemark,
         machine=_machine(run.machine),
-        machines=tuple(map(_host, file.machines)),
+        machines=tuple(filled(HostOutput, each, machine=_machine(each.machine)) for each in run.file.machines),
         clock=clock_of(run),
-        adapters=adapters,
+        adapters=tuple(filled(AdapterOutput, each) for each in run.file.adapters),
         folder=str(run.folder),
-        seed=file.seed,
-        interrupted=file.interrupted,
-        planned_trials=run.planned_trials,
         done_trials=len(run.outcomes),
         notes=notes_of(run),
-        precision=file.plan.precision,
-        reached=file.reached,
         imported=sources_of(run),
     )
 
 
 def expectations_output(expected: Sequence[Expected]) -> tuple[ExpectationOutput, ...]:
     """Return what was expected and what came of it."""
-    names = ExpectationOutput.__struct_fields__
-    return tuple(ExpectationOutput(**{name: getattr(each, name) for name in names}) for each in expected)
+    return tuple(filled(ExpectationOutput, each) for each in expected)
 
 
 def _machine(machine: Machine | None) -> MachineOutput:
     if machine is None:
         return MachineOutput()
-    return MachineOutput(
-        hostname=machine.host,
-        cpu_model=machine.cpu,
-        processors=machine.processors,
-        kernel=machine.kernel,
-        os=machine.system,
-    )
-
-
-def _host(host: HostMachine) -> Output:
-    return HostOutput(**msgspec.structs.asdict(host) | {"machine": _machine(host.machine)})
+    return filled(MachineOutput, machine, hostname=machine.host, cpu_model=machine.cpu, os=machine.system)
 
 
 def _growth(of: Growth) -> GrowthOutput:
-    points = tuple(map(_point, of.points))
-    return GrowthOutput(factor=of.factor, line=of.line, metric=of.metric, unit=of.unit, points=points)
+    return filled(GrowthOutput, of, points=tuple(filled(PointOutput, each, cell=each.row) for each in of.points))
 
 
-def _point(point: Grown) -> PointOutput:
-    ratios = {name: exact(getattr(point, name)) for name in ("median", "times", "low", "high")}
-    return PointOutput(cell=point.row, level=point.level, **ratios)
+def _experiment(experiment: JudgedExperiment) -> PublishedExperiment:
+    return filled(
+        PublishedExperiment,
+        experiment,
+        carrier=experiment.carrier if experiment.restricted else None,
+        within=experiment.within if experiment.verdict == "tie" else None,
+        winner=experiment.winner and experiment.winner.row.index,
+        copying=_baseline(experiment, experiment.copying),
+        handing_over=_baseline(experiment, experiment.handing_over),
+        rows=tuple(_row(experiment, each) for each in experiment.rows),
+    )
+
+
+def _row(experiment: JudgedExperiment, row: JudgedRow) -> PublishedRow:
+    figure, why, doubt = experiment.shown(row.figure), reason(experiment, row), row.doubt or None
+    told = {"reason": why, "figure": figure, "candidate": row.is_candidate, "doubt": doubt}
+    return filled(PublishedRow, row, row.row, cell=row.row.index, **told)
+
+
+def _baseline(experiment: JudgedExperiment, row: Row | None) -> PublishedBaseline | None:
+    if row is None:
+        return None
+    return filled(PublishedBaseline, row, cell=row.index, figure=experiment.shown(figure_of(row, experiment.metric)))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from middlemark.document.document import Expected
 from middlemark.model.run import Run
-from middlemark.show.json.output import Output, printed
+from middlemark.show.json.output import Output, filled, printed
 from middlemark.show.json.run import ExpectationOutput
 from middlemark.show.study import WORDS, Word
 from middlemark.suite.study import Study
@@ -36,24 +36,11 @@ class StudyOutput(Output, frozen=True, kw_only=True):
 
 def render_json(study: Study, run: Run, expected: Sequence[Expected]) -> str:
     """Return what programs read."""
-    output = StudyOutput(
-        study=study.name,
-        title=study.title,
-        document=study.document,
-        measured_on=study.measured_on,
-        conditions=study.conditions,
-        here=study.here,
-        run=str(run.folder),
-        expectations=tuple(_claim(study, each) for each in expected),
-    )
-    return printed(output)
+    claims = tuple(_claim(study, each) for each in expected)
+    return printed(filled(StudyOutput, study, study=study.name, run=str(run.folder), expectations=claims))
 
 
 def _claim(study: Study, of: Expected) -> ClaimOutput:
     said = study.claim_of(of.id)
-    same = {name: getattr(of, name) for name in ExpectationOutput.__struct_fields__}
-    return ClaimOutput(
-        **same | {"verdict": WORDS[of.verdict]},
-        figure=said.figure if said else None,
-        contradicts=(said.contradicts or None) if said else None,
-    )
+    itself = (said.contradicts or None) if said else None
+    return filled(ClaimOutput, of, verdict=WORDS[of.verdict], figure=said and said.figure, contradicts=itself)

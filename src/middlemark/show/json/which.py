@@ -5,13 +5,12 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from middlemark.document.numbers import exact
 from middlemark.document.which import p99_absent
 from middlemark.model.cell import FACTORS, OF_WORKLOAD, Cell
 from middlemark.model.protocol import Reception, Reliability
 from middlemark.model.run import NotTried
 from middlemark.show.json.cell import written
-from middlemark.show.json.output import Number, Output, printed
+from middlemark.show.json.output import Number, Output, filled, printed
 from middlemark.stats.candidates import Elimination
 from middlemark.verdicts.experiments import JudgedRow, Standing
 from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
@@ -120,15 +119,13 @@ class WhichOutput(Output, frozen=True, kw_only=True):
 
 def render_json(verdict: RaceVerdict, next_command: str | None, left_out: Sequence[NotTried] = ()) -> str:
     """Return one object; times are in ns, what was not measured is null."""
-    output = WhichOutput(
+    output = filled(
+        WhichOutput,
+        *(verdict, verdict.experiment),
         question=_question(verdict),
-        verdict=verdict.verdict,
-        sure=verdict.experiment.sure,
         answer=tuple(map(_answer, verdict.named)),
         candidates=tuple(map(_candidate, verdict.candidates)),
         not_tried=tuple(left_out),
-        trials=verdict.trials,
-        seconds=exact(verdict.seconds) or 0,
         equal_allocation_trials=verdict.equal_trials,
         machine=tuple(dict.fromkeys(each.advice for each in verdict.warnings if each.advice)),
         next=next_command,
@@ -139,49 +136,35 @@ def render_json(verdict: RaceVerdict, next_command: str | None, left_out: Sequen
 def _question(verdict: RaceVerdict) -> Question:
     cell, wanted = verdict.experiment.rows[0].row.result.cell, verdict.race.wanted
     graph = cell.workload
-    return Question(
-        size=cell.size if graph is None else None,
-        rate_hz=exact(float(cell.rate)) if graph is None else None,
-        workload=graph.name if graph else None,
-        scale=cell.scale if graph else None,
-        copies=cell.copies if graph else None,
-        processes=cell.processes,
-        subscribers=cell.subscribers if graph is None else None,
-        deadline_ns=None if wanted.deadline_s is None else exact(wanted.deadline_s * 1e9),
+    of_other = ("size", "subscribers") if graph else ("scale", "copies")
+    asked = {"workload": graph and graph.name, "rate_hz": None if graph else float(cell.rate)}
+    return filled(
+        Question,
+        *(cell, verdict.race),
+        **asked | dict.fromkeys(of_other),
+        deadline_ns=None if wanted.deadline_s is None else wanted.deadline_s * 1e9,
         loss=wanted.max_loss,
         cpu=wanted.max_cpu,
-        budget_s=exact(verdict.race.budget_s) or 0,
     )
 
 
 def _candidate(each: JudgedRow) -> CandidateOutput:
-    cell, graph, latency = each.row.result.cell, each.row.result.workload, latency_in(each.row)
-    return CandidateOutput(
-        adapter=cell.adapter,
-        transport=cell.transport,
-        loan=cell.loan,
-        standing=each.standing,
-        p50_ns=exact(latency.p50 if latency else None),
-        times_machine=exact(each.ratio),
-        rounds=rounds_of(each),
-        left=elimination(each),
-        worst_share=exact(graph.worst_share) if graph else None,
-        first_failing=graph.first_failing if graph else None,
-    )
+    result, latency, left = each.row.result, latency_in(each.row), elimination(each)
+    told = {"p50_ns": latency and latency.p50, "times_machine": each.ratio, "rounds": rounds_of(each), "left": left}
+    graph = {name: getattr(result.workload, name, None) for name in ("worst_share", "first_failing")}
+    return filled(CandidateOutput, each, result.cell, **told, **graph)
 
 
 def _answer(each: JudgedRow) -> AnswerOutput:
-    cell, interval, latency = each.row.result.cell, each.row.result.interval, latency_in(each.row)
-    return AnswerOutput(
-        adapter=cell.adapter,
-        transport=cell.transport,
-        settings=_settings(cell),
-        p50_ns=exact(latency.p50 if latency else None),
-        p90_ns=exact(latency.p90 if latency else None),
-        p99_ns=exact(latency.p99 if latency else None),
+    result, latency = each.row.result, latency_in(each.row)
+    return filled(
+        AnswerOutput,
+        result.cell,
+        settings=_settings(result.cell),
+        **{f"{name}_ns": getattr(latency, name, None) for name in ("p50", "p90", "p99")},
         p99_absent=p99_absent(each.row),
-        times_machine=exact(each.ratio),
-        interval=None if interval is None or cell.workload else (exact(interval[0]) or 0, exact(interval[1]) or 0),
+        times_machine=each.ratio,
+        interval=None if result.cell.workload else result.interval,
         worst_edge=_edge(each),
     )
 
@@ -197,11 +180,4 @@ def _edge(each: JudgedRow) -> Edge | None:
     edge, graph = worst_edge_of(each.row), each.row.result.workload
     if edge is None or graph is None:
         return None
-    return Edge(
-        name=edge.name,
-        source=edge.source,
-        to=edge.to,
-        deadline_ns=exact((edge.deadline_s or 0.0) * 1e9) or 0,
-        share=exact(graph.worst_share),
-        holds=graph.holds,
-    )
+    return filled(Edge, edge, deadline_ns=(edge.deadline_s or 0) * 1e9, share=graph.worst_share, holds=graph.holds)
