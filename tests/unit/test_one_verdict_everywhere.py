@@ -21,8 +21,7 @@ from middlemark.document.choices import choices
 from middlemark.document.matrix import mark, matrices, table_of
 from middlemark.document.next_steps import next_of
 from middlemark.document.numbers import ABSENT, brief, exact, ratio, rounded, share, us
-from middlemark.document.workloads import conclusion, failing
-from middlemark.document.workloads import table_of as graph_table_of
+from middlemark.document.workloads import conclusion, failing, graph_table
 from middlemark.imports import log
 from middlemark.imports.log import ImportedTrial
 from middlemark.model.cell import Cell
@@ -216,7 +215,7 @@ def check_workloads(document: Document) -> None:
     cells = json.loads(render("json", document))["cells"]
     judged = {row.row.index: row for each in document.experiments for row in each.rows if each.metric == "deadline"}
     for table, told in zip(document.workloads, page, strict=True):
-        shown = graph_table_of(table)
+        shown = graph_table(table)
         assert told["conclusion"] == conclusion(table)
         assert told["columns"] == [*table.columns] == [each.title for each in shown.columns]
         for line, texts, entries in zip(table.lines, shown.lines, told["lines"], strict=True):

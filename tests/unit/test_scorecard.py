@@ -128,7 +128,7 @@ def test_the_page_has_the_table_and_how_it_is_made(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("middlemark.show.html.page.script", lambda: "")
     text = render_html(found)
     before_data = text[: text.index("<script")]
-    assert '<table class="scorecard">' in before_data
+    assert 'aria-label="Table: scorecard 1"' in before_data
     assert "round_trips (1)" in before_data
     assert "2,000 draws of the 8 rounds" in before_data
     assert "Growth along size" in before_data

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 
-from middlemark.document.numbers import ABSENT, megabytes, processors, ratio
+from middlemark.document.numbers import ABSENT, megabytes, processors, ratio, us
 from middlemark.document.statements import some
-from middlemark.document.table import Column, Line, Table, TableCell
+from middlemark.document.table import Column, Line, Table, TableCell, table_of
+from middlemark.model.times import Summary
 from middlemark.model.units import format_seconds
-from middlemark.stats.result import EdgeResult
+from middlemark.stats.result import EdgeResult, HistoryResult, NodeResult, WorkloadResult
 from middlemark.stats.workload import fails_most
 from middlemark.verdicts.rows import Row
 from middlemark.verdicts.workloads import Cheapest, GraphTable
 
 HOLDS = {True: "✓", False: "✗", None: "?"}
+STATES = {True: "holds", False: "fails", None: "untold"}
 
 
 def conclusion(table: GraphTable) -> str:
@@ -76,7 +78,7 @@ def cheapest_text(table: GraphTable, found: Cheapest) -> str:
     return f"{found.row.name} takes the least processor time of those that hold{where}{against}"
 
 
-def table_of(table: GraphTable) -> Table:
+def graph_table(table: GraphTable) -> Table:
     """Return a line for each middleware, a column for each scale."""
     last = len(table.columns)
     return Table(
@@ -97,3 +99,39 @@ def _entry(row: Row | None, *, dim: bool) -> TableCell:
     style = "dim" if dim else {True: "green", False: "red", None: ""}[found.holds]
     figures = f"{ratio(found.worst_share):>5}  {processors(found.cpu):>4}  {megabytes(found.rss_bytes):>5}"
     return TableCell(f"{HOLDS[found.holds]} {figures}", style)
+
+
+def edges_table(graph: WorkloadResult) -> Table:
+    """Return a line for each edge, then one for each chain with its times from end to end."""
+    late = any(each.history for each in graph.topics)
+    titles = ("edge", "due, Hz", "received, Hz", "deadline, µs", "p50, µs", "p99, µs", "failed", "holds?")
+    rows = []
+    for each in graph.topics:
+        due, received = (ABSENT if hz is None else f"{hz:.4g}" for hz in (each.expected_hz, each.received_hz))
+        deadline = us(None if each.deadline_s is None else each.deadline_s * 1e9)
+        holds = "" if each.deadline_s is None else STATES[each.holds]
+        figures = (due, received, deadline, *_p50_p99(each.one_way_ns), why(each) or "nothing", holds)
+        rows.append((each.label, *figures, *([_history(each.history)] if late else [])))
+    for chain in graph.chains:
+        name, times = f"{' → '.join((*chain.topics, chain.to))} (end to end)", _p50_p99(chain.end_to_end_ns)
+        rows.append((name, "", "", "", *times, "", "", *([""] if late else [])))
+    return table_of((*titles, *(["history, joined late"] if late else [])), rows)
+
+
+def _p50_p99(latency: Summary | None) -> tuple[str, str]:
+    return (us(latency.p50), us(latency.p99)) if latency else (ABSENT, ABSENT)
+
+
+def _history(history: HistoryResult | None) -> str:
+    """Return how many messages of its topic's history came to who joined late, of how many, and when the last did."""
+    if history is None:
+        return ABSENT
+    came = f"{history.received:,} of {history.expected:,}"
+    return came if history.last_ns is None else f"{came} in {us(history.last_ns)} µs"
+
+
+def node_text(node: NodeResult) -> str:
+    """Return what a node costs: ``camera (in perception): 0.12 processors, 34.1 MB``."""
+    where = f" (in {node.process})" if node.process != node.name else ""
+    memory = "" if node.rss_bytes is None else f", {megabytes(node.rss_bytes)} MB"
+    return f"{node.name}{where}: {processors(node.cpu)} processors{memory}"

@@ -50,7 +50,10 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
     shown = [*_tables(tables, width, room)]
     if document.workloads and not document.costs:
         for each in document.workloads:
-            shown += [Text(), *terminal(workloads.table_of(each), width, max(room - len(shown) - _FRAME, _LEAST_LINES))]
+            shown += [
+                Text(),
+                *terminal(workloads.graph_table(each), width, max(room - len(shown) - _FRAME, _LEAST_LINES)),
+            ]
     elif not tables:
         shown = [*map(Text, ("", *_figures(document, width, room - 1)))]
     return [*before, *shown, Text(), *after]

@@ -1,4 +1,4 @@
-"""Every cell of every run in one sequence, with its names, its headline figure and its baseline."""
+"""Every cell of every run in one sequence, with its names, its headline figure, its baseline and its race."""
 
 import statistics
 from collections import Counter

@@ -27,11 +27,10 @@ from middlemark.document.runs import (
 )
 from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
-from middlemark.document.table import Table
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.times import NAMES, QUANTILES
-from middlemark.show.html.workloads import graphs
+from middlemark.show.html.workloads import graphs, texts_of
 from middlemark.show.json import expectations_document
 from middlemark.show.json.output import readable
 from middlemark.stats.floors import by_rate
@@ -96,12 +95,12 @@ def data_of(document: Document) -> Json:
         "not_tried": msgspec.to_builtins(document.not_tried),
         "not_tried_text": not_tried_text(document.not_tried),
         "scorecards": [
-            {"experiment": card.experiment, "method": table.notes[0], **_texts(table)}
+            {"experiment": card.experiment, "method": table.notes[0], **texts_of(table)}
             for card in document.scorecards
             for table in [scorecard_table(card)]
         ],
         "growth": [
-            {"factor": factor, "levels": [each.title for each in table.columns[1:]], "rows": _texts(table)["rows"]}
+            {"factor": factor, "levels": [each.title for each in table.columns[1:]], **texts_of(table)}
             for factor, table in growth_tables(document.growths)
         ],
         "warnings_summary": _warnings(document),
@@ -121,15 +120,7 @@ def _security(document: Document) -> Json | None:
     return {
         "conclusion": security.headline(document.costs),
         "proven": security.proven(document.rows),
-        "tables": [{"title": each.title, "legend": " · ".join(each.legend), **_texts(each)} for each in tables],
-    }
-
-
-def _texts(table: Table) -> Json:
-    """Return a table as its texts: the titles of its columns, and its rows."""
-    return {
-        "header": [table.head, *(each.title.strip() for each in table.columns)],
-        "rows": [[line.name, *(each.text.strip() for each in line.cells)] for line in table.lines],
+        "tables": [{"title": each.title, "legend": " · ".join(each.legend), **texts_of(each)} for each in tables],
     }
 
 
