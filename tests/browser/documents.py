@@ -457,7 +457,7 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "levels": {"pattern": pattern, "subscribers": f"{subscribers} subscribers"},
                 "verdict": "best" if sure else "undecided",
                 "sure": sure,
-                "lead": "cyclonedds udp is lowest, 22.0 µs a round trip, 1.35 × the baseline.",
+                "lead": "cyclonedds udp is lowest, 22.0 µs a round trip, 1.35 × the baseline shm (copying).",
                 "why": "The other is slower." if sure else "Undecided against fastdds udp: about 24 trials would tell.",
                 "winner": cells[rows[0]]["f"]["adapter"],
                 "places": [

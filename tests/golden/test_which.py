@@ -228,7 +228,7 @@ def test_the_report_names_the_winner_of_the_race_and_who_was_eliminated_after_ho
     assert told["vega"] == "significantly slower"
     assert told["deneb"] == "eliminated after 2 rounds"
     assert [each.standing for each in standing.places] == ["best", "slower", *["eliminated"] * 3]
-    assert "were eliminated from the race" in document.answers[0].text
+    assert "deneb shm: eliminated after 2 rounds, " in document.answers[0].text
     assert headline(matrices(document.experiments)[0]).startswith("lyra shm is the fastest")
 
 

@@ -45,7 +45,7 @@ def test_each_middleware_stands_at_its_best_transport_beside_the_machine_alone_a
     assert names(document, standing) == ["lyra shm", "vega udp"]
     assert standing.floor is not None
     assert document.rows[standing.floor].name == "shm", "the fastest floor, whatever carries it"
-    assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the baseline."
+    assert standing.lead == "lyra shm is lowest, 10.0 µs a round trip, 1.25 × the baseline shm (copying)."
     assert standing.why == "The other is slower."
     assert (standing.verdict, standing.sure, standing.command) == ("best", True, None)
     assert [each.standing for each in standing.places] == ["best", "slower"]
@@ -157,7 +157,7 @@ def test_a_faster_transport_of_the_same_middleware_with_too_few_trials_stands_fo
     standing = first(document)
     assert names(document, standing) == ["lyra shm", "vega udp"]
     assert (standing.verdict, standing.sure) == ("undecided", False)
-    assert "Too few trials for a verdict: lyra shm (10.0 µs, 2 trials)." in document.answers[0].text
+    assert "lyra shm: too few trials (2 trials), 10.0 µs" in document.answers[0].text
 
 
 def test_what_one_middleware_alone_was_asked_for_is_no_choice() -> None:

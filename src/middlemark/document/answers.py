@@ -3,23 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from middlemark.document.compare import trials_wanted
 from middlemark.document.document import Conclusion, Document
 from middlemark.document.numbers import ratio
-from middlemark.document.statements import (
-    CARRIERS,
-    common_rounds,
-    figure_text,
-    how_it_works,
-    longer,
-    measure,
-    no_verdict,
-    percent,
-)
+from middlemark.document.statements import CARRIERS, lead, own_interval, standing_in_full, why
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_count, format_percent, format_size
-from middlemark.stats.interval import FEWEST
-from middlemark.stats.verdict import CONFIDENCE, MARGIN, Judgement, Verdict
+from middlemark.model.units import format_size
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
 from middlemark.verdicts.names import EXPERIMENT, joined, plain, varying, words
@@ -27,8 +15,8 @@ from middlemark.verdicts.rows import Row, grouped, misnamed
 
 MOST = 8
 """More sentences are no answer; the figures below have the rest."""
-_LISTED = 4
-"""Rows named one by one where there is no verdict."""
+_WARNED = 4
+"""Rows of an experiment whose warnings are named."""
 
 
 def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, ...]:
@@ -115,134 +103,23 @@ def place(experiment: JudgedExperiment, told: Collection[str], run: str, *, size
 
 
 def sentence(experiment: JudgedExperiment, told: Collection[str], run: str) -> Conclusion:
-    """Return the answer of one experiment with its intervals."""
-    where, first = place(experiment, told, run), experiment.judged_by or experiment.winner
-    if first is None:
-        text = f"{where}, no candidate does what is asked."
-    elif experiment.verdict == "only":
-        text = f"{where}, {_alone(experiment, first)}"
-    elif experiment.is_judgeable:
-        text = f"{where}, {_ranking(experiment, first)}"
-    else:
-        text = f"{where}, {_figures(experiment)}"
-    sure = experiment.sure or (experiment.verdict == "only" and first is not None and bool(first.row.result.interval))
+    """Return the answer of one experiment: the verdict, and every row with its interval and its standing."""
+    first, alone = experiment.winner or experiment.judged_by, experiment.verdict == "only"
     rows = sorted(experiment.ranked, key=lambda each: each.standing is Standing.ELIMINATED)
-    staying = [each for each in rows if each.standing is not Standing.ELIMINATED]
+    texts = [f"{each.row.name}: {standing_in_full(experiment, each)}" for each in rows if not alone]
+    listed = own_interval(experiment, rows[0]) if alone else "; ".join(texts)
+    said = (f"{place(experiment, told, run)}: {lead(experiment)}", why(experiment) if first else "", f"{listed}.")
     return Conclusion(
-        text=plain(" ".join([text, *_beside_the_ranking(experiment, staying)])),
-        sure="sure" if sure else "unsure",
+        text=plain(" ".join((*filter(None, said), *_beside_the_ranking(experiment, rows)))),
+        sure="sure" if experiment.sure or (alone and rows[0].row.result.interval) else "unsure",
         cells=tuple(each.row.index for each in rows),
         size=experiment.size,
     )
 
 
-def _ranking(experiment: JudgedExperiment, first: JudgedRow) -> str:
-    if experiment.verdict == "best":
-        begin = f"{first.row.name} is the fastest with {measure(experiment, first)}"
-    else:
-        begin = f"{first.row.name} has the best median, {measure(experiment, first)}"
-    without = (Standing.ELIMINATED, Standing.TOO_FEW_TRIALS)
-    others = [each for each in experiment.ranked if each is not first and each.standing not in without]
-    parts = [_beside(experiment, first, each) for each in others]
-    if gone := experiment.of(Standing.ELIMINATED):
-        names = [f"{each.row.name} ({figure_text(experiment, each.figure)})" for each in gone]
-        parts.append(f"{listing(names)} {'was' if len(gone) == 1 else 'were'} eliminated from the race")
-    return f"{begin}{_ratio(experiment, first)}; {'; '.join(parts)}."
-
-
-def _figures(experiment: JudgedExperiment) -> str:
-    """Return the figures where no difference can be called one."""
-    first, *others = experiment.ranked[:_LISTED]
-    rest = experiment.ranked[_LISTED:]
-    took = "received" if experiment.by_rate else "took"
-    figures = [f"{first.row.name} {took} {measure(experiment, first)}{_ratio(experiment, first)}"]
-    figures += [f"{_named(experiment, each)}{_ratio(experiment, each, first)}" for each in others]
-    if len(rest) == 1:
-        figures.append(_named(experiment, rest[0]))
-    elif rest:
-        figures.append(f"{len(rest)} more up to {_named(experiment, rest[-1], 'with ')}")
-    return f"{'; '.join(figures)}: {_why_figures(experiment)}."
-
-
-def _named(experiment: JudgedExperiment, row: JudgedRow, between: str = "") -> str:
-    return f"{row.row.name} {between}{figure_text(experiment, row.figure)}"
-
-
-def _why_figures(experiment: JudgedExperiment) -> str:
-    few = [each.row.result.trials for each in experiment.ranked if each.row.result.trials < FEWEST]
-    if not few:
-        return no_verdict(experiment)
-    low, high = min(few), max(each.row.result.trials for each in experiment.ranked)
-    each = f"{low} to {high} trials each" if low < high else f"{format_count(low, 'trial')} each"
-    return f"{each}, too few to call a difference ({FEWEST} are the fewest)"
-
-
-def _alone(experiment: JudgedExperiment, row: JudgedRow) -> str:
-    took = "received" if experiment.by_rate else "took"
-    trials, interval = row.row.result.trials, row.row.result.interval
-    if interval is None or experiment.by == "p99":
-        few = f", too few for an interval: {FEWEST} are the fewest" if trials < FEWEST else ""
-        sure = f"{format_count(trials, 'trial')}{few}"
-    else:
-        low, high = (figure_text(experiment, 1e9 / each if experiment.by_rate else each) for each in interval)
-        sure = f"{100 * CONFIDENCE:.0f} % interval {low} to {high}, {format_count(trials, 'trial')}"
-    return f"{row.row.name} {took} {measure(experiment, row)} ({sure}){_ratio(experiment, row)}."
-
-
-def _beside(experiment: JudgedExperiment, first: JudgedRow, row: JudgedRow) -> str:
-    other, rate = row.row.name, experiment.by_rate
-    own = f"{figure_text(experiment, row.figure)}{_ratio(experiment, row, first)}"
-    judged = row.comparison.judged if row.comparison else None
-    if judged is None or judged.low is None or judged.high is None:
-        return f"{other} ({own}) shares {common_rounds(row)} of trials with it: too few for a verdict"
-    pairs = f"{judged.pairs} trials each"
-    interval = f"{100 * CONFIDENCE:.0f} % interval {_between(judged, rate=rate)}"
-    if judged.verdict is Verdict.EQUIVALENT:
-        return f"{other} ({own}) is equivalent, within ±{100 * MARGIN:g} % ({interval}, {pairs})"
-    if row.standing is Standing.EQUIVALENT:
-        return f"{other} ({own}) differs by less than {format_percent(experiment.within)} ({interval}, {pairs})"
-    if row.standing is Standing.UNDECIDED:
-        apart = judged.low > 0 or judged.high < 0
-        family = row.comparison.family if row.comparison else 1
-        # An interval is of one comparison, a verdict of all that are judged together.
-        alone = f", but as one of {family} comparisons that is not enough" if apart and family > 1 else ""
-        wanted = (
-            f": {trials_wanted(judged.trials_needed)} would decide" if judged.verdict is Verdict.CANNOT_TELL else ""
-        )
-        return f"{other} ({own}) is undecided with {pairs} ({interval}{alone}){wanted}"
-    verb = "receives" if rate else "takes"
-    return f"{other} {verb} {longer(judged.shift, rate=rate)} ({interval}, {pairs}){_ratio(experiment, row, first)}"
-
-
-def _between(judged: Judgement, *, rate: bool) -> str:
-    low, high = judged.low or 0.0, judged.high or 0.0
-    if not rate and judged.shift >= 1:  # as the shift itself is written, see longer()
-        return f"{ratio(1 + low)} to {ratio(1 + high)} times"
-    if rate:
-        return f"{_signed(low)} to {_signed(high)}"
-    return f"{100 * low:.2g} to {percent(high)}" if low >= 0 else f"{_signed(low)} to {_signed(high)}"
-
-
-def _ratio(experiment: JudgedExperiment, row: JudgedRow, beside: JudgedRow | None = None) -> str:
-    """Return the ratio to the row's baseline, which is named once where it is the same."""
-    baseline = experiment.baseline_of(row.row)
-    if row.ratio is None or row.row.floor or baseline is None:
-        return ""
-    same = beside is not None and beside.row.hands_over == row.row.hands_over
-    slower = "slower than " if experiment.by_rate else ""
-    return f", {ratio(row.ratio)} times {slower}the baseline{'' if same else f' {how_it_works(baseline)}'}"
-
-
 def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -> Iterator[str]:
     """Yield what has no place in the ranking, and which warnings its rows have."""
-    too_few = experiment.of(Standing.TOO_FEW_TRIALS) if experiment.is_judgeable else []
-    if too_few:
-        few = [
-            f"{each.row.name} ({figure_text(experiment, each.figure)}, {format_count(each.row.result.trials, 'trial')})"
-            for each in too_few[:_LISTED]
-        ]
-        more = f" and {len(too_few) - _LISTED} more" if len(too_few) > _LISTED else ""
-        yield f"Too few trials for a verdict: {', '.join(few)}{more}."
+    staying = [each.row for each in rows if each.standing is not Standing.ELIMINATED]
     carried, unprotected = misnamed([each.row for each in experiment.failed])
     by_others = [(each.name, f"carried by {each.result.carried_by or 'more than one'}") for each in carried]
     without = [(each.name, f"not {each.result.cell.security}") for each in unprotected]
@@ -250,20 +127,16 @@ def _beside_the_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow])
         ("Not carried by what their names say, so left out", by_others),
         ("Not protected as their names say, so left out", without),
         ("Without a result", [(e.row.name, w.code) for e in experiment.failed if (w := e.row.result.failed)]),
-        ("Warnings", [(e.row.name, ", ".join(codes)) for e in rows[:_LISTED] if (codes := _codes(e.row))]),
+        ("Warnings", [(each.name, ", ".join(codes)) for each in staying[:_WARNED] if (codes := _codes(each))]),
     ):
         if names:
-            yield f"{told}: {', '.join(f'{name} ({why})' for name, why in names)}."
+            yield f"{told}: {', '.join(f'{name} ({why_so})' for name, why_so in names)}."
 
 
 def _codes(row: Row) -> list[str]:
     """Return the codes of the warnings about this figure: those about a p99 alone stand beside the p99."""
     codes = dict.fromkeys(each.code for each in row.result.warnings)
     return [each for each in codes if not each.startswith("p99")]
-
-
-def _signed(share: float) -> str:
-    return f"{100 * share:+.2g} %" if abs(share) < 0.995 else f"{100 * share:+,.0f} %"
 
 
 # Two that meet at several sizes.

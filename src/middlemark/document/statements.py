@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterable
 
-from middlemark.document.compare import trials_wanted
-from middlemark.document.numbers import brief, ratio, us
+from middlemark.document.compare import interval_of, trials_wanted
+from middlemark.document.numbers import brief, part, ratio, us
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_count, format_percent
 from middlemark.stats.interval import FEWEST
+from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.experiments import Experiment, JudgedExperiment, JudgedRow, Standing
 from middlemark.verdicts.names import is_contradicted, plain
 from middlemark.verdicts.rows import Row, grouped
@@ -74,13 +75,39 @@ def reason(experiment: JudgedExperiment, row: JudgedRow) -> str:
             return ""
 
 
-def standing_line(experiment: JudgedExperiment, row: JudgedRow) -> str:
-    """Return the row's standing with its figure and ratio: ``p50: best, 12.0 µs, 1.20 × shm (copying)``."""
-    baseline, why_so = experiment.baseline_of(row.row), reason(experiment, row)
+def standing_in_full(experiment: JudgedExperiment, row: JudgedRow) -> str:
+    """Return the row's standing with its figure, its ratio, and by how much it is more than the reference.
+
+    ``significantly slower, 28.0 µs, 1.75 × udp (copying), +33.3 % (+32.0 % … +34.7 %, 10 rounds)``
+    """
+    baseline, word, why_so = experiment.baseline_of(row.row), row.standing.replace("_", " "), reason(experiment, row)
+    standing = why_so if word in why_so else f"{word} ({why_so})" if why_so else word
     figure = figure_text(experiment, row.figure) if row.figure is not None else ""
     times = f"{ratio(row.ratio)} × {how_it_works(baseline)}" if row.ratio is not None and baseline else ""
-    told = (f"{row.standing} ({why_so})" if why_so else str(row.standing), figure, times, row.doubt)
-    return f"{experiment.metric}: {', '.join(each for each in told if each)}"
+    return ", ".join(filter(None, (standing, figure, times, row.doubt, _shift(row))))
+
+
+def _shift(row: JudgedRow) -> str:
+    """Return the shift from the reference with its interval; of what is undecided also what would decide it."""
+    judged = row.comparison.judged if row.comparison else None
+    if row.comparison is None or judged is None or judged.low is None or judged.high is None:
+        return ""
+    shift = f"{part(judged.shift)} ({interval_of(judged)}, {format_count(judged.pairs, 'round')})"
+    if row.standing is not Standing.UNDECIDED or judged.verdict is not Verdict.CANNOT_TELL:
+        return shift
+    # An interval is of one comparison, a verdict of all that are judged together.
+    apart = row.comparison.family > 1 and (judged.low > 0 or judged.high < 0)
+    alone = f", which is not enough for one of {row.comparison.family} comparisons" if apart else ""
+    return f"{shift}{alone}: {trials_wanted(judged.trials_needed)} trials would decide"
+
+
+def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
+    """Return the interval of the row's median, where there is one, and its trials."""
+    trials, interval = format_count(row.row.result.trials, "trial"), row.row.result.interval
+    if interval is None or experiment.by == "p99":
+        return trials
+    low, high = (figure_text(experiment, 1e9 / each if experiment.by_rate else each) for each in interval)
+    return f"95 % interval {low} to {high}, {trials}"
 
 
 def eliminated_after(row: JudgedRow) -> str:
@@ -107,10 +134,10 @@ def lead(experiment: JudgedExperiment) -> str:
     if first is None:
         return "No candidate does what is asked."
     own = measure(experiment, first)
-    times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None and not first.row.floor else ""
-    order = "takes " if len(experiment.ranked) == 1 else "has the most, " if experiment.by_rate else "is lowest, "
-    if len(experiment.ranked) == 1 and experiment.by == "p99":
-        order = "has a "
+    baseline = None if first.row.floor or first.ratio is None else experiment.baseline_of(first.row)
+    times = f", {ratio(first.ratio)} × the baseline {how_it_works(baseline)}" if baseline else ""
+    alone = "has a " if experiment.by == "p99" else "receives " if experiment.by_rate else "takes "
+    order = alone if len(experiment.ranked) == 1 else "has the most, " if experiment.by_rate else "is lowest, "
     return plain(f"{first.row.name} {order}{own}{times}.")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from middlemark.document.compare import interval_of
 from middlemark.document.document import Document
 from middlemark.document.numbers import part
-from middlemark.document.statements import standing_line
+from middlemark.document.statements import standing_in_full
 from middlemark.show import View
 from middlemark.show.naming import cell_name
 from middlemark.stats.comparisons import Comparison
@@ -34,17 +34,19 @@ def render(document: Document, _view: View) -> str:
     standings: dict[int, list[str]] = {}
     for experiment in document.experiments:
         for judged in experiment.rows if not experiment.restricted else ():
-            standings.setdefault(judged.row.index, []).append(standing_line(experiment, judged))
+            standings.setdefault(judged.row.index, []).append(
+                f"{experiment.metric}: {standing_in_full(experiment, judged)}"
+            )
     for row in document.rows:
         case, failed = _case(suite, row), row.result.failed
         if failed is not None and failed.code == NOT_MEASURED:
             ET.SubElement(case, "skipped", message=_text(failed.text))
         elif failed is not None:
             ET.SubElement(case, "error", type=failed.code, message=_text(failed.text)).text = _text(failed.advice)
-        told = standings.get(row.index, [])
-        told += [f"{each.code}: {each.text} → {each.advice}" for each in row.result.warnings]
-        if told:
-            ET.SubElement(case, "system-out").text = "\n".join(map(_text, told))
+        lines = standings.get(row.index, [])
+        lines += [f"{each.code}: {each.text} → {each.advice}" for each in row.result.warnings]
+        if lines:
+            ET.SubElement(case, "system-out").text = "\n".join(map(_text, lines))
     return _written(suite)
 
 
