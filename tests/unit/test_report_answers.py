@@ -34,7 +34,8 @@ def test_what_lies_within_the_margin_is_equivalent_and_nobody_the_fastest() -> N
     (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000), VEGA: spread(21_200)})).answers
     assert answer.text == (
         "At 64 B over UDP: lyra udp is lowest, 21.0 µs a round trip, 1.31 × the baseline udp (copying). "
-        "A tie with vega udp, within 5 %. lyra udp: equivalent, 21.0 µs, 1.31 × udp (copying); vega udp: equivalent (within 5 %), 21.2 µs, "
+        "A tie with vega udp, within 5 %. lyra udp: equivalent, 21.0 µs, 1.31 × udp (copying); "
+        "vega udp: equivalent (within 5 %), 21.2 µs, "
         "1.32 × udp (copying), +1.0 % (+1.0 % … +1.0 %, 10 rounds)."
     )
     assert answer.sure == "sure"
@@ -63,7 +64,8 @@ def test_too_few_trials_give_figures_and_no_difference() -> None:
     (answer,) = document_of(run_of(FLOOR | {LYRA: spread(21_000, 2), VEGA: spread(28_000, 2)})).answers
     assert answer.text == (
         "At 64 B over UDP: lyra udp is lowest, 21.0 µs a round trip, 1.31 × the baseline udp (copying). "
-        "lyra udp has 2 trials; 6 are the fewest for a verdict. lyra udp: too few trials (2 trials), 21.0 µs, 1.31 × udp (copying); "
+        "lyra udp has 2 trials; 6 are the fewest for a verdict. "
+        "lyra udp: too few trials (2 trials), 21.0 µs, 1.31 × udp (copying); "
         "vega udp: too few trials (2 trials), 28.0 µs, 1.75 × udp (copying)."
     )
     assert answer.sure == "unsure"
