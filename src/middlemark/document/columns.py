@@ -58,22 +58,23 @@ def _figure(name: str, title: str, priority: int, means: str, *, always: bool = 
     return RowColumn(title, priority, means, lambda row: figure.text(row.result), always)
 
 
-def _trip(name: str, title: str, priority: int, means: str, *, always: bool = False) -> RowColumn:
+def _trip(name: str, priority: int, means: str) -> RowColumn:
     """Return the column of a round trip's headline latency: where there is a schedule, from the intended instant."""
 
     def text(row: Row) -> str:
         return us(getattr(latency_of(row.result), name, None))
 
-    return RowColumn(title, priority, means, text, always)
+    return RowColumn(name.replace("_", "."), priority, means, text, always=name == "p50")
 
 
-def _sent(name: str, title: str, priority: int) -> RowColumn:
+def _sent(name: str, priority: int) -> RowColumn:
     """Return the column of the round trip from when it was sent, where there is a schedule."""
 
     def text(row: Row) -> str:
         return us(getattr(row.result.round_trip_ns, name, None)) if row.result.round_trip_from_intended_ns else ABSENT
 
-    return RowColumn(title, priority, "the same from the instant at which the message was really sent", text)
+    means = "the same from the instant at which the message was really sent"
+    return RowColumn(f"sent {name}", priority, means, text)
 
 
 def _mean(time: str) -> RowColumn:
@@ -122,22 +123,15 @@ def _samples(row: Row) -> str:
     return whole(row.result.samples or (None if row.result.imported else 0))
 
 
-def _cpu(priority: int) -> RowColumn:
-    means = "processors used, all workers together: 1.0 is one processor all the time"
-    return _figure("cpu", "cpu", priority, means)
-
-
-def _rss(priority: int) -> RowColumn:
-    means = "resident memory of all workers at the end, in 10⁶ bytes; pages they share count in each"
-    return _figure("rss_bytes", "rss MB", priority, means)
-
-
-def _companions(priority: int) -> tuple[RowColumn, RowColumn]:
-    """Return the columns of what no worker used."""
-    what = "the companions (RouDi, a broker), which are not in"
+def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
+    """Return the columns of what the workers used, at these priorities, and of what no worker used."""
+    others = "the companions (RouDi, a broker), which are not in"
+    rss_means = "resident memory of all workers at the end, in 10⁶ bytes; pages they share count in each"
     return (
-        _figure("processors.companion", "comp cpu", priority, f"processors used by {what} cpu"),
-        _figure("memory.companion", "comp MB", priority, f"resident memory of {what} rss"),
+        _figure("cpu", "cpu", cpu, "processors used, all workers together: 1.0 is one processor all the time"),
+        _figure("rss_bytes", "rss MB", rss, rss_means),
+        _figure("processors.companion", "comp cpu", 0, f"processors used by {others} cpu"),
+        _figure("memory.companion", "comp MB", 0, f"resident memory of {others} rss"),
     )
 
 
@@ -151,10 +145,8 @@ def _ratio(priority: int) -> RowColumn:
 
 def of_metric(name: str) -> RowColumn:
     """Return the column of a metric, its median over the trials."""
-    metric = METRICS[name]
-    return RowColumn(
-        name, 9, metric.means, lambda row: measured(exact(row.result.median(name)), metric.unit), always=True
-    )
+    unit, means = METRICS[name].unit, METRICS[name].means
+    return RowColumn(name, 9, means, lambda row: measured(exact(row.result.median(name)), unit), always=True)
 
 
 def _carrier(priority: int) -> RowColumn:
@@ -162,21 +154,11 @@ def _carrier(priority: int) -> RowColumn:
     return RowColumn("carried by", priority, means, _carried_by, left=True)
 
 
+_PROOF = "what was tried, once a row, to see that the protection is in force; JSON has why what is not known is not"
+_BY = "the algorithms in force, in the middleware's words"
 _PROTECTION = (
-    RowColumn(
-        "proof",
-        -2,
-        "what was tried, once a row, to see that the protection is in force; JSON has why what is not known is not",
-        lambda row: proof_in_short(row.result),
-        left=True,
-    ),
-    RowColumn(
-        "protected by",
-        -3,
-        "the algorithms in force, in the middleware's words",
-        lambda row: row.result.protected_by or ABSENT,
-        left=True,
-    ),
+    RowColumn("proof", -2, _PROOF, lambda row: proof_in_short(row.result), left=True),
+    RowColumn("protected by", -3, _BY, lambda row: row.result.protected_by or ABSENT, left=True),
 )
 
 
@@ -189,121 +171,72 @@ def numbered(numbers: Mapping[str, int]) -> RowColumn:
     return RowColumn("warnings", 9, "their numbers below", text, left=True)
 
 
-_P99_9 = _trip("p99_9", "p99.9", 0, "99.9 % of them did")
+_P99_9 = _trip("p99_9", 0, "99.9 % of them did")
 _SAMPLES = RowColumn("samples", 1, "round trips measured, all trials together", _samples)
-_LOST = _figure("lost", "lost", 7, "replies that never came", always=True)
+_REPLIES_LOST = _figure("lost", "lost", 7, "replies that never came", always=True)
+_FIRST = "the same for the first of several replies; a round trip ends with the last"
+_HELD = "highest rate of each publisher that kept loss and p99 within what was asked, the median of the trials"
+_RATE = "messages a second that arrived intact at one subscriber (the mean over subscribers)"
+_BYTES = "the same in 10⁶ bytes of payload a second, the 16 bytes of the header included"
+_OF_LINK = (
+    "the same as a share of the messages that the line can carry, each in frames of its own; above 100 % they "
+    "shared frames"
+)
+_LOST = "messages that never arrived at a subscriber they were sent to, and their share of those"
+_ONE_WAY = (
+    "half of the messages took at most this long, one way, from the instant they were due to be sent; as fast as "
+    "possible that is time in queues"
+)
+_BLOCKED = "share of their time that publishers slept within publish(): back-pressure"
+_PER_MESSAGE = "processor time of all workers, the pacing excepted, for each message received"
+_FORM = "native: the middleware's own request and reply; two topics: it has none, and topics stood in"
 
 COLUMNS: Mapping[str, Sequence[RowColumn]] = {
     "ping-pong": (
-        _trip(
-            "p50",
-            "p50",
-            9,
-            "half of the round trips took at most this long, from the instant of their schedule if any",
-            always=True,
-        ),
-        _sent("p50", "sent p50", 5),
+        _trip("p50", 9, "half of the round trips took at most this long, from the instant of their schedule if any"),
+        _sent("p50", 5),
         _mean("round_trip"),
-        _figure(
-            "first_reply_p50",
-            "first p50",
-            4,
-            "the same for the first of several replies; a round trip ends with the last",
-        ),
-        _trip("p99", "p99", 8, "99 % of the round trips took at most this long"),
+        _figure("first_reply_p50", "first p50", 4, _FIRST),
+        _trip("p99", 8, "99 % of the round trips took at most this long"),
         _P99_9,
-        _sent("p99", "sent p99", 5),
-        _trip("max", "max", 3, "the longest round trip of all trials"),
+        _sent("p99", 5),
+        _trip("max", 3, "the longest round trip of all trials"),
         _SAMPLES,
-        _LOST,
-        _cpu(-1),
-        _rss(-2),
-        *_companions(0),
+        _REPLIES_LOST,
+        *_costs(cpu=-1, rss=-2),
         _carrier(2),
     ),
     "stream": (
-        RowColumn(
-            "held/s",
-            9,
-            "highest rate of each publisher that kept loss and p99 within what was asked, the median of the trials",
-            _held,
-        ),
+        RowColumn("held/s", 9, _HELD, _held),
         RowColumn("range", 5, "from the trial that found the lowest to the highest", _range),
-        _figure(
-            "rate_hz",
-            "msgs/s",
-            9,
-            "messages a second that arrived intact at one subscriber (the mean over subscribers)",
-            always=True,
-        ),
-        _figure(
-            "bytes_per_s", "MB/s", 3, "the same in 10⁶ bytes of payload a second, the 16 bytes of the header included"
-        ),
-        _figure(
-            "link_share",
-            "of link",
-            7,
-            "the same as a share of the messages that the line can carry, each in frames of its own; above 100 % they "
-            "shared frames",
-        ),
-        RowColumn(
-            "lost",
-            8,
-            "messages that never arrived at a subscriber they were sent to, and their share of those",
-            _lost,
-            always=True,
-        ),
-        _figure(
-            "one_way_p50",
-            "p50",
-            2,
-            "half of the messages took at most this long, one way, from the instant they were due to be sent; as "
-            "fast as possible that is time in queues",
-        ),
+        _figure("rate_hz", "msgs/s", 9, _RATE, always=True),
+        _figure("bytes_per_s", "MB/s", 3, _BYTES),
+        _figure("link_share", "of link", 7, _OF_LINK),
+        RowColumn("lost", 8, _LOST, _lost, always=True),
+        _figure("one_way_p50", "p50", 2, _ONE_WAY),
         _mean("one_way_from_sent"),
         _figure("one_way_p99", "p99", 6, "99 % of them did"),
         RowColumn("clocks ±", 8, "so far off, at most, these are for the clocks of two hosts", _clocks),
-        _figure(
-            "blocked_share", "blocked", -1, "share of their time that publishers slept within publish(): back-pressure"
-        ),
-        _cpu(5),
-        _figure(
-            "ns_per_message",
-            "ns/msg",
-            0,
-            "processor time of all workers, the pacing excepted, for each message received",
-        ),
-        _rss(4),
-        *_companions(0),
+        _figure("blocked_share", "blocked", -1, _BLOCKED),
+        _figure("ns_per_message", "ns/msg", 0, _PER_MESSAGE),
+        *_costs(cpu=5, rss=4),
         _carrier(-2),
     ),
     "request-reply": (
         _trip(
-            "p50",
-            "p50",
-            9,
-            "half of the calls had their reply within this time, from the instant of their schedule if any",
-            always=True,
+            "p50", 9, "half of the calls had their reply within this time, from the instant of their schedule if any"
         ),
-        _sent("p50", "sent p50", 4),
-        _trip("p99", "p99", 8, "99 % of the calls had it within this time"),
+        _sent("p50", 4),
+        _trip("p99", 8, "99 % of the calls had it within this time"),
         _P99_9,
-        _sent("p99", "sent p99", 4),
-        _trip("max", "max", 1, "the longest call of all trials"),
+        _sent("p99", 4),
+        _trip("max", 1, "the longest call of all trials"),
         _figure("rate_hz", "calls/s", 5, "replies a second, all clients together"),
         _SAMPLES,
-        _LOST,
-        _cpu(3),
+        _REPLIES_LOST,
         _figure("ns_per_message", "ns/call", 0, "processor time of all workers for each reply received"),
-        _rss(2),
-        *_companions(0),
-        RowColumn(
-            "form",
-            6,
-            "native: the middleware's own request and reply; two topics: it has none, and topics stood in",
-            _form,
-            left=True,
-        ),
+        *_costs(cpu=3, rss=2),
+        RowColumn("form", 6, _FORM, _form, left=True),
         _carrier(1),
     ),
 }

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from middlemark.document.numbers import ratio
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
@@ -45,15 +43,6 @@ def describe(cell: Cell) -> str:
     return plain(f"{name}, {', '.join(extras)}")
 
 
-class Last(msgspec.Struct, frozen=True):
-    """The last trial that was measured. ``per_message_ns``: p50, or where its rate counts the time a message takes."""
-
-    cell: int
-    name: str
-    figure: str
-    per_message_ns: float
-
-
 class State:
     """How far a run is. Reads what a trial kept only between trials."""
 
@@ -76,7 +65,7 @@ class State:
         self._floors: list[tuple[int, str] | None] | None = None
         self._figures: dict[int, float] = {}
         self._took: dict[int, list[float]] = {}
-        self._last: Last | None = None
+        self._last = ""
         self._now = "starting"
         self._samples = ""
         self._began = (clock(), self._waited_us())
@@ -107,8 +96,9 @@ class State:
         if outcome.failed is None and self._folder is not None:
             found = _figure(cell, outcome, self._folder)
             if found is not None:
-                self._last = Last(outcome.cell, describe(cell), found[1], found[0])
-                self._figures[outcome.cell] = found[0]
+                self._figures[outcome.cell], figure = found
+                # The figure first: in a narrow terminal it is the name that is cut.
+                self._last = f"last: {figure}{self._against_floor(outcome.cell)} ({describe(cell)})"
 
     def left_s(self) -> float:
         """Return the seconds left: a cell's own trials so far, else the estimate as well as it held for others."""
@@ -121,44 +111,33 @@ class State:
 
     def line(self) -> str:
         """Return all of it in one line, for a log."""
-        parts = [f"{self._count()}, {self._left()}; next: {self._now}", self._result(), self._noise]
+        parts = [f"{self._count()}, {self._left()}; next: {self._now}", self._last, self._noise]
         return "; ".join(each for each in parts if each)
 
     def lines(self, width: int) -> list[str]:
         """Return at most three lines of at most ``width`` columns."""
         from middlemark.show.terminal import cut
 
-        head = f"{self._bar()} {self._count()}, {self._left()}" if width >= _LEAST_FOR_BAR else self._short()
+        filled = round(_BAR * self.done / self.total) if self.total else _BAR
+        head = f"{self.done}/{self.total}, {self._left()}"
+        if width >= _LEAST_FOR_BAR:
+            head = f"[{'#' * filled}{'-' * (_BAR - filled)}] {self._count()}, {self._left()}"
         now = f"{self._now}: {self._samples}" if self._samples else self._now
-        last = "; ".join(each for each in (self._result(), self._noise) if each)
+        last = "; ".join(each for each in (self._last, self._noise) if each)
         return [cut(each, width) for each in (head, now, last) if each]
 
     def _count(self) -> str:
         return f"{self.done:,} of {self.total:,} trials"
 
-    def _short(self) -> str:
-        return f"{self.done}/{self.total}, {self._left()}"
-
     def _left(self) -> str:
         return f"{format_seconds(max(1.0, float(round(self.left_s()))))} left"
 
-    def _bar(self) -> str:
-        filled = round(_BAR * self.done / self.total) if self.total else _BAR
-        return f"[{'#' * filled}{'-' * (_BAR - filled)}]"
-
-    def _result(self) -> str:
-        if self._last is None:
-            return ""
-        # The figure first: in a narrow terminal it is the name that is cut.
-        against = self._against_floor(self._last)
-        return f"last: {self._last.figure}" + (f", {against}" if against else "") + f" ({self._last.name})"
-
-    def _against_floor(self, last: Last) -> str:
+    def _against_floor(self, cell: int) -> str:
         """Return how many times its floor's last trial it took; nothing while that is not known, and of a floor."""
-        floor = self._floor_of(last.cell)
-        if floor is None or floor[0] == last.cell or floor[0] not in self._figures:
+        floor = self._floor_of(cell)
+        if floor is None or floor[0] == cell or floor[0] not in self._figures:
             return ""
-        return f"{ratio(last.per_message_ns / self._figures[floor[0]])} × {floor[1]}"
+        return f", {ratio(self._figures[cell] / self._figures[floor[0]])} × {floor[1]}"
 
     def _floor_of(self, cell: int) -> tuple[int, str] | None:
         """Which floor a cell is held against is known before it is measured: all of them count as equally fast."""
@@ -248,17 +227,10 @@ def progress(
 class _Silent:
     """A watcher of a run (``trial.run.Watcher``) that shows nothing."""
 
-    def trial_begins(self, cell: Cell, trial: Trial) -> None:
-        pass
-
-    def tick(self, event: Underway) -> None:
-        pass
-
-    def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None:
-        pass
-
-    def more(self, plan: Plan) -> None:
-        pass
+    def trial_begins(self, cell: Cell, trial: Trial) -> None: ...
+    def tick(self, event: Underway) -> None: ...
+    def trial_ended(self, cell: Cell, outcome: TrialOutcome) -> None: ...
+    def more(self, plan: Plan) -> None: ...
 
 
 class _Lines(_Silent):
@@ -306,8 +278,7 @@ def _live(state: State) -> "Iterator[_Silent]":
         """The lines as they are now, for the width the terminal has now."""
 
         def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-            for line in state.lines(options.max_width):
-                yield Text(line, no_wrap=True, overflow="crop")
+            yield from (Text(line, no_wrap=True, overflow="crop") for line in state.lines(options.max_width))
 
     # Not redrawn by a clock: ten times a second would be a disturbance of what is measured.
     live = Live(Shown(), console=console, transient=True, auto_refresh=False)

@@ -1,7 +1,7 @@
 // Lines along any factor that has numbers (message size, subscribers, depth, rate), one a series, in panels where experiments must not share one.
 import * as Plot from "@observablehq/plot";
 import { experimentOf, levelName, lineName } from "./labels.mjs";
-import { AS_GIVEN, NARROW, SCALES, differing, fitted, logAxis, sizeAxis, stacked, tip, widthOf } from "./style.mjs";
+import { NARROW, SCALES, differing, fitted, logAxis, plotted, sizeAxis, stacked, tip, widthOf } from "./style.mjs";
 import { bytes, rate, text, time } from "./words.mjs";
 
 const MOST_BANDS = 12; // more intervals than that hide each other
@@ -177,29 +177,16 @@ function panel(name, points, { along, data, width, metrics, across, isCrowded, b
   points.sort(order);
   bands.sort(order);
   const marginTop = name || across ? 34 : 16;
-  return Plot.plot({
-    ...AS_GIVEN,
-    width,
-    height: high,
-    marginLeft: 64,
-    marginRight: room,
-    marginTop,
-    marginBottom: BELOW,
-    x: x.scale,
-    y: y.scale,
-    fx: { label: null, axis: "top", domain: metrics.map((each) => each.title), padding: 0.06 },
-    marks: [
-      ...y.marks("y"),
-      ...x.marks("x"),
-      Plot.areaY(bands, { x: "along", y1: "low", y2: "high", z: "line", fill: (each) => each.style.colour, fillOpacity: 0.16, ...facets }),
-      Plot.line(points.filter((each) => each.cell.floor), { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 }),
-      Plot.line(points.filter((each) => !each.cell.floor), { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 }),
-      Plot.dot(points, { x: "along", y: "value", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: isCrowded ? 2.2 : 3.4, ...facets }),
-      name ? Plot.text([name], { ...(across ? { fx: () => metrics[0].title } : {}), text: (each) => each, frameAnchor: "top-left", dx: across ? -60 : 6, dy: across ? -28 : -14, fontWeight: 600 }) : null,
-      beside ? names(points, y.scale.domain, { pixels: high - marginTop - BELOW, room }) : null,
-      tip({ data: points, at: { x: "along", y: "value", ...facets }, title: (each) => `${each.label}\n${each.metric}: ${scale.show(each.value)}${each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""}` }),
-    ],
-  });
+  const frame = { width, height: high, marginLeft: 64, marginRight: room, marginTop, marginBottom: BELOW };
+  return plotted(frame, { x, y, fx: { label: null, axis: "top", domain: metrics.map((each) => each.title), padding: 0.06 } }, [
+    Plot.areaY(bands, { x: "along", y1: "low", y2: "high", z: "line", fill: (each) => each.style.colour, fillOpacity: 0.16, ...facets }),
+    Plot.line(points.filter((each) => each.cell.floor), { ...common, y: "value", z: "line", strokeDasharray: "5 4", strokeWidth: 1.5 }),
+    Plot.line(points.filter((each) => !each.cell.floor), { ...common, y: "value", z: "line", strokeWidth: isCrowded ? 1 : 1.8, strokeOpacity: isCrowded ? 0.6 : 1 }),
+    Plot.dot(points, { x: "along", y: "value", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: isCrowded ? 2.2 : 3.4, ...facets }),
+    name ? Plot.text([name], { ...(across ? { fx: () => metrics[0].title } : {}), text: (each) => each, frameAnchor: "top-left", dx: across ? -60 : 6, dy: across ? -28 : -14, fontWeight: 600 }) : null,
+    beside ? names(points, y.scale.domain, { pixels: high - marginTop - BELOW, room }) : null,
+    tip({ data: points, at: { x: "along", y: "value", ...facets }, title: (each) => `${each.label}\n${each.metric}: ${scale.show(each.value)}${each.low ? `\n95 %: ${scale.show(each.low)} to ${scale.show(each.high)}` : ""}` }),
+  ]);
 }
 
 // The name of each line at its right end, moved apart where they would lie on each other.

@@ -3,8 +3,8 @@ import * as Plot from "@observablehq/plot";
 import { decide } from "./choice.mjs";
 import { KINDS, lineName } from "./labels.mjs";
 import { usualSize } from "./ranges.mjs";
-import { AS_GIVEN, differing, fitted, logAxis, roomFor, tip } from "./style.mjs";
-import { element } from "./table.mjs";
+import { bands, differing, fitted, logAxis, plotted, roomFor, tip } from "./style.mjs";
+import { columnsOf, element } from "./table.mjs";
 import { bytes, plain, rate, readNumber, readRate, readSize, readTime, share, text, time } from "./words.mjs";
 
 const MOST = 30;
@@ -122,16 +122,10 @@ export const decision = {
       wish,
     }));
     const count = (status) => rows.filter((row) => row.status === status).length;
-    const columns = [
-      { name: "label", title: "configuration" },
-      { name: "verdict", title: "verdict" },
-      { name: "latency_ns", title: "latency", show: time },
-      { name: "quantile", title: "at" },
-      { name: "processors", title: "processors", show: plain },
-      { name: "how", title: "how known", show: text },
-      { name: "trust", title: "doubt", show: text },
-      { name: "why", title: "why", show: text },
-    ];
+    const columns = columnsOf(
+      ["label", "configuration"], ["verdict", "verdict"], ["latency_ns", "latency", time], ["quantile", "at"], ["processors", "processors", plain],
+      ["how", "how known", text], ["trust", "doubt", text], ["why", "why", text],
+    );
     const asked = [bytes(wish.size), wish.rate && rate(wish.rate), `${wish.subscribers} subscriber${wish.subscribers === 1 ? "" : "s"}`, wish.processes && `${plain(wish.processes)} processes`, wish.deadline && `${wish.quantile} within ${time(wish.deadline)}`, wish.budget && `${plain(wish.budget)} processors`];
     const notes = [`${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ${count("unmeasured")} were never measured near there (in the table, with the reason).`];
     const lower = [...new Set(rows.filter((row) => row.value !== null && row.quantile !== wish.quantile).map((row) => row.quantile))];
@@ -152,25 +146,15 @@ export const decision = {
     const x = logAxis(values.filter(Boolean), time, null, { most: Math.max(3, Math.floor((width - left - 210) / 60)) });
     const right = width > 620 ? 210 : 24;
     const spare = (row) => fitted([time(row.latency_ns), row.trust && `○ ${row.trust}`, row.status !== "holds" ? row.why || row.verdict : row.margin === null ? "" : `${share(row.margin)} to spare`].filter(Boolean).join(", "), right);
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: points.length * 24 + 66,
-      marginLeft: left,
-      marginRight: right,
-      marginTop: 26,
-      x: x.scale,
-      y: { type: "band", domain: points.map((row) => row.index), label: null, tickSize: 0, tickFormat: (index) => fitted(names.get(index), left - 14) },
-      marks: [
-        ...x.marks("x"),
-        deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
-        deadline ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" }) : null,
-        Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "latency_ns", stroke: "var(--line)" }),
-        Plot.dot(points, { x: "latency_ns", y: "index", symbol: (row) => SYMBOLS[row.status], stroke: (row) => colourOf(row), fill: (row) => (row.between || row.value === null || row.quantile !== row.wish.quantile ? "var(--surface)" : colourOf(row)), r: 5, strokeWidth: 1.6 }),
-        right > 100 ? Plot.text(points, { y: "index", frameAnchor: "right", dx: right - 6, textAnchor: "end", text: spare, fill: "var(--ink)" }) : null,
-        tip({ data: points, at: { x: "latency_ns", y: "index" }, title: (row) => `${row.label}\n${row.verdict}: ${time(row.latency_ns)}${row.why ? `\n${row.why}` : ""}` }),
-      ],
-    });
+    const frame = { width, height: points.length * 24 + 66, marginLeft: left, marginRight: right, marginTop: 26 };
+    const svg = plotted(frame, { x, y: bands(points.map((row) => row.index), names, left) }, [
+      deadline ? Plot.ruleX([deadline], { stroke: "var(--bad)", strokeWidth: 1.5 }) : null,
+      deadline ? Plot.text([deadline], { x: (each) => each, frameAnchor: "top", dy: -14, text: () => "deadline", fill: "var(--bad)" }) : null,
+      Plot.ruleY(points, { y: "index", x1: x.scale.domain[0], x2: "latency_ns", stroke: "var(--line)" }),
+      Plot.dot(points, { x: "latency_ns", y: "index", symbol: (row) => SYMBOLS[row.status], stroke: (row) => colourOf(row), fill: (row) => (row.between || row.value === null || row.quantile !== row.wish.quantile ? "var(--surface)" : colourOf(row)), r: 5, strokeWidth: 1.6 }),
+      right > 100 ? Plot.text(points, { y: "index", frameAnchor: "right", dx: right - 6, textAnchor: "end", text: spare, fill: "var(--ink)" }) : null,
+      tip({ data: points, at: { x: "latency_ns", y: "index" }, title: (row) => `${row.label}\n${row.verdict}: ${time(row.latency_ns)}${row.why ? `\n${row.why}` : ""}` }),
+    ]);
     const legend = [...new Set(points.map((row) => row.status))].map((status) => ({ name: STATUS[status], symbol: SYMBOLS[status], colour: colourOf({ status }) }));
     return { svg, legend, notes: rows.length > MOST ? [`${MOST} of ${rows.length} are drawn.`] : [] };
   },

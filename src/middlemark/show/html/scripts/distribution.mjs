@@ -3,7 +3,8 @@
 import * as Plot from "@observablehq/plot";
 import { nameOf } from "./labels.mjs";
 import { atOneSize, ofOneSize } from "./ranges.mjs";
-import { AS_GIVEN, NARROW, logAxis, tip } from "./style.mjs";
+import { NARROW, logAxis, plotted, tip } from "./style.mjs";
+import { columnsOf } from "./table.mjs";
 import { ABSENT, time } from "./words.mjs";
 
 const MOST = 8;
@@ -15,11 +16,7 @@ function rowsOf(context) {
   const rows = drawn.flatMap((cell) =>
     cell.curve.map(([percentile, ns]) => ({ cell, label: nameOf(cell, context, "size"), percentile, ns })),
   );
-  const columns = [
-    { name: "label", title: "what" },
-    { name: "percentile", title: "percentile", show: (value) => (value === 100 ? "100 (maximum)" : String(value)) },
-    { name: "ns", title: "latency", show: time },
-  ];
+  const columns = columnsOf(["label", "what"], ["percentile", "percentile", (value) => (value === 100 ? "100 (maximum)" : String(value))], ["ns", "latency", time]);
   const notes = cells.length > MOST ? [`The ${MOST} fastest of ${cells.length} are shown; filter above to see others.`] : [];
   return { rows, columns, notes };
 }
@@ -55,21 +52,13 @@ export const percentileCurve = {
     const most = Math.max(...points.map((each) => each.x));
     const ticks = [0, -Math.log10(0.5), 1, 2, 3, 4, 5, 6].filter((each) => each <= most);
     const y = logAxis(points.map((each) => each.ns), time, null, { most: 9 });
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: 340,
-      marginLeft: 64,
-      marginRight: 20,
-      x: { domain: [0, most * 1.02], ticks, tickFormat: (x) => (x === 0 ? "p0" : `p${Number((100 * (1 - 10 ** -x)).toPrecision(8))}`), label: null, grid: true },
-      y: y.scale,
-      marks: [
-        ...y.marks("y"),
-        ...linesOf(points, { x: "x", y: "ns" }),
-        Plot.dot(points, { x: "x", y: "ns", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
-        tip({ data: points, at: { x: "x", y: "ns" }, title: (each) => `${each.label}\n${time(each.ns)}` }),
-      ],
-    });
+    const frame = { width, height: 340, marginLeft: 64, marginRight: 20 };
+    const x = { domain: [0, most * 1.02], ticks, tickFormat: (x) => (x === 0 ? "p0" : `p${Number((100 * (1 - 10 ** -x)).toPrecision(8))}`), label: null, grid: true };
+    const svg = plotted(frame, { x, y }, [
+      ...linesOf(points, { x: "x", y: "ns" }),
+      Plot.dot(points, { x: "x", y: "ns", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
+      tip({ data: points, at: { x: "x", y: "ns" }, title: (each) => `${each.label}\n${time(each.ns)}` }),
+    ]);
     return { svg, legend: legend(rows, context) };
   },
 };
@@ -84,21 +73,12 @@ export const ecdf = {
   draw(rows, context, width) {
     const points = rows.map((row) => ({ ...row, style: context.styles.of(row.cell.series) }));
     const x = logAxis(points.map((each) => each.ns), time, null, { most: Math.floor(width / 70) });
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: 320,
-      marginLeft: 54,
-      marginRight: 20,
-      x: x.scale,
-      y: { domain: [0, 100], tickFormat: (value) => `${value} %`, grid: true, label: null, ticks: width < NARROW ? 5 : 10 },
-      marks: [
-        ...x.marks("x"),
-        ...linesOf(points, { x: "ns", y: "percentile" }),
-        Plot.dot(points, { x: "ns", y: "percentile", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
-        tip({ data: points, at: { x: "ns", y: "percentile" }, title: (each) => `${each.label}\n${each.percentile} % within ${time(each.ns) ?? ABSENT}` }),
-      ],
-    });
+    const frame = { width, height: 320, marginLeft: 54, marginRight: 20 };
+    const svg = plotted(frame, { x, y: { domain: [0, 100], tickFormat: (value) => `${value} %`, grid: true, label: null, ticks: width < NARROW ? 5 : 10 } }, [
+      ...linesOf(points, { x: "ns", y: "percentile" }),
+      Plot.dot(points, { x: "ns", y: "percentile", fill: (each) => each.style.colour, symbol: (each) => each.style.symbol, r: 2.6 }),
+      tip({ data: points, at: { x: "ns", y: "percentile" }, title: (each) => `${each.label}\n${each.percentile} % within ${time(each.ns) ?? ABSENT}` }),
+    ]);
     return { svg, legend: legend(rows, context) };
   },
 };

@@ -1,6 +1,6 @@
 // The first screen: selects, a sentence with its verdict, a picture of it, and who wins where. All of one standing of the document's.
 import * as Plot from "@observablehq/plot";
-import { AS_GIVEN, NARROW, SYMBOLS_OF, logAxis, tip, widthOf } from "./style.mjs";
+import { NARROW, SYMBOLS_OF, logAxis, plotted, tip, widthOf } from "./style.mjs";
 import { element } from "./table.mjs";
 import { bytes, rate, time, times, us } from "./words.mjs";
 
@@ -75,37 +75,26 @@ export const firstPicture = {
     const mark = (row) => `${row.isSure ? "●" : "○"} ${row.why}`.trim();
     const alone = drawn.find((row) => row.isFloor);
     const head = (dx, words, textAnchor = "end") => Plot.text([words], { frameAnchor: "top-right", dx, dy: -14, textAnchor, text: (each) => each, fill: "var(--quiet)" });
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: drawn.length * (wide ? 22 : 46) + 52,
-      marginLeft: left,
-      marginRight: right,
-      marginTop: wide ? 24 : 8,
-      marginBottom: 26,
-      x: x.scale,
-      y: { type: "band", domain: drawn.map(y), axis: null, padding: 0.1 },
-      marks: [
-        ...x.marks("x"),
-        alone ? Plot.ruleX([alone.own], { stroke: "var(--floor)", strokeDasharray: "5 4" }) : null,
-        Plot.ruleY(drawn.filter((row) => row.tail > 0), { y, x1: "own", x2: "tail", stroke: (row) => row.colour, strokeOpacity: 0.35, dy }),
-        Plot.link(drawn.filter((row) => row.low > 0 && row.high > 0), { x1: "low", x2: "high", y1: y, y2: y, stroke: (row) => row.colour, strokeWidth: 5, strokeOpacity: 0.45, dy }),
-        Plot.dot(drawn.filter((row) => row.own > 0), { x: "own", y, fill: (row) => row.colour, symbol: "circle", r: 4.5, dy }),
-        Plot.dot(drawn.filter((row) => row.tail > 0), { x: "tail", y, fill: (row) => row.colour, symbol: "triangle", r: 4, dy }),
-        Plot.text(drawn, wide ? { y, frameAnchor: "left", textAnchor: "end", dx: -10, text: "label", fill: "var(--ink)" } : { y, frameAnchor: "left", textAnchor: "start", dx: -2, dy: -14, ...HALO, text: "label", fill: "var(--ink)", fontWeight: 600 }),
-        ...(wide
-          ? [
-              text({ text: (row) => show(row.figure), dx: 68 }),
-              text({ text: (row) => times(row.times), dx: 128 }),
-              text({ text: mark, dx: 142, textAnchor: "start", fill: (row) => (row.isSure ? "var(--ink)" : "var(--bad)") }),
-              head(68, isRate ? "messages" : standing.by),
-              head(128, "× baseline"),
-              head(142, "trust", "start"),
-            ]
-          : [text({ text: (row) => `${show(row.figure)}  ${times(row.times)}  ${row.isSure ? "●" : "○"}`, dy: -14 }), text({ text: (row) => (row.isSure ? "" : row.why), frameAnchor: "left", textAnchor: "start", dx: -2, dy: 14, fill: "var(--bad)" })]),
-        tip({ data: drawn, at: { x: "own", y }, title: (row) => `${row.label}\n${isRate ? `${show(row.own)}` : `p50 ${us(row.own)}, p99 ${us(row.tail)}`}${row.low ? `\n95 %: ${show(row.low)} to ${show(row.high)}` : ""}\n${row.trials} trials${row.why ? `: ${row.why}` : ""}` }),
-      ],
-    });
+    const frame = { width, height: drawn.length * (wide ? 22 : 46) + 52, marginLeft: left, marginRight: right, marginTop: wide ? 24 : 8, marginBottom: 26 };
+    const svg = plotted(frame, { x, y: { type: "band", domain: drawn.map(y), axis: null, padding: 0.1 } }, [
+      alone ? Plot.ruleX([alone.own], { stroke: "var(--floor)", strokeDasharray: "5 4" }) : null,
+      Plot.ruleY(drawn.filter((row) => row.tail > 0), { y, x1: "own", x2: "tail", stroke: (row) => row.colour, strokeOpacity: 0.35, dy }),
+      Plot.link(drawn.filter((row) => row.low > 0 && row.high > 0), { x1: "low", x2: "high", y1: y, y2: y, stroke: (row) => row.colour, strokeWidth: 5, strokeOpacity: 0.45, dy }),
+      Plot.dot(drawn.filter((row) => row.own > 0), { x: "own", y, fill: (row) => row.colour, symbol: "circle", r: 4.5, dy }),
+      Plot.dot(drawn.filter((row) => row.tail > 0), { x: "tail", y, fill: (row) => row.colour, symbol: "triangle", r: 4, dy }),
+      Plot.text(drawn, wide ? { y, frameAnchor: "left", textAnchor: "end", dx: -10, text: "label", fill: "var(--ink)" } : { y, frameAnchor: "left", textAnchor: "start", dx: -2, dy: -14, ...HALO, text: "label", fill: "var(--ink)", fontWeight: 600 }),
+      ...(wide
+        ? [
+            text({ text: (row) => show(row.figure), dx: 68 }),
+            text({ text: (row) => times(row.times), dx: 128 }),
+            text({ text: mark, dx: 142, textAnchor: "start", fill: (row) => (row.isSure ? "var(--ink)" : "var(--bad)") }),
+            head(68, isRate ? "messages" : standing.by),
+            head(128, "× baseline"),
+            head(142, "trust", "start"),
+          ]
+        : [text({ text: (row) => `${show(row.figure)}  ${times(row.times)}  ${row.isSure ? "●" : "○"}`, dy: -14 }), text({ text: (row) => (row.isSure ? "" : row.why), frameAnchor: "left", textAnchor: "start", dx: -2, dy: 14, fill: "var(--bad)" })]),
+      tip({ data: drawn, at: { x: "own", y }, title: (row) => `${row.label}\n${isRate ? `${show(row.own)}` : `p50 ${us(row.own)}, p99 ${us(row.tail)}`}${row.low ? `\n95 %: ${show(row.low)} to ${show(row.high)}` : ""}\n${row.trials} trials${row.why ? `: ${row.why}` : ""}` }),
+    ]);
     const legend = [
       { name: isRate ? "messages a second" : "p50", symbol: SYMBOLS_OF.p50, colour: "var(--ink)" },
       ...(drawn.some((row) => row.low > 0) ? [{ name: "95 % interval", colour: "var(--ink)" }] : []),

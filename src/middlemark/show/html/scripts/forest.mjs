@@ -1,6 +1,7 @@
 // Comparisons as a forest plot: each line a pair of cells that differ in one factor, its shift with the interval, and the verdict in words.
 import * as Plot from "@observablehq/plot";
-import { AS_GIVEN, fitted, roomFor, tip } from "./style.mjs";
+import { bands, fitted, plotted, roomFor, tip } from "./style.mjs";
+import { columnsOf } from "./table.mjs";
 import { plain, signed } from "./words.mjs";
 
 const MOST = 40;
@@ -43,19 +44,11 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
       .filter((each) => each.factor === option("factor") && each.metric === option("metric") && (!verdict || each.verdict === verdict) && (isFixed || (seen.has(each.a) && seen.has(each.b))))
       .map((each, index) => ({ ...each, index, first: each.names[0], second: each.names[1], needed: each.verdict === "cannot tell" ? (each.trials_needed ?? "more than 10,000") : null, marked: (each.marks ?? []).join("; ") }))
       .sort((a, b) => a.shift - b.shift);
-    const columns = [
-      { name: "what", title: "same on both sides" },
-      { name: "first", title: "first" },
-      { name: "second", title: "second" },
-      { name: "shift", title: "second over first", show: signed },
-      { name: "low", title: "from (95 %)", show: signed },
-      { name: "high", title: "to", show: signed },
-      { name: "p_family", title: "p of all", show: plain },
-      { name: "pairs", title: "pairs" },
-      { name: "verdict", title: "the second is" },
-      { name: "needed", title: "trials that would tell" },
-      { name: "marked", title: "mind" },
-    ];
+    const columns = columnsOf(
+      ["what", "same on both sides"], ["first", "first"], ["second", "second"], ["shift", "second over first", signed], ["low", "from (95 %)", signed],
+      ["high", "to", signed], ["p_family", "p of all", plain], ["pairs", "pairs"], ["verdict", "the second is"], ["needed", "trials that would tell"],
+      ["marked", "mind"],
+    );
     const notes = rows.some((each) => each.low === null || each.low === undefined) ? ["Without a line: fewer than six pairs have no interval, and no verdict can come of them."] : [];
     if (rows.length > most) notes.push(`${most} of ${rows.length} are drawn, those with a verdict first and of them the largest differences; the table has all.`);
     const leftOut = context.data.comparisons_left_out?.[option("factor")];
@@ -77,26 +70,19 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
     const room = Math.max(3, Math.floor((width - left - right) / 60));
     const thin = ticks.filter((each, index) => each === 1 || index % Math.ceil(ticks.length / room) === 0).filter((each, _, all) => each === 1 || !all.includes(1) || Math.abs(Math.log(each)) / Math.log(domain[1] / domain[0]) > 0.8 / room);
     const y = (row) => row.index;
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: drawn.length * (wide ? 24 : 40) + 60,
-      marginLeft: left,
-      marginRight: right,
-      x: { type: "log", domain, axis: null, label: null },
-      y: { type: "band", domain: drawn.map(y), label: null, tickSize: 0, tickFormat: (index) => (wide ? fitted(names.get(index), left - 14) : ""), axis: wide ? "left" : null },
-      marks: [
-        Plot.gridX(thin),
-        Plot.axisX(thin, { text: (each) => signed(Math.round((each - 1) * 100) / 100), label: null }),
-        Plot.ruleX([1], { stroke: "var(--ink)" }),
-        Plot.ruleX([1 + margin, 1 / (1 + margin)], { stroke: "var(--quiet)", strokeDasharray: "1 3" }),
-        Plot.link(drawn.filter((row) => Number.isFinite(row.low) && Number.isFinite(row.high)), { x1: (row) => 1 + row.low, x2: (row) => 1 + row.high, y1: y, y2: y, stroke: (row) => look(row.verdict).colour, strokeWidth: 2 }),
-        Plot.dot(drawn, { x: (row) => Math.max(1 + row.shift, domain[0]), y, symbol: (row) => look(row.verdict).symbol, fill: (row) => look(row.verdict).colour, r: 5 }),
-        Plot.text(drawn, { y, frameAnchor: "right", dx: right - 8, textAnchor: "end", text: "verdict", fill: (row) => look(row.verdict).colour }),
-        wide ? null : Plot.text(drawn, { y, frameAnchor: "left", dy: -14, textAnchor: "start", text: (row) => fitted(named(row), width - 24) }),
-        tip({ data: drawn, at: { x: (row) => 1 + row.shift, y }, title: (row) => `${named(row)}\n${signed(row.shift)} (${signed(row.low)} to ${signed(row.high)}), ${row.pairs} pairs: ${row.verdict}` }),
-      ],
-    });
+    const frame = { width, height: drawn.length * (wide ? 24 : 40) + 60, marginLeft: left, marginRight: right };
+    const beside = wide ? bands(drawn.map(y), names, left) : { type: "band", domain: drawn.map(y), axis: null };
+    const svg = plotted(frame, { x: { type: "log", domain, axis: null, label: null }, y: beside }, [
+      Plot.gridX(thin),
+      Plot.axisX(thin, { text: (each) => signed(Math.round((each - 1) * 100) / 100), label: null }),
+      Plot.ruleX([1], { stroke: "var(--ink)" }),
+      Plot.ruleX([1 + margin, 1 / (1 + margin)], { stroke: "var(--quiet)", strokeDasharray: "1 3" }),
+      Plot.link(drawn.filter((row) => Number.isFinite(row.low) && Number.isFinite(row.high)), { x1: (row) => 1 + row.low, x2: (row) => 1 + row.high, y1: y, y2: y, stroke: (row) => look(row.verdict).colour, strokeWidth: 2 }),
+      Plot.dot(drawn, { x: (row) => Math.max(1 + row.shift, domain[0]), y, symbol: (row) => look(row.verdict).symbol, fill: (row) => look(row.verdict).colour, r: 5 }),
+      Plot.text(drawn, { y, frameAnchor: "right", dx: right - 8, textAnchor: "end", text: "verdict", fill: (row) => look(row.verdict).colour }),
+      wide ? null : Plot.text(drawn, { y, frameAnchor: "left", dy: -14, textAnchor: "start", text: (row) => fitted(named(row), width - 24) }),
+      tip({ data: drawn, at: { x: (row) => 1 + row.shift, y }, title: (row) => `${named(row)}\n${signed(row.shift)} (${signed(row.low)} to ${signed(row.high)}), ${row.pairs} pairs: ${row.verdict}` }),
+    ]);
     return { svg };
   },
 });

@@ -1,7 +1,8 @@
 // What was asked for and what arrived: offered against received, and latency as the load rises.
 import * as Plot from "@observablehq/plot";
 import { lineName } from "./labels.mjs";
-import { AS_GIVEN, logAxis, tip } from "./style.mjs";
+import { logAxis, plotted, tip } from "./style.mjs";
+import { columnsOf } from "./table.mjs";
 import { bytes, rate, share, time } from "./words.mjs";
 
 const MOST_LEGEND = 24;
@@ -18,18 +19,10 @@ function loads(context) {
     });
 }
 
-const COLUMNS = [
-  { name: "label", title: "what" },
-  { name: "size", title: "size", show: bytes },
-  { name: "offered_hz", title: "offered", show: rate },
-  { name: "sent_hz", title: "sent", show: rate },
-  { name: "received_hz", title: "received", show: rate },
-  { name: "loss", title: "lost", show: share },
-  { name: "p50_ns", title: "p50", show: time },
-  { name: "p99_ns", title: "p99", show: time },
-  { name: "held", title: "held" },
-  { name: "knee", title: "knee" },
-];
+const COLUMNS = columnsOf(
+  ["label", "what"], ["size", "size", bytes], ["offered_hz", "offered", rate], ["sent_hz", "sent", rate], ["received_hz", "received", rate],
+  ["loss", "lost", share], ["p50_ns", "p50", time], ["p99_ns", "p99", time], ["held", "held"], ["knee", "knee"],
+);
 
 const has = (data) => data.cells.some((cell) => cell.offered_hz || cell.steps?.length);
 
@@ -60,24 +53,13 @@ export const offeredReceived = {
     const shown = lost ? points : received;
     const x = logAxis(offered, rate, "offered", most);
     const y = logAxis(received.map((each) => each.received_hz), rate, "received", { most: 8 });
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: 340,
-      marginLeft: 64,
-      marginRight: 20,
-      marginBottom: 46,
-      x: x.scale,
-      y: lost ? { tickFormat: share, label: "share of messages lost", grid: true, zero: true } : y.scale,
-      marks: [
-        ...x.marks("x"),
-        ...(lost ? [] : y.marks("y")),
-        lost ? null : Plot.line([ends.map((end) => [end, end])].flat(), { stroke: "var(--floor)", strokeDasharray: "5 4" }),
-        Plot.line(shown, { ...at, z: "line", stroke: (each) => each.style.colour, strokeOpacity: 0.6 }),
-        Plot.dot(shown, { ...at, stroke: (each) => each.style.colour, fill: (each) => (each.loss > 0 ? "var(--surface)" : each.style.colour), symbol: (each) => each.style.symbol, r: 4 }),
-        tip({ data: shown, at, title: (each) => `${each.label}\noffered ${rate(each.offered_hz)}, received ${rate(each.received_hz)}, lost ${share(each.loss)}` }),
-      ],
-    });
+    const frame = { width, height: 340, marginLeft: 64, marginRight: 20, marginBottom: 46 };
+    const svg = plotted(frame, { x, y: lost ? { tickFormat: share, label: "share of messages lost", grid: true, zero: true } : y }, [
+      lost ? null : Plot.line([ends.map((end) => [end, end])].flat(), { stroke: "var(--floor)", strokeDasharray: "5 4" }),
+      Plot.line(shown, { ...at, z: "line", stroke: (each) => each.style.colour, strokeOpacity: 0.6 }),
+      Plot.dot(shown, { ...at, stroke: (each) => each.style.colour, fill: (each) => (each.loss > 0 ? "var(--surface)" : each.style.colour), symbol: (each) => each.style.symbol, r: 4 }),
+      tip({ data: shown, at, title: (each) => `${each.label}\noffered ${rate(each.offered_hz)}, received ${rate(each.received_hz)}, lost ${share(each.loss)}` }),
+    ]);
     return { svg, legend: legendOf(points) };
   },
 };
@@ -97,25 +79,13 @@ export const latencyThroughput = {
     const knees = points.filter((each) => each.knee);
     const x = logAxis(points.map((each) => each.received_hz), rate, "received", { most: Math.max(3, Math.floor(width / 80)) });
     const y = logAxis(points.map((each) => each[key]), time, null, { most: 8 });
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: 340,
-      marginLeft: 64,
-      marginRight: 20,
-      marginBottom: 46,
-      x: x.scale,
-      y: y.scale,
-      marks: [
-        ...x.marks("x"),
-        ...y.marks("y"),
-        Plot.line(points, { ...at, z: "line", stroke: (each) => each.style.colour, strokeWidth: 1.6 }),
-        Plot.dot(points, { ...at, stroke: (each) => each.style.colour, fill: (each) => (each.held === "no" ? "var(--surface)" : each.style.colour), symbol: (each) => each.style.symbol, r: 4 }),
-        Plot.dot(knees, { ...at, r: 9, stroke: "var(--ink)", strokeWidth: 1.5 }),
-        Plot.text(knees.slice(0, 12), { ...at, text: () => "knee", dy: -16, fill: "var(--ink)" }),
-        tip({ data: points, at, title: (each) => `${each.label}\nreceived ${rate(each.received_hz)}\np50 ${time(each.p50_ns)}, p99 ${time(each.p99_ns)}` }),
-      ],
-    });
+    const svg = plotted({ width, height: 340, marginLeft: 64, marginRight: 20, marginBottom: 46 }, { x, y }, [
+      Plot.line(points, { ...at, z: "line", stroke: (each) => each.style.colour, strokeWidth: 1.6 }),
+      Plot.dot(points, { ...at, stroke: (each) => each.style.colour, fill: (each) => (each.held === "no" ? "var(--surface)" : each.style.colour), symbol: (each) => each.style.symbol, r: 4 }),
+      Plot.dot(knees, { ...at, r: 9, stroke: "var(--ink)", strokeWidth: 1.5 }),
+      Plot.text(knees.slice(0, 12), { ...at, text: () => "knee", dy: -16, fill: "var(--ink)" }),
+      tip({ data: points, at, title: (each) => `${each.label}\nreceived ${rate(each.received_hz)}\np50 ${time(each.p50_ns)}, p99 ${time(each.p99_ns)}` }),
+    ]);
     return { svg, legend: legendOf(points) };
   },
 };

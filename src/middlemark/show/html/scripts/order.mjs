@@ -1,6 +1,6 @@
 // In which order the trials ran: cells side by side in time share what the machine did then.
 import * as Plot from "@observablehq/plot";
-import { AS_GIVEN, tip } from "./style.mjs";
+import { plotted, tip } from "./style.mjs";
 
 export const order = {
   id: "order",
@@ -16,19 +16,11 @@ export const order = {
     return { rows, columns, notes: run?.order_cut ? ["Only the first 2,000 are kept here."] : [], absent: "No order is known." };
   },
   draw(rows, context, width) {
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: 240,
-      marginLeft: 54,
-      marginBottom: 46,
-      x: { label: "trial", grid: true, ticks: Math.floor(width / 90), domain: [0, rows.at(-1).place + 1] },
-      y: { label: "configuration", ticks: 5 },
-      marks: [
-        Plot.dot(rows, { x: "place", y: (row) => row.cell.i + 1, r: 2.4, fill: (row) => context.styles.of(row.cell.series).colour, symbol: (row) => context.styles.of(row.cell.series).symbol }),
-        tip({ data: rows, at: { x: "place", y: (row) => row.cell.i + 1 }, title: (row) => `trial ${row.place}: ${row.label}` }),
-      ],
-    });
+    const frame = { width, height: 240, marginLeft: 54, marginBottom: 46 };
+    const svg = plotted(frame, { x: { label: "trial", grid: true, ticks: Math.floor(width / 90), domain: [0, rows.at(-1).place + 1] }, y: { label: "configuration", ticks: 5 } }, [
+      Plot.dot(rows, { x: "place", y: (row) => row.cell.i + 1, r: 2.4, fill: (row) => context.styles.of(row.cell.series).colour, symbol: (row) => context.styles.of(row.cell.series).symbol }),
+      tip({ data: rows, at: { x: "place", y: (row) => row.cell.i + 1 }, title: (row) => `trial ${row.place}: ${row.label}` }),
+    ]);
     return { svg };
   },
 };

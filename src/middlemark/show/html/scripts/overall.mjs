@@ -1,7 +1,7 @@
 // Over everything that was measured: how many times the lowest each middleware takes, as a geometric mean, with chips to choose among them.
 import * as Plot from "@observablehq/plot";
-import { AS_GIVEN, logAxis, roomFor, tip } from "./style.mjs";
-import { element } from "./table.mjs";
+import { logAxis, plotted, roomFor, tip } from "./style.mjs";
+import { columnsOf, element } from "./table.mjs";
 import { plain, times } from "./words.mjs";
 
 // By system, what each standing says of it: the time that a message takes.
@@ -51,33 +51,19 @@ export const overall = {
       })
       .filter((row) => row.times)
       .sort((a, b) => a.times - b.times);
-    const columns = [
-      { name: "system", title: "middleware" },
-      { name: "times", title: "× the lowest", show: times },
-      { name: "lowest", title: "lowest in" },
-      { name: "of", title: "of" },
-    ];
+    const columns = columnsOf(["system", "middleware"], ["times", "× the lowest", times], ["lowest", "lowest in"], ["of", "of"]);
     const notes = [shared.length === all.length ? `Of ${all.length}.` : shared.length ? `Over the ${shared.length} of ${all.length} in which all of them were measured; leave one out to see others.` : "None was measured in all: each over its own, which is no fair order."];
     return { rows, columns, notes };
   },
   draw(rows, context, width) {
     const left = roomFor(rows.map((row) => row.system), width);
     const x = logAxis([1, ...rows.map((row) => row.times)], (each) => `${plain(each)} ×`, null, { most: Math.max(3, Math.floor((width - left) / 80)), domain: [1, Math.max(...rows.map((row) => row.times)) * 1.15] });
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: rows.length * 24 + 50,
-      marginLeft: left,
-      marginRight: 90,
-      x: x.scale,
-      y: { type: "band", domain: rows.map((row) => row.system), label: null, tickSize: 0, padding: 0.25 },
-      marks: [
-        ...x.marks("x"),
-        Plot.rect(rows, { x1: 1, x2: (row) => Math.max(row.times, 1.01), y: "system", fill: (row) => context.styles.of(row.cell.series).colour }),
-        Plot.text(rows, { x: (row) => Math.max(row.times, 1.01), y: "system", textAnchor: "start", dx: 6, text: (row) => `${times(row.times)}${row.lowest ? `, lowest in ${row.lowest}` : ""}`, fill: "var(--ink)" }),
-        tip({ data: rows, at: { x: "times", y: "system" }, title: (row) => `${row.system}: ${times(row.times)} the lowest\nlowest in ${row.lowest} of ${row.of}` }),
-      ],
-    });
+    const frame = { width, height: rows.length * 24 + 50, marginLeft: left, marginRight: 90 };
+    const svg = plotted(frame, { x, y: { type: "band", domain: rows.map((row) => row.system), label: null, tickSize: 0, padding: 0.25 } }, [
+      Plot.rect(rows, { x1: 1, x2: (row) => Math.max(row.times, 1.01), y: "system", fill: (row) => context.styles.of(row.cell.series).colour }),
+      Plot.text(rows, { x: (row) => Math.max(row.times, 1.01), y: "system", textAnchor: "start", dx: 6, text: (row) => `${times(row.times)}${row.lowest ? `, lowest in ${row.lowest}` : ""}`, fill: "var(--ink)" }),
+      tip({ data: rows, at: { x: "times", y: "system" }, title: (row) => `${row.system}: ${times(row.times)} the lowest\nlowest in ${row.lowest} of ${row.of}` }),
+    ]);
     return { svg };
   },
 };

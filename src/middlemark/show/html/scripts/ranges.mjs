@@ -1,7 +1,7 @@
 // Cells side by side at one size: p50, p99 and p99.9 of each on one line, fastest first.
 import * as Plot from "@observablehq/plot";
 import { KINDS, experimentOf, nameOf } from "./labels.mjs";
-import { AS_GIVEN, SYMBOLS_OF, differing, fitted, logAxis, roomFor, tip } from "./style.mjs";
+import { SYMBOLS_OF, bands, differing, logAxis, plotted, roomFor, tip } from "./style.mjs";
 import { bytes, plain, time } from "./words.mjs";
 
 const MOST = 40;
@@ -75,21 +75,12 @@ export const ranges = {
     const names = new Map(drawn.map((row) => [key(row), short(row.label)]));
     const room = roomFor([...names.values()], width);
     const x = logAxis(points.map((each) => each.value), time, null, { most: Math.max(3, Math.floor((width - room) / 60)) });
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: drawn.length * 20 + 60,
-      marginLeft: room,
-      marginRight: 20,
-      x: x.scale,
-      y: { type: "band", domain: drawn.map(key), tickFormat: (index) => fitted(names.get(index), room - 14), label: null, tickSize: 0 },
-      marks: [
-        ...x.marks("x"),
-        Plot.ruleY(drawn, { y: key, x1: "p50_ns", x2: (row) => row.p99_9_ns ?? row.p99_ns ?? row.p50_ns, stroke: (row) => context.styles.of(row.cell.series).colour, strokeWidth: 2, strokeOpacity: 0.5 }),
-        Plot.dot(points, { x: "value", y: (each) => key(each.row), fill: "colour", symbol: "symbol", r: 4 }),
-        tip({ data: points, at: { x: "value", y: (each) => key(each.row) }, title: (each) => `${each.row.cell.label}\n${each.name}: ${time(each.value)}` }),
-      ],
-    });
+    const frame = { width, height: drawn.length * 20 + 60, marginLeft: room, marginRight: 20 };
+    const svg = plotted(frame, { x, y: bands(drawn.map(key), names, room) }, [
+      Plot.ruleY(drawn, { y: key, x1: "p50_ns", x2: (row) => row.p99_9_ns ?? row.p99_ns ?? row.p50_ns, stroke: (row) => context.styles.of(row.cell.series).colour, strokeWidth: 2, strokeOpacity: 0.5 }),
+      Plot.dot(points, { x: "value", y: (each) => key(each.row), fill: "colour", symbol: "symbol", r: 4 }),
+      tip({ data: points, at: { x: "value", y: (each) => key(each.row) }, title: (each) => `${each.row.cell.label}\n${each.name}: ${time(each.value)}` }),
+    ]);
     return { svg, legend: MARKS.map(([name, symbol]) => ({ name, symbol, colour: "var(--ink)" })), notes: shared ? [`All of them: ${shared}.`] : [] };
   },
 };

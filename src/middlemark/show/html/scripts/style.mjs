@@ -39,7 +39,14 @@ export class Styles {
 export const NARROW = 620;
 
 // Marks are given their colour, not a value that a scale would make one of.
-export const AS_GIVEN = { color: { type: "identity" }, symbol: { type: "identity" } };
+const AS_GIVEN = { color: { type: "identity" }, symbol: { type: "identity" } };
+
+// A drawing: its width, height and margins; scales, of which `x` and `y` may be axes that bring marks of their own; and its marks.
+export const plotted = (frame, { x, y, ...scales }, marks) =>
+  Plot.plot({ ...AS_GIVEN, ...frame, x: x.scale ?? x, y: y.scale ?? y, ...scales, marks: [...(x.marks?.("x") ?? []), ...(y.marks?.("y") ?? []), ...marks] });
+
+// The scale of rows one below the other, each with its name at the left where there is room for it.
+export const bands = (domain, names, room) => ({ type: "band", domain, label: null, tickSize: 0, tickFormat: (key) => fitted(names.get(key), room - 14) });
 
 const TIP = { fill: "var(--surface)", stroke: "var(--line)" };
 

@@ -11,6 +11,8 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+export const columnsOf = (...columns) => columns.map(([name, title, show]) => ({ name, title, show }));
+
 export function table(columns, rows, label) {
   const head = element("tr", {}, ...columns.map((each) => element("th", { scope: "col" }, each.title)));
   const body = document.createElement("tbody");

@@ -2,7 +2,8 @@
 import * as Plot from "@observablehq/plot";
 import { nameOf } from "./labels.mjs";
 import { atOneSize, ofOneSize } from "./ranges.mjs";
-import { AS_GIVEN, NARROW, differing, fitted, logAxis, roomFor, tip } from "./style.mjs";
+import { NARROW, bands, differing, logAxis, plotted, roomFor, tip } from "./style.mjs";
+import { columnsOf } from "./table.mjs";
 import { plain, time } from "./words.mjs";
 
 const MOST = 24;
@@ -20,12 +21,7 @@ export const breakdown = {
       let from = 0;
       return cell.breakdown.map(({ part, ns }) => ({ cell, label: nameOf(cell, context, "size"), part, ns, from, to: (from += ns), share: ns / total(cell) }));
     });
-    const columns = [
-      { name: "label", title: "what" },
-      { name: "part", title: "part" },
-      { name: "ns", title: "time", show: time },
-      { name: "share", title: "share", show: (value) => `${Math.round(100 * value)} %` },
-    ];
+    const columns = columnsOf(["label", "what"], ["part", "part"], ["ns", "time", time], ["share", "share", (value) => `${Math.round(100 * value)} %`]);
     const notes = cells.length > MOST ? [`The ${MOST} fastest of ${cells.length} are drawn; the table has all.`] : [];
     notes.push(...cells.filter((cell) => cell.coding_absent).map((cell) => `${nameOf(cell, context, "size")}: not told, ${cell.coding_absent}.`));
     return { rows, columns, notes, absent: "No configuration of this selection was measured in parts." };
@@ -40,21 +36,14 @@ export const breakdown = {
     const names = new Map(bars.map((row) => [row.cell.i, short(row.label)]));
     const room = roomFor([...names.values()], width);
     const number = (row) => String(parts.indexOf(row.part) + 1);
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: drawn.size * 30 + 50,
-      marginLeft: room,
-      marginRight: 20,
-      x: { domain: [0, most * 1.02], tickFormat: time, label: null, grid: true, ticks: Math.max(2, Math.floor((width - room) / 90)) },
-      y: { type: "band", domain: [...drawn], padding: 0.18, label: null, tickSize: 0, tickFormat: (index) => fitted(names.get(index), room - 14) },
-      marks: [
-        Plot.rect(bars, { x1: "from", x2: "to", y: (row) => row.cell.i, fill: (row) => colour(row.part), stroke: "var(--surface)", strokeWidth: 1 }),
-        // Each part's number, so that the colour need not be told from the next.
-        Plot.text(bars.filter((row) => (row.ns / most) * (width - room) > 14), { x: (row) => (row.from + row.to) / 2, y: (row) => row.cell.i, text: number, fill: "var(--on-colour)", fontWeight: 600 }),
-        tip({ data: bars, at: { x: (row) => (row.from + row.to) / 2, y: (row) => row.cell.i }, title: (row) => `${row.label}\n${row.part}: ${time(row.ns)} (${Math.round(100 * row.share)} %)` }),
-      ],
-    });
+    const frame = { width, height: drawn.size * 30 + 50, marginLeft: room, marginRight: 20 };
+    const x = { domain: [0, most * 1.02], tickFormat: time, label: null, grid: true, ticks: Math.max(2, Math.floor((width - room) / 90)) };
+    const svg = plotted(frame, { x, y: { ...bands([...drawn], names, room), padding: 0.18 } }, [
+      Plot.rect(bars, { x1: "from", x2: "to", y: (row) => row.cell.i, fill: (row) => colour(row.part), stroke: "var(--surface)", strokeWidth: 1 }),
+      // Each part's number, so that the colour need not be told from the next.
+      Plot.text(bars.filter((row) => (row.ns / most) * (width - room) > 14), { x: (row) => (row.from + row.to) / 2, y: (row) => row.cell.i, text: number, fill: "var(--on-colour)", fontWeight: 600 }),
+      tip({ data: bars, at: { x: (row) => (row.from + row.to) / 2, y: (row) => row.cell.i }, title: (row) => `${row.label}\n${row.part}: ${time(row.ns)} (${Math.round(100 * row.share)} %)` }),
+    ]);
     return { svg, legend: parts.map((part, index) => ({ name: `${index + 1} ${part}`, colour: colour(part), swatch: true })), notes: shared ? [`All of them: ${shared}.`] : [] };
   },
 };
@@ -89,14 +78,10 @@ export const heatMap = {
         disturbed: disturbed.some(([from, to]) => from < t[slice] + step / 2 && to > t[slice] - step / 2) ? "yes" : "no",
       })),
     ).filter((row) => row.count > 0);
-    const columns = [
-      { name: "from_s", title: "from (s)", show: plain },
-      { name: "to_s", title: "to (s)", show: plain },
-      { name: "from_ns", title: "latency from", show: time },
-      { name: "to_ns", title: "to", show: time },
-      { name: "count", title: "messages" },
-      { name: "disturbed", title: "disturbed" },
-    ];
+    const columns = columnsOf(
+      ["from_s", "from (s)", plain], ["to_s", "to (s)", plain], ["from_ns", "latency from", time], ["to_ns", "to", time], ["count", "messages"],
+      ["disturbed", "disturbed"],
+    );
     return { rows, columns };
   },
   draw(rows, context, width) {
@@ -108,24 +93,13 @@ export const heatMap = {
     const high = Math.max(...rows.map((row) => row.to_ns));
     const start = Math.max(low, edges[0], 1);
     const y = logAxis([start, high], time, null, { most: 9, domain: [start, high], grid: false });
-    const svg = Plot.plot({
-      ...AS_GIVEN,
-      width,
-      height: 320,
-      marginLeft: 64,
-      marginRight: 20,
-      marginTop: 26,
-      marginBottom: 46,
-      x: { label: "seconds since the beginning of the measurement", ticks: width < NARROW ? 5 : 10 },
-      y: y.scale,
-      marks: [
-        ...y.marks("y"),
-        Plot.rect(rows, { x1: "from_s", x2: "to_s", y1: (row) => Math.max(row.from_ns, 1), y2: "to_ns", fill: (row) => `var(--h${shade(row.count)})`, inset: 0.3 }),
-        Plot.rect(disturbed, { x1: (each) => each[0], x2: (each) => each[1], y1: start, y2: high, stroke: "var(--bad)", strokeWidth: 1.6, fill: "none", strokeDasharray: "4 2" }),
-        Plot.text(disturbed.slice(0, 8), { x: (each) => (each[0] + each[1]) / 2, frameAnchor: "top", dy: -14, text: () => "disturbed", fill: "var(--bad)" }),
-        tip({ data: rows, at: { x: "second", y: (row) => Math.sqrt(Math.max(row.from_ns, 1) * row.to_ns) }, title: (row) => `${plain(row.from_s)} to ${plain(row.to_s)} s\n${time(row.from_ns)} to ${time(row.to_ns)}: ${row.count}` }),
-      ],
-    });
+    const frame = { width, height: 320, marginLeft: 64, marginRight: 20, marginTop: 26, marginBottom: 46 };
+    const svg = plotted(frame, { x: { label: "seconds since the beginning of the measurement", ticks: width < NARROW ? 5 : 10 }, y }, [
+      Plot.rect(rows, { x1: "from_s", x2: "to_s", y1: (row) => Math.max(row.from_ns, 1), y2: "to_ns", fill: (row) => `var(--h${shade(row.count)})`, inset: 0.3 }),
+      Plot.rect(disturbed, { x1: (each) => each[0], x2: (each) => each[1], y1: start, y2: high, stroke: "var(--bad)", strokeWidth: 1.6, fill: "none", strokeDasharray: "4 2" }),
+      Plot.text(disturbed.slice(0, 8), { x: (each) => (each[0] + each[1]) / 2, frameAnchor: "top", dy: -14, text: () => "disturbed", fill: "var(--bad)" }),
+      tip({ data: rows, at: { x: "second", y: (row) => Math.sqrt(Math.max(row.from_ns, 1) * row.to_ns) }, title: (row) => `${plain(row.from_s)} to ${plain(row.to_s)} s\n${time(row.from_ns)} to ${time(row.to_ns)}: ${row.count}` }),
+    ]);
     const classes = [...Array(CLASSES).keys()].map((index) => ({ colour: `var(--h${index})`, swatch: true, name: `from ${Math.ceil((most + 1) ** (index / CLASSES))}` }));
     // Of few messages several classes begin at the same number: only the last of them has any.
     return { svg, legend: classes.filter((each, index) => each.name !== classes[index + 1]?.name) };
