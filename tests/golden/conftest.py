@@ -84,6 +84,7 @@ def facts() -> MeasuredRun:
             suites=("first-look",),
             command=(),
             started="2026-03-01T12:00:00Z",
+            ended="2026-03-01T12:02:41.400Z",
             seed=42,
             machine=Machine(
                 host="bench-7", cpu="AMD EPYC 7B13", processors=2, memory_bytes=1 << 33, kernel="6.1.0-18-amd64",

@@ -131,6 +131,24 @@ def state(run: Run) -> str:
     )
 
 
+def versions_of(run: Run) -> str:
+    """Return the versions of this program, of the middlewares, and of the raw transports beside them."""
+    named = [(each.floor, f"{each.name} {each.version}".strip()) for each in run.file.adapters]
+    told = [f"middlemark {run.file.middlemark}", *(name for floor, name in named if not floor)]
+    floors = ", ".join(name for floor, name in named if floor)
+    return ", ".join(told) + (f"; raw transports: {floors}" if floors else "")
+
+
+def facts_of(run: Run, *, whole: bool = True) -> dict[str, str]:
+    """Return what is said of a run as a whole, each by its name; what is not known is empty."""
+    return {
+        "machine": machine_line(run, whole=whole),
+        "clock": clock_line(run),
+        "versions": versions_of(run),
+        "kept in": str(run.folder),
+    }
+
+
 def _unended(run: Run) -> str:
     if run.running:
         return "it is still running: more will come"

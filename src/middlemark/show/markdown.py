@@ -4,13 +4,13 @@ GitHub's and GitLab's dialect (GFM). Every name, note and warning is text: whate
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from middlemark.document import report_tables
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.report_tables import growth_tables, scorecard_table
-from middlemark.document.runs import clock_line, machine_line, notes_of, read_as
+from middlemark.document.runs import facts_of, machine_line, notes_of, read_as, state
 from middlemark.document.screen import not_tried_text
 from middlemark.document.table import Table
 from middlemark.model.run import Run
@@ -121,18 +121,6 @@ def _experiment(document: Document) -> Iterator[str]:
 
 
 def _run(run: Run) -> Iterator[str]:
-    file = run.file
-    failed = f", {run.failed_trials:,} of them failed" if run.failed_trials else ""
-    state = "; still under way" if run.running else "; interrupted" if file.interrupted else ""
-    state += f"; ended early: {file.error}" if file.error else ""
-    state += f"; {run.damaged_lines:,} damaged lines were left out" if run.damaged_lines else ""
-    facts: Mapping[str, str] = {
-        "run": run.name,
-        "suites": ", ".join(file.suites),
-        "trials": f"{len(run.outcomes):,} of {run.planned_trials:,}{failed}, seed {file.seed}{state}",
-        "machine": machine_line(run),
-        "clock": clock_line(run),
-        "versions": ", ".join(f"{each.name} {each.version}".strip() for each in file.adapters),
-    }
-    yield from (f"- {name}: {escaped(text)}" for name, text in facts.items() if text)
-    yield from (f"- note: {escaped(each)}" for each in (*map(read_as, file.imported), *notes_of(run)))
+    told = {"run": run.name, "suites": ", ".join(run.file.suites), "measured": state(run), **facts_of(run)}
+    yield from (f"- {name}: {escaped(text)}" for name, text in told.items() if text)
+    yield from (f"- note: {escaped(each)}" for each in (*map(read_as, run.file.imported), *notes_of(run)))

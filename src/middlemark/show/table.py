@@ -7,10 +7,8 @@ from rich.text import Text
 
 from middlemark.document.document import Document
 from middlemark.document.rows_table import RowGroup, groups_of, together
-from middlemark.document.runs import clock_line, machine_line, notes_of, precision_of, sources_of
+from middlemark.document.runs import facts_of, notes_of, precision_of, sources_of, state
 from middlemark.document.table import Column, Table, facts
-from middlemark.model.run import Run
-from middlemark.model.units import format_seconds
 from middlemark.show import View, expectations
 from middlemark.show.notes import breakdown_lines, footnotes, legend, machine_lines, numbers_of
 from middlemark.show.terminal import Layout, laid_out, paragraph, printed, terminal
@@ -66,36 +64,14 @@ def heading(document: Document, rows: Sequence[Row], width: int) -> Iterator[Tex
     file, results = run.file, [row.result for row in rows]
     yield Text(plain(f"{', '.join(file.suites)}, {file.started[:19].replace('T', ' ')} UTC"), style="bold")
     met = file.reached is not None and file.reached.met
-    measured = ("imported" if file.imported else "measured", _progress(document))
+    measured = ("imported", "; ".join(sources_of(run))) if file.imported else ("measured", state(run))
     told = (
         *facts(measured, style="bold yellow" if file.interrupted else "").lines,
         *facts(("precision", precision_of(run, results)), style="" if met else "bold yellow").lines,
-        *facts(
-            ("machine", machine_line(run, whole=False)),
-            ("clock", clock_line(run)),
-            ("versions", _versions(run)),
-            ("every row", _in_common(results)),
-            ("kept in", str(run.folder)),
-            *(("note", note) for note in notes_of(run)),
-        ).lines,
+        *facts(*facts_of(run, whole=False).items(), ("every row", _in_common(results))).lines,
+        *facts(*(("note", note) for note in notes_of(run))).lines,
     )
     yield from terminal(Table(columns=(), lines=told), width)
-
-
-def _progress(document: Document) -> str:
-    run = document.runs[0]
-    if run.file.imported:
-        return "; ".join(sources_of(run))
-    state = "; interrupted: what was measured by then is below" if run.file.interrupted else ""
-    trials = f"{len(run.outcomes):,} of {run.planned_trials:,} trials in {format_seconds(document.took)}"
-    return f"{trials}, seed {run.file.seed}{state}"
-
-
-def _versions(run: Run) -> str:
-    middleware = [f"{each.name} {each.version}".strip() for each in run.file.adapters if not each.floor]
-    floors = [each.name for each in run.file.adapters if each.floor]
-    told = [f"middlemark {run.file.middlemark}", *middleware]
-    return ", ".join(told) + (f"; raw transports: {', '.join(floors)}" if floors else "")
 
 
 def _in_common(results: Sequence[CellResult]) -> str:
