@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from middlemark.document import security
-from middlemark.document.choices import choices, usual
+from middlemark.document.choices import Choice, choices, usual
 from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
@@ -28,7 +28,6 @@ from middlemark.document.runs import (
 from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
 from middlemark.model.cell import FACTORS, Cell
-from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.show.html.workloads import graphs, texts_of
 from middlemark.show.json import expectations_document
@@ -53,6 +52,7 @@ MOST_DISTURBED = 30
 
 _RATES = ("times_floor", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
 _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
+_SAID = ("code", "text", "advice")
 _ALWAYS = ("adapter", "transport")
 _FIRST = ("adapter", "transport", "size", "pattern", "rate", "receive")
 """Offered before the others."""
@@ -90,7 +90,7 @@ def data_of(document: Document) -> Json:
         "expectations": expectations_document(document),
         "expected": counted(document.expectations) if document.expectations else "",
         "answers": msgspec.to_builtins(document.answers),
-        "standings": [_compacted(msgspec.to_builtins(each)) for each in found],
+        "standings": [_standing(each) for each in found],
         "usual": usual(found),
         "not_tried": msgspec.to_builtins(document.not_tried),
         "not_tried_text": not_tried_text(document.not_tried),
@@ -124,10 +124,10 @@ def _security(document: Document) -> Json | None:
     }
 
 
-def _compacted(standing: Json) -> Json:
-    """Round the figures of a standing, and leave out what is absent."""
-    places = [{name: rounded(e) if isinstance(e, float) else e for name, e in of.items()} for of in standing["places"]]
-    return _present(standing | {"places": [*map(_present, places)]})
+def _standing(choice: Choice) -> Json:
+    """Return who wins in one experiment, without what is absent."""
+    places = [_present(_fields(each, *each.__struct_fields__)) for each in choice.places]
+    return _present(msgspec.structs.asdict(choice) | {"places": places})
 
 
 def _warnings(document: Document) -> list[Json]:
@@ -175,20 +175,17 @@ def _ordered(levels: Iterable[Any]) -> list[Any]:
 
 def _run(document: Document, at: int) -> Json:
     run = document.runs[at]
-    file, machine, clock = run.file, run.file.machine, clock_line(run)
+    file, machine = run.file, run.file.machine
     first = next((row.index for row in document.rows if row.run == at), 0)
     order = [first + each.cell for each in sorted(run.outcomes, key=lambda each: each.order)]
-    facts = {"clock": clock, "clock of the kernel": machine.clocksource, "governor": machine.governor}
+    facts = {"clock": clock_line(run), "clock of the kernel": machine.clocksource, "governor": machine.governor}
     return _present(
         {
             "id": f"r{at}",
-            "name": run.name,
+            **_fields(run, "name", "damaged_lines", "planned_trials", "failed_trials"),
+            **_fields(file, "started", "ended", "interrupted", "error", "middlemark", "seed"),
             "folder": str(run.folder),
-            **{
-                each: getattr(file, each) for each in ("started", "ended", "interrupted", "error", "middlemark", "seed")
-            },
             "running": bool(run.running),
-            "damaged_lines": run.damaged_lines,
             "suites": [_present({"name": each, "text": file.suite_texts.get(each)}) for each in file.suites],
             "command": list(command_of(run)),
             "state": state(run),
@@ -196,14 +193,9 @@ def _run(document: Document, at: int) -> Json:
             "machine_line": machine_line(run),
             "told": told_of(run),
             "machine_facts": [each for each in facts.items() if each[1]],
-            "adapters": [
-                {name: getattr(each, name) for name in ("name", "title", "version", "licence", "floor")}
-                for each in file.adapters
-            ],
+            "adapters": [_fields(each, "name", "title", "version", "licence", "floor") for each in file.adapters],
             "notes": [*map(read_as, file.imported), *notes_of(run)],
-            "planned_trials": run.planned_trials,
             "trials": len(run.outcomes),
-            "failed_trials": run.failed_trials,
             "seconds": rounded(seconds_of(run)),
             "order": order[:MOST_ORDER],
             "order_cut": len(order) > MOST_ORDER,
@@ -220,19 +212,11 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "i": row.index,
             "run": f"r{row.run}",
             "suite": result.name,
-            "label": row.label,
-            "name": row.name,
-            "series": row.series,
-            "floor": row.floor,
+            **_fields(row, "label", "name", "series", "floor", "ratio"),
             "f": levels,
-            "version": result.version,
-            "carried_by": result.carried_by,
-            "protected_by": result.protected_by,
+            **_fields(result, "version", "carried_by", "protected_by", "trials", "failed_trials", "samples", *_RATES),
             "proof": proof_in_full(result) or None,
-            "trials": result.trials,
-            "failed_trials": result.failed_trials,
-            "failed": _said(result.failed) if result.failed else None,
-            "samples": result.samples,
+            "failed": _fields(result.failed, *_SAID) if result.failed else None,
             "kind": "one_way" if result.cell.pattern == "stream" else "round_trip",
             "latency": _present(quantiles) if latency else None,
             "interval": [*map(rounded, result.interval)] if result.interval else None,
@@ -241,22 +225,20 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "floor_label": result.floor,
             "floor_cell": row.floor_row,
             "baseline_cell": row.baseline_row,
-            "ratio": rounded(row.ratio),
             "hands_over": row.hands_over or None,
             "doubt": doubt_of(row) or None,
-            **{each: rounded(getattr(result, each)) for each in _RATES},
             "loss": rounded(loss_of(result)),
             "cpu_ns_per_message": rounded(costs.ns_per_message) if costs else None,
-            **{each: rounded(getattr(costs, each)) for each in _COSTS if costs},
+            **_fields(costs, *_COSTS),
             "companion_cpu": rounded(result.median(f"processors.{COMPANION}")),
             "companion_rss_bytes": rounded(result.median(f"memory.{COMPANION}")),
             "sustainable_hz": rounded(result.sustainable.rate_hz) if result.sustainable else None,
             "steps": [*map(_step, result.steps[:MOST_STEPS])],
-            "breakdown": [{"part": each.part, "ns": rounded(each.ns)} for each in result.breakdown or ()] or None,
+            "breakdown": [_fields(each, "part", "ns") for each in result.breakdown or ()] or None,
             "coding_absent": result.coding_absent,
             "best": _compact(msgspec.to_builtins(result.best)),
             "noise": _compact(msgspec.to_builtins(result.noise)),
-            "warnings": [*map(_said, result.warnings)],
+            "warnings": [_fields(each, *_SAID) for each in result.warnings],
             "curve": found.curve,
             "heat": _heat(found, result.noise),
         }
@@ -264,13 +246,8 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
 
 
 def _step(step: CurveStep) -> Json:
-    rates = {each: rounded(getattr(step, each)) for each in ("sent_hz", "received_hz") if step.trials}
-    further = {each: rounded(getattr(step, each)) for each in ("offered_hz", "lost", "p50_ns", "p99_ns")}
-    return _present({**rates, **further, "knee": step.knee, "held": step.held})
-
-
-def _said(warning: RunWarning | Failure) -> Json:
-    return {"code": warning.code, "text": warning.text, "advice": warning.advice}
+    rates = ("sent_hz", "received_hz") if step.trials else ()
+    return _present(_fields(step, *rates, "offered_hz", "lost", "p50_ns", "p99_ns", "knee", "held"))
 
 
 def _heat(found: Distribution, noise: Noise | None) -> Json | None:
@@ -298,22 +275,22 @@ def _compact(value: Any) -> Any:
 def _comparison(each: Compared) -> Json:
     comparison, judged = each.comparison, each.comparison.judged
     return _present(
-        {
-            "a": each.a,
-            "b": each.b,
-            "factor": each.factor,
-            "what": each.what,
-            "names": comparison.pairing.names,
+        _fields(each, "a", "b", "factor", "what")
+        | _fields(judged, "shift", "low", "high", "p", "p_family", "pairs", "trials_needed")
+        | _fields(comparison.pairing, "names", "marks")
+        | {
             "metric": comparison.metric,
             "unit": METRICS[comparison.metric].unit,
             "medians": [*map(rounded, comparison.medians)],
-            **{name: rounded(getattr(judged, name)) for name in ("shift", "low", "high", "p", "p_family")},
-            "pairs": judged.pairs,
             "verdict": comparison.word,
-            "trials_needed": judged.trials_needed,
-            "marks": comparison.pairing.marks,
         }
     )
+
+
+def _fields(of: object, *names: str) -> Json:
+    """Return those fields of a struct, its figures with the digits of the page; None where there is no struct."""
+    found = {name: getattr(of, name, None) for name in names}
+    return {name: rounded(each) if isinstance(each, float) else each for name, each in found.items()}
 
 
 def _present(value: Json) -> Json:
