@@ -88,11 +88,6 @@ def _mean(time: str) -> RowColumn:
     return RowColumn("mean", 9, "the mean, of a tool that keeps no median", text)
 
 
-def _held(row: Row) -> str:
-    held = row.result.sustainable
-    return brief(held.rate_hz) if held else ABSENT
-
-
 def _range(row: Row) -> str:
     held = row.result.sustainable
     if held is None or brief(held.least_hz) == brief(held.most_hz):
@@ -100,27 +95,9 @@ def _range(row: Row) -> str:
     return f"{brief(held.least_hz)}–{brief(held.most_hz)}"
 
 
-def _clocks(row: Row) -> str:
-    uncertainty = row.result.clock_uncertainty_ns
-    return measured(uncertainty, "ns") if uncertainty else ABSENT
-
-
 def _lost(row: Row) -> str:
     lost = row.result.counts.lost
     return f"{brief(lost)} ({FIGURES['loss'].text(row.result)})" if lost else FIGURES["lost"].text(row.result)
-
-
-def _carried_by(row: Row) -> str:
-    varies = any(each.code == "carried-by-varies" for each in row.result.warnings)
-    return "varies" if varies else row.result.carried_by or ABSENT
-
-
-def _form(row: Row) -> str:
-    return {True: "native", False: "two topics", None: ABSENT}[row.result.native_request_reply]
-
-
-def _samples(row: Row) -> str:
-    return whole(row.result.samples or (None if row.result.imported else 0))
 
 
 def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
@@ -151,7 +128,12 @@ def of_metric(name: str) -> RowColumn:
 
 def _carrier(priority: int) -> RowColumn:
     means = "what moved the data, as the kernel's counters and the mapped segments show it"
-    return RowColumn("carried by", priority, means, _carried_by, left=True)
+
+    def text(row: Row) -> str:
+        varies = any(each.code == "carried-by-varies" for each in row.result.warnings)
+        return "varies" if varies else row.result.carried_by or ABSENT
+
+    return RowColumn("carried by", priority, means, text, left=True)
 
 
 _PROOF = "what was tried, once a row, to see that the protection is in force; JSON has why what is not known is not"
@@ -172,7 +154,12 @@ def numbered(numbers: Mapping[str, int]) -> RowColumn:
 
 
 _P99_9 = _trip("p99_9", 0, "99.9 % of them did")
-_SAMPLES = RowColumn("samples", 1, "round trips measured, all trials together", _samples)
+_SAMPLES = RowColumn(
+    "samples",
+    1,
+    "round trips measured, all trials together",
+    lambda row: whole(row.result.samples or (None if row.result.imported else 0)),
+)
 _REPLIES_LOST = _figure("lost", "lost", 7, "replies that never came", always=True)
 _FIRST = "the same for the first of several replies; a round trip ends with the last"
 _HELD = "highest rate of each publisher that kept loss and p99 within what was asked, the median of the trials"
@@ -189,6 +176,8 @@ _ONE_WAY = (
 )
 _BLOCKED = "share of their time that publishers slept within publish(): back-pressure"
 _PER_MESSAGE = "processor time of all workers, the pacing excepted, for each message received"
+_CLOCKS = "so far off, at most, these are for the clocks of two hosts"
+_FORMS = {True: "native", False: "two topics", None: ABSENT}
 _FORM = "native: the middleware's own request and reply; two topics: it has none, and topics stood in"
 
 COLUMNS: Mapping[str, Sequence[RowColumn]] = {
@@ -207,7 +196,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _carrier(2),
     ),
     "stream": (
-        RowColumn("held/s", 9, _HELD, _held),
+        RowColumn("held/s", 9, _HELD, lambda row: brief(getattr(row.result.sustainable, "rate_hz", None))),
         RowColumn("range", 5, "from the trial that found the lowest to the highest", _range),
         _figure("rate_hz", "msgs/s", 9, _RATE, always=True),
         _figure("bytes_per_s", "MB/s", 3, _BYTES),
@@ -216,7 +205,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _figure("one_way_p50", "p50", 2, _ONE_WAY),
         _mean("one_way_from_sent"),
         _figure("one_way_p99", "p99", 6, "99 % of them did"),
-        RowColumn("clocks ±", 8, "so far off, at most, these are for the clocks of two hosts", _clocks),
+        RowColumn("clocks ±", 8, _CLOCKS, lambda row: measured(row.result.clock_uncertainty_ns or None, "ns")),
         _figure("blocked_share", "blocked", -1, _BLOCKED),
         _figure("ns_per_message", "ns/msg", 0, _PER_MESSAGE),
         *_costs(cpu=5, rss=4),
@@ -236,7 +225,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _REPLIES_LOST,
         _figure("ns_per_message", "ns/call", 0, "processor time of all workers for each reply received"),
         *_costs(cpu=3, rss=2),
-        RowColumn("form", 6, _FORM, _form, left=True),
+        RowColumn("form", 6, _FORM, lambda row: _FORMS[row.result.native_request_reply], left=True),
         _carrier(1),
     ),
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from middlemark.document.numbers import ABSENT, measured, part, ratio
 from middlemark.document.table import Column, Line, Table, cells, table_of
 from middlemark.model.cell import Cell
-from middlemark.stats.comparisons import AgainstFloor, Comparison, Side, against_floors, mirrored
+from middlemark.stats.comparisons import Comparison, Side, against_floors, mirrored
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import CONFIDENCE, Judgement, Verdict
 from middlemark.verdicts.names import ASKED, common, plain, size_of, told_factors, what, words
@@ -64,13 +64,10 @@ def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
     rows = []
     for each, both in zip(comparisons, held, strict=True):
         *begin, verdict = row_of(each, what(each.pairing, told), "!" if each.pairing.marks else "")
-        rows.append((*begin, *(map(_times, both) if floored else ()), verdict))
+        times = [f"{ratio(floor.times)} × {floor.floor}" if floor else ABSENT for floor in both if floored]
+        rows.append((*begin, *times, verdict))
     titles = (*_TITLES[:-1], *(_CARRIERS if floored else ()), _TITLES[-1])
     return table_of(titles, rows, notes=tuple(remarks(comparisons, margin)))
-
-
-def _times(against: AgainstFloor | None) -> str:
-    return ABSENT if against is None else f"{ratio(against.times)} × {against.floor}"
 
 
 def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:

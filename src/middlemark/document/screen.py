@@ -127,7 +127,9 @@ def broken(document: Document) -> Statement:
     texts = [each for each in states(document) if "no result; the reasons" not in each]
     remedy = next((row.result.failed.advice for row in failed if row.result.failed and row.result.failed.advice), "")
     if failed and failed[0].result.failed:
-        texts.append(f"{some(_names(failed), 1)} failed: {_cut(failed[0].result.failed.text)}")
+        text = failed[0].result.failed.text
+        short = text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON].rsplit(' ', 1)[0]} …"
+        texts.append(f"{some(_names(failed), 1)} failed: {short}")
     carried, unprotected = misnamed(document.rows)
     for which, how in ((carried, "carried"), (unprotected, "protected")):
         if others := _names(which):
@@ -181,7 +183,3 @@ def _ratios(columns: Sequence[JudgedExperiment]) -> str:
 
 def _names(rows: Sequence[Row]) -> list[str]:
     return [f"{row.name} at {size(row.result.cell)}" for row in rows]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON].rsplit(' ', 1)[0]} …"
