@@ -31,7 +31,7 @@ from middlemark.trial.worker_request import settings_of
 from middlemark.model.cell import EXPERIMENT
 from middlemark.plan import estimate_seconds
 from middlemark.runs.sides import ComparisonRequest
-from middlemark.show import View, csv as table, dry_run, long_csv, naming
+from middlemark.show import View, csv as table, dry_run, naming
 from middlemark.show.html.data import data_of
 from middlemark.show.json.cell import cell_document
 from middlemark.suite import load, raw_options
@@ -55,7 +55,7 @@ run = run_of({lively: [1000.0] * 6, calm: [2000.0] * 6})
 see("JSON", [cell_document(each)["zeal_s"] for each in run.results] == [0.01, 2.0])
 rows = list(csv.DictReader(io.StringIO(table.render(document_of([run]), View()))))
 see("CSV", [each["zeal_s"] for each in rows] == ["0.01", "2.0"])
-see("long CSV", "zeal_s" in long_csv.COLUMNS)
+see("long CSV", "zeal_s" in table.LONG_COLUMNS)
 see("name", "zeal_s:0.01" in naming.cell_name(lively))
 see("label", words(lively, WORDS).count("zeal 10 ms") == 1)
 [factor] = [each for each in data_of(document_of([run]))["factors"] if each["name"] == "zeal_s"]

@@ -21,7 +21,7 @@ from report_runs import cell, document_of, run_of
 
 from middlemark.document.columns import of_metric
 from middlemark.runs.sides import ComparisonRequest
-from middlemark.show import View, csv as table, long_csv
+from middlemark.show import View, csv as table
 from middlemark.show.json.cell import cell_document
 from middlemark.stats.metrics import named_metrics
 
@@ -31,7 +31,7 @@ see("named", "wobble" in named_metrics())
 see("JSON", cell_document(row.result)["metrics"]["wobble"]["median"] == 5003.5)
 [line] = csv.DictReader(io.StringIO(table.render(document, View())))
 see("CSV", line["wobble"] == "5003.5")
-long = {each["metric"]: each for each in csv.DictReader(io.StringIO(long_csv.render(document, View())))}
+long = {each["metric"]: each for each in csv.DictReader(io.StringIO(table.render_long(document, View())))}
 see("long CSV", (long["wobble"]["value"], long["wobble"]["unit"]) == ("5003.5", "ns"))
 see("column", of_metric("wobble").text(row) == "5.00 µs")
 asked = ComparisonRequest(["runs/a", "runs/b"], None, None, "wobble", "5%", ("wobble wider than 5%",), "table")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from middlemark.show.json import OUTPUTS
 from middlemark.show.json.output import printed
-from middlemark.show.json.outputs import OUTPUTS
 from middlemark.suite.frameworks import frameworks
 from outputs import SCHEMAS, read_output, validator
 

@@ -14,8 +14,8 @@ from middlemark.model.expectation import Expectation, Untestable
 from middlemark.problems import RequestError
 from middlemark.runs.read import read_measured
 from middlemark.show import View
-from middlemark.show.json.study import render_json
-from middlemark.show.study import WORDS, counted, render_markdown, render_text
+from middlemark.show.expectations import WORDS, claims_counted, render_markdown, render_text
+from middlemark.show.json.run import render_study
 from middlemark.stats.expectations import ClaimVerdict
 from middlemark.suite import load, raw_options
 from middlemark.suite.study import read_study, study_names
@@ -145,7 +145,7 @@ def test_claim_by_claim_the_documents_figure_stands_beside_ours(tmp_path: Path) 
 
 def test_programs_read_the_same_in_a_studys_words(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
-    document = read_output("reproduce", render_json(read_study("cyclonedds-orin"), run, OUTCOME))
+    document = read_output("reproduce", render_study(read_study("cyclonedds-orin"), run, OUTCOME))
     assert [each["verdict"] for each in document["expectations"]] == [WORDS[each.verdict] for each in OUTCOME]
     first, *_, last = document["expectations"]
     names = ("id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why")
@@ -166,4 +166,4 @@ def test_a_page_has_a_row_for_each_claim_and_each_contradiction_once(tmp_path: P
 
 
 def test_verdicts_are_counted_in_a_studys_words() -> None:
-    assert counted(OUTCOME[:1]) == "1 reproduced"
+    assert claims_counted(OUTCOME[:1]) == "1 reproduced"

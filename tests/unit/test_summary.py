@@ -14,8 +14,8 @@ from test_compare import write
 from middlemark.commands.show import command
 from middlemark.document import Document
 from middlemark.document.matrix import matrices, table_of
+from middlemark.document.screen import warnings_of
 from middlemark.document.table import Table
-from middlemark.document.warnings import warnings_of
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.plan import Note

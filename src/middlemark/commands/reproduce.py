@@ -86,13 +86,13 @@ def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) 
     from middlemark.document.expectations import expected_of
     from middlemark.runs.report import tell_beside
     from middlemark.show import output
-    from middlemark.show.json.study import render_json
-    from middlemark.show.study import render_markdown, render_text
+    from middlemark.show.expectations import render_markdown, render_text
+    from middlemark.show.json.run import render_study
 
     places = {each.id: at for at, each in enumerate(run.file.plan.expectations)}
     expected = sorted(expected_of(run), key=lambda each: places[each.id])
     if shown.output_format == "json":
-        text = render_json(study, run, expected)
+        text = render_study(study, run, expected)
     elif shown.output_format == "markdown":
         text = render_markdown(study, run, expected)
     else:

@@ -10,7 +10,7 @@ from middlemark.document.document import Compared, Document
 from middlemark.document.expectations import expectations_of
 from middlemark.document.next_steps import commands_of
 from middlemark.document.runs import title_of
-from middlemark.document.warnings import warnings_of
+from middlemark.document.screen import warnings_of
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import SHOWN_METRICS, Comparisons
 from middlemark.verdicts.growth import growths

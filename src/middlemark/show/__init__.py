@@ -27,6 +27,7 @@ class Format(msgspec.Struct, frozen=True):
     """Of an exported file's name; empty: it is not exported."""
     printed: bool = False
     """Whether ``run --format`` takes it."""
+    function: str = "render"
     judged: bool = False
     """Whether it has the experiments of the document."""
     folder: bool = False
@@ -38,7 +39,7 @@ FORMATS = {
     "table": Format("table", printed=True),
     "json": Format("json", printed=True, judged=True),
     "csv": Format("csv", ".csv", printed=True),
-    "csv-long": Format("long_csv", ".long.csv"),
+    "csv-long": Format("csv", ".long.csv", function="render_long"),
     "markdown": Format("markdown", judged=True),
     "google-benchmark": Format("google_benchmark", ".benchmark.json"),
     "latencytest": Format("latencytest", ".latencytest.txt", printed=True),
@@ -79,6 +80,6 @@ _NO_VIEW = View()
 
 def render(name: str, document: "Document", view: View = _NO_VIEW) -> str:
     """Return the document in that format, ending in a newline."""
-    module = FORMATS[name].module if name in FORMATS else name
-    text: str = importlib.import_module(f"middlemark.show.{module}").render(document, view)
+    found = FORMATS.get(name) or Format(name)
+    text: str = getattr(importlib.import_module(f"middlemark.show.{found.module}"), found.function)(document, view)
     return text

@@ -1,17 +1,19 @@
-"""The result for spreadsheets: one row a cell, the unit in each column's name, empty where nothing was measured."""
+"""The result for spreadsheets: one row a cell, the unit in each column's name; or in long form, one row a figure."""
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from middlemark.document.document import Document
-from middlemark.model.cell import FACTORS
+from middlemark.document.figures import FIGURES, stands_for
+from middlemark.model.cell import FACTORS, FIELDS
 from middlemark.model.outcome import NetworkCost
 from middlemark.model.times import NAMES
 from middlemark.show import View
 from middlemark.show.json.cell import FURTHER, LATER, cell_document
 from middlemark.stats.metrics import METRICS, PER_ROLE
 from middlemark.verdicts.names import plain
+from middlemark.verdicts.rows import Row
 
 _RENAMED = {each.field: each.column for each in FACTORS.values() if each.column}
 
@@ -70,15 +72,43 @@ COLUMNS: Mapping[str, Path] = {
 """By name, in their order: what came later stands at the end, so that no column before it moved."""
 
 
+_BEFORE = ("run", "started", "cell", "name", "version")
+LONG_COLUMNS = (*_BEFORE, *FIELDS, "carried_by", "metric", "unit", "value", "low", "high", "trials")
+_NONE = {each.field: each.none or "" for each in FACTORS.values()}
+
+
 def render(document: Document, _view: View) -> str:
     """Return the header and one line a cell (also where a text has line breaks)."""
+    cells = [cell_document(row.result) for row in document.rows]
+    cells = [cell | {"warnings": ";".join(each["code"] for each in cell["warnings"])} for cell in cells]
+    return _written(COLUMNS, ([_field(_at(cell, path)) for path in COLUMNS.values()] for cell in cells))
+
+
+def render_long(document: Document, _view: View) -> str:
+    """Return the header and a line for each figure that was measured: what is absent has no row.
+
+    For R, pandas and Quarto (docs/exports.md). The interval is that of the figure that stands for the cell.
+    """
+    return _written(LONG_COLUMNS, (line for row in document.rows for line in _figures(document, row)))
+
+
+def _figures(document: Document, row: Row) -> Iterator[Sequence[object]]:
+    file, result, cell = document.runs[0].file, row.result, row.result.cell
+    levels = ["" if each in cell.unknown else _level(each, getattr(cell, each)) for each in FIELDS]
+    names = (plain(", ".join(file.suites)), file.started, row.index, plain(result.name), plain(result.version or ""))
+    for name, figure in FIGURES.items() if result.failed is None else ():
+        value = figure.of(result)
+        if value is not None:
+            interval = (name == stands_for(result) and result.interval) or (None, None)
+            figures = map(_number, (value, *interval))
+            yield (*names, *levels, result.carried_by or "", name, figure.unit, *figures, result.trials)
+
+
+def _written(header: Iterable[str], lines: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in document.rows:
-        cell = cell_document(row.result)
-        cell["warnings"] = ";".join(each["code"] for each in cell["warnings"])
-        writer.writerow(_field(_at(cell, path)) for path in COLUMNS.values())
+    writer.writerow(header)
+    writer.writerows(lines)
     return out.getvalue()
 
 
@@ -100,3 +130,19 @@ def _field(value: object) -> str:
             return plain(";".join(f"{key}={level}" for key, level in value.items()))
         case _:
             return plain(str(value))
+
+
+def _level(factor: str, level: object) -> str:
+    match level:
+        case None:
+            return _NONE.get(factor, "")
+        case bool():
+            return "true" if level else "false"
+        case tuple():
+            return plain(";".join("=".join(map(str, each)) if isinstance(each, tuple) else str(each) for each in level))
+        case _:
+            return plain(str(level))
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else repr(int(value)) if float(value).is_integer() else repr(float(value))

@@ -7,9 +7,8 @@ from rich.text import Text
 
 from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, us
-from middlemark.document.screen import disturbed
+from middlemark.document.screen import disturbed, warnings_of
 from middlemark.document.table import Column, Line, Table, cells, facts
-from middlemark.document.warnings import warnings_of
 from middlemark.model.units import format_count
 from middlemark.show import View
 from middlemark.show.terminal import laid_out, paragraph, printed, terminal

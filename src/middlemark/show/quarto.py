@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from middlemark.document.document import Document
-from middlemark.show import TrialsOf, long_csv, markdown, parquet
+from middlemark.show import TrialsOf, csv, markdown, parquet
 from middlemark.show import View as _View
 from middlemark.verdicts.names import plain
 
@@ -58,7 +58,7 @@ def write(
     for place, (each, trials_of) in zip(places, runs, strict=True):
         beside = folder / place
         beside.mkdir(parents=True)
-        (beside / FIGURES).write_text(long_csv.render(each, _View()), encoding="utf-8")
+        (beside / FIGURES).write_text(csv.render_long(each, _View()), encoding="utf-8")
         parquet.write(each, beside, trials_of, arrow, parquet_)
     (folder / NAME).write_text("\n".join(_lines(document, places)), encoding="utf-8")
 

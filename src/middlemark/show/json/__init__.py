@@ -3,12 +3,32 @@
 Each output is a struct, of which ``scripts/schema`` makes the JSON Schema in docs/schema/.
 """
 
+from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from middlemark.document.document import Document
 from middlemark.show import View
+from middlemark.show.json.comparisons import CompareOutput, SelfTestOutput
+from middlemark.show.json.machine import DiagnoseOutput, DoctorOutput, TriedLimitOutput
 from middlemark.show.json.output import builtins, printed
-from middlemark.show.json.run import expectations_output, result_output
+from middlemark.show.json.run import ResultOutput, StudyOutput, expectations_output, result_output
+from middlemark.show.json.which import WhichOutput
+from middlemark.suite.frameworks import Frameworks
+
+OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
+    "run": ResultOutput,
+    "which": WhichOutput,
+    "compare": CompareOutput,
+    "selftest": SelfTestOutput,
+    "reproduce": StudyOutput,
+    "doctor": DoctorOutput,
+    "diagnose": DiagnoseOutput,
+    "diagnose-try": TriedLimitOutput,
+    "list-frameworks": Frameworks,
+}
+"""By the name of its schema."""
 
 
 def render(document: Document, _view: View) -> str:

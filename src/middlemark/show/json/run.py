@@ -1,4 +1,4 @@
-"""A run for programs: ``run --format json`` and what ``selftest`` says of its run."""
+"""A run for programs: ``run --format json``, the run of ``selftest``, and what came of the claims of a study."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,11 @@ from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.document.statements import reason
 from middlemark.model.plan import Precision, Reached
 from middlemark.model.protocol import Clock
-from middlemark.model.run import HostMachine, Machine, NotTried
+from middlemark.model.run import HostMachine, Machine, NotTried, Run
+from middlemark.show.expectations import WORDS, Word
 from middlemark.show.json.cell import CellOutput, cell_output
-from middlemark.show.json.output import Number, Output, composed, fields_of, filled
+from middlemark.show.json.output import Number, Output, composed, fields_of, filled, printed
+from middlemark.suite.study import Study
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing, figure_of
 from middlemark.verdicts.growth import Growth
 from middlemark.verdicts.rows import Row
@@ -234,3 +236,39 @@ def _baseline(experiment: JudgedExperiment, row: Row | None) -> PublishedBaselin
     if row is None:
         return None
     return filled(PublishedBaseline, row, cell=row.index, figure=experiment.shown(figure_of(row, experiment.metric)))
+
+
+class ClaimOutput(ExpectationOutput, frozen=True, kw_only=True):
+    """A claim of the document, and what came of it."""
+
+    verdict: Word  # type: ignore[assignment]  # a claim of somebody else's has words of its own
+    figure: str | None
+    """Of the document."""
+    contradicts: str | None
+    """Where the document contradicts itself."""
+
+
+class StudyOutput(Output, frozen=True, kw_only=True):
+    """A published document, measured again."""
+
+    study: str
+    title: str
+    document: str
+    measured_on: str
+    conditions: str
+    here: str
+    """What is done alike here, and what is not."""
+    run: str
+    expectations: tuple[ClaimOutput, ...]
+
+
+def render_study(study: Study, run: Run, expected: Sequence[Expected]) -> str:
+    """Return what programs read."""
+    claims = tuple(_claim(study, each) for each in expected)
+    return printed(filled(StudyOutput, study, study=study.name, run=str(run.folder), expectations=claims))
+
+
+def _claim(study: Study, of: Expected) -> ClaimOutput:
+    said = study.claim_of(of.id)
+    itself = (said.contradicts or None) if said else None
+    return filled(ClaimOutput, of, verdict=WORDS[of.verdict], figure=said and said.figure, contradicts=itself)
