@@ -12,7 +12,7 @@ import csv, io
 import numpy as np
 from report_runs import cell, document_of, run_of
 
-from middlemark.document.figures import FIGURES
+from middlemark.document.columns import FIGURES
 from middlemark.imports.figures import _TIMES as imported
 from middlemark.show import View, csv as table
 from middlemark.show.html.data import data_of

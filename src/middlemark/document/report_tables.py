@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from middlemark.document.columns import FIGURES
 from middlemark.document.compare import row_of
 from middlemark.document.document import Document
-from middlemark.document.figures import FIGURES
 from middlemark.document.numbers import ABSENT, brief, four_digits, measured, ratio, share, us
 from middlemark.document.security import proof_in_full, proof_in_short
 from middlemark.document.table import Table, table_of

@@ -4,8 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from middlemark.document.columns import FIGURES, stands_for
 from middlemark.document.document import Document
-from middlemark.document.figures import FIGURES, stands_for
 from middlemark.model.cell import FACTORS, FIELDS
 from middlemark.model.outcome import NetworkCost
 from middlemark.model.times import NAMES

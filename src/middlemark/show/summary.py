@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from middlemark.document import matrix, security, workloads
+from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
-from middlemark.document.figures import FIGURES, TIMES
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
 from middlemark.document.table import Table

@@ -13,7 +13,7 @@ from middlemark.document.choices import Choice, choices, usual
 from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
-from middlemark.document.numbers import rounded
+from middlemark.document.numbers import megabytes, processors, ratio, rounded, us
 from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import (
     MOST_ORDER,
@@ -27,9 +27,10 @@ from middlemark.document.runs import (
 )
 from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
+from middlemark.document.table import Table
+from middlemark.document.workloads import STATES, conclusion, edges_table, node_text
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.times import NAMES, QUANTILES
-from middlemark.show.html.workloads import graphs, texts_of
 from middlemark.show.json import expectations_document
 from middlemark.show.json.output import readable
 from middlemark.stats.floors import by_rate
@@ -39,6 +40,7 @@ from middlemark.stats.warnings.cells import SERIOUS
 from middlemark.verdicts.experiments import doubt_of
 from middlemark.verdicts.names import native_settings, plain, warning_name
 from middlemark.verdicts.rows import Row, latency_of, loss_of
+from middlemark.verdicts.workloads import GraphTable
 
 Json = dict[str, Any]
 
@@ -52,6 +54,8 @@ MOST_DISTURBED = 30
 
 _RATES = ("times_floor", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
 _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
+FULL = 1.5
+"""Deadlines that the whole of a bar stands for."""
 _SAID = ("code", "text", "advice")
 _ALWAYS = ("adapter", "transport")
 _FIRST = ("adapter", "transport", "size", "pattern", "rate", "receive")
@@ -309,3 +313,64 @@ def _fitting(data: Any) -> Json:
         else:
             del cell["heat"]
     return dict(data)
+
+
+def texts_of(table: Table) -> Json:
+    """Return a table as its texts: the titles of its columns, and its rows."""
+    return {
+        "header": [table.head, *(each.title.strip() for each in table.columns)],
+        "rows": [[line.name, *(each.text.strip() for each in line.cells)] for line in table.lines],
+    }
+
+
+def graphs(document: Document) -> list[Json]:
+    """Return a table for each workload and experiment, with the edges of each of its rows."""
+    return [_table(each) for each in document.workloads]
+
+
+def _table(table: GraphTable) -> Json:
+    return {
+        "name": table.name,
+        "title": table.title,
+        "conclusion": conclusion(table),
+        "columns": list(table.columns),
+        "lines": [
+            {"name": line.name, "floor": line.floor, "entries": [_entry(row) for row in line.rows]}
+            for line in table.lines
+        ],
+        "details": [
+            _detail(line.name, column, row)
+            for line in table.lines
+            for column, row in zip(table.columns, line.rows, strict=True)
+            if row is not None and row.result.workload is not None
+        ],
+    }
+
+
+def _entry(row: Row | None) -> Json | None:
+    if row is None:
+        return None
+    found = row.result.workload
+    if found is None:
+        return {"state": "failed"}
+    part = None if found.worst_share is None else min(found.worst_share / FULL, 1.0)
+    return {
+        "state": STATES[found.holds],
+        "share": ratio(found.worst_share),
+        "percent": None if part is None else round(100 * part),
+        "cpu": processors(found.cpu),
+        "mb": megabytes(found.rss_bytes),
+        "first": found.first_failing or "",
+    }
+
+
+def _detail(name: str, column: str, row: Row) -> Json:
+    found = row.result.workload
+    assert found is not None
+    return texts_of(edges_table(found)) | {
+        "name": f"{name}, {column}",
+        "state": STATES[found.holds],
+        "nodes": "; ".join(map(node_text, found.nodes)),
+        "discovery": us(found.discovery_ns),
+        "wire": megabytes(found.wire_bytes),
+    }
