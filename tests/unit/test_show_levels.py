@@ -77,11 +77,11 @@ def test_the_report_has_the_same_sentences_and_tables() -> None:
     assert told["proven"] == "Protection is in force in all 3 protected rows, by their proofs."
     [table] = told["tables"]
     assert table["rows"] == [
-        ["lyra udp", "20.0  1.00"],
-        ["  signed", "30.0  1.50"],
-        ["  encrypted", "40.0  2.00"],
-        ["vega udp", "50.0  1.00"],
-        ["  encrypted", "50.5  1.01 ="],
+        ["lyra udp", "20.0 1.00"],
+        ["  signed", "30.0 1.50"],
+        ["  encrypted", "40.0 2.00"],
+        ["vega udp", "50.0 1.00"],
+        ["  encrypted", "50.5 1.01 ="],
     ]
     assert data_of(document_of(run_of({LYRA: spread(20_000)})))["security"] is None
 

@@ -131,19 +131,18 @@ def table_of(matrix: Matrix) -> Table:
     lines = sorted(names.items(), key=lambda item: _mean_distance(item[1], columns))
     few = all(not each.is_judgeable and each.verdict != "only" for each in columns)
     shown = [row for _, rows in lines for row in rows if row]
-    figures = max((len(bare_figure(columns[0], each.figure)) for each in shown), default=1)
     based = any(each.copying or each.handing_over for each in columns)
-    made = [_line(name, rows, columns[0], few, figures, based) for name, rows in lines]
+    made = [_line(name, rows, columns[0], few, based) for name, rows in lines]
     last = len(columns) - 1
     what = "messages/s" if columns[0].by_rate else f"p50 in µs, {_WHAT.get(columns[0].cell.pattern, 'round trip')}"
     return Table(
         title=f"{what}, and {'× the baseline' if based else '× the best, without a baseline'}: {matrix.title}",
         head="" if matrix.factor == "size" else matrix.factor,
         columns=tuple(
-            Column(f"{title}  ", _ENDS if number in (0, last) else _between(number, last))
+            Column(title, _ENDS if number in (0, last) else _between(number, last))
             for number, title in enumerate(matrix.titles)
         ),
-        lines=(*_baselines(columns, figures), *made),
+        lines=(*_baselines(columns), *made),
         legend=tuple(_legend(shown, few, any(None in rows for _, rows in lines), based)),
     )
 
@@ -163,31 +162,29 @@ def _mean_distance(rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExp
     return sum(places) / len(places), len(columns) - len(places)
 
 
-def _line(
-    name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, few: bool, width: int, based: bool
-) -> Line:
+def _line(name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, few: bool, based: bool) -> Line:
     known = [each for each in rows if each]
     same = len({each.row.name for each in known}) == 1
     found = []
     for each in rows:
         if each is None:
-            found.append(TableCell(f"{ABSENT}{'':8}", "dim"))
+            found.append(TableCell(ABSENT, "dim"))
             continue
         style = {Standing.BEST: "bold green", Standing.SLOWER: "", Standing.ELIMINATED: ""}.get(each.standing, "bold")
         own = "" if same else each.row.name.removeprefix(name).strip(" ,")
         times = each.ratio if based else each.times_first
-        text = f"{bare_figure(first, each.figure):>{width}} {ratio(times):>5} {mark(each, few)}"
-        found.append(TableCell(f"{own} {text}" if own else text, style))
+        figure = f"{own} {bare_figure(first, each.figure)}".strip()
+        found.append(TableCell("\t".join((figure, ratio(times), mark(each, few))), style))
     return Line(known[0].row.name if same else name, tuple(found))
 
 
 def mark(row: JudgedRow, few: bool = False) -> str:
     """Return the mark of a standing, one column wide; ``few``: no column has the trials for a verdict."""
     told = "" if few and row.standing in _OF_FEW else MARKS.get(row.standing, "")
-    return (_DOUBTFUL if row.doubt else told) or " "
+    return _DOUBTFUL if row.doubt else told
 
 
-def _baselines(columns: Sequence[JudgedExperiment], width: int) -> Iterator[Line]:
+def _baselines(columns: Sequence[JudgedExperiment]) -> Iterator[Line]:
     """Yield a line for each baseline of any column, dimmed."""
     for how in ("copying", "handing over"):
         rows: list[Row | None] = [each.copying if how == "copying" else each.handing_over for each in columns]
@@ -200,7 +197,7 @@ def _baselines(columns: Sequence[JudgedExperiment], width: int) -> Iterator[Line
         for each in rows:
             own = f"{each.name} " if each and len(names) > 1 else ""
             figure = bare_figure(columns[0], headline_figure(each.result)) if each else ""
-            texts.append(TableCell(f"{own}{figure:>{width}}  1.00  " if each else f"{ABSENT}{'':8}", "dim"))
+            texts.append(TableCell(f"{own}{figure}\t{ratio(1.0)}" if each else ABSENT, "dim"))
         yield Line(name, tuple(texts), "dim")
 
 

@@ -104,7 +104,7 @@ def table_of(table: CostTable) -> Table:
     last = len(table.sizes)
     return Table(
         title=f"{'messages/s' if table.by_rate else 'p50 in µs'}, and times as long as at {NONE}: {table.title}",
-        columns=tuple(Column(f"{format_size(size)}  ", last - at) for at, size in enumerate(table.sizes)),
+        columns=tuple(Column(format_size(size), last - at) for at, size in enumerate(table.sizes)),
         lines=tuple(_line(table, each) for each in table.lines),
         legend=tuple(legend),
     )
@@ -117,10 +117,10 @@ def _line(table: CostTable, line: CostLine) -> Line:
 
 def _text(table: CostTable, cost: Cost | None) -> str:
     if cost is None:
-        return f"{ABSENT}{'':8}"
+        return ABSENT
     figure = brief(1e9 / cost.ns) if table.by_rate else us(cost.ns)
-    return f"{figure} {ratio(cost.times):>5} {_mark(cost)}"
+    return "\t".join((figure, ratio(cost.times), _mark(cost)))
 
 
 def _mark(cost: Cost) -> str:
-    return "!" if is_unprotected(cost.row.result) else MARKS.get(cost.standing, " ")
+    return "!" if is_unprotected(cost.row.result) else MARKS.get(cost.standing, "")

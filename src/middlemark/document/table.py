@@ -28,10 +28,15 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class TableCell(msgspec.Struct, frozen=True):
-    """One text, and how it stands out where there is colour."""
+    """One text, and how it stands out where there is colour. Tabs separate parts that a renderer aligns."""
 
     text: str
     style: str = ""
+
+    @property
+    def on_one_line(self) -> str:
+        """The text with its parts side by side, where nothing aligns them."""
+        return " ".join(self.text.split("\t")).strip()
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -97,8 +97,8 @@ def _entry(row: Row | None, *, dim: bool) -> TableCell:
     if row is None or found is None:
         return TableCell("failed" if row else ABSENT, "red" if row else "dim")
     style = "dim" if dim else {True: "green", False: "red", None: ""}[found.holds]
-    figures = f"{ratio(found.worst_share):>5}  {processors(found.cpu):>4}  {megabytes(found.rss_bytes):>5}"
-    return TableCell(f"{HOLDS[found.holds]} {figures}", style)
+    figures = (ratio(found.worst_share), processors(found.cpu), megabytes(found.rss_bytes))
+    return TableCell("\t".join((HOLDS[found.holds], *figures)), style)
 
 
 def edges_table(graph: WorkloadResult) -> Table:

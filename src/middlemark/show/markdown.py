@@ -56,10 +56,10 @@ def escaped(text: str) -> str:
 def table(found: Table) -> Iterator[str]:
     """Yield a table, figures to the right, and its notes."""
     aligned = ["---" if each.left else "---:" for each in found.columns]
-    yield f"| {' | '.join((escaped(found.head), *(escaped(each.title.strip()) for each in found.columns)))} |"
+    yield f"| {' | '.join((escaped(found.head), *(escaped(each.title) for each in found.columns)))} |"
     yield f"| {' | '.join(('---', *aligned))} |"
     for line in found.lines:
-        yield f"| {' | '.join((escaped(line.name), *(escaped(each.text.strip()) for each in line.cells)))} |"
+        yield f"| {' | '.join((escaped(line.name), *(escaped(each.on_one_line) for each in line.cells)))} |"
     for note in found.notes:
         yield from ("", note if "`" in note else escaped(note))
 

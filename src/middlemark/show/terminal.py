@@ -1,10 +1,12 @@
 """Text on the terminal: lines broken by the width they take, and tables whose columns give way by their priority."""
 
 import io
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
@@ -109,6 +111,21 @@ class Layout(msgspec.Struct, frozen=True):
     shown: Sequence[int]
 
 
+def aligned(table: Table) -> Table:
+    """Return the table with the parts of its cells one below the other."""
+    rows = [[each.text.split("\t") for each in line.cells] for line in table.lines]
+    columns = [[cells[at] for cells in rows if cells] for at in range(len(table.columns))]
+    widths = [[max(map(cell_len, parts)) for parts in itertools.zip_longest(*each, fillvalue="")] for each in columns]
+
+    def placed(cell: TableCell, at: int) -> TableCell:
+        parts = zip([*cell.text.split("\t"), *[""] * len(widths[at])], widths[at], strict=False)
+        text = "  ".join(_padded(part, width, left=False) for part, width in parts if width)
+        return replace(cell, text=text) if len(widths[at]) > 1 else cell
+
+    lines = (replace(line, cells=tuple(placed(each, at) for at, each in enumerate(line.cells))) for line in table.lines)
+    return replace(table, lines=tuple(lines))
+
+
 def laid_out(tables: Sequence[Table], width: int, least_name: int) -> Layout:
     """Return one layout for all of these tables; names get at least ``least_name``, where any is as long."""
     columns = next((each.columns for each in tables if each.columns), ())
@@ -139,6 +156,7 @@ def terminal(
     ``layout``: of several tables, whose caller says which columns they leave out; ``wraps``: long names take several
     lines, else they are cut; ``name``: what names get before columns give way.
     """
+    table = aligned(table)
     yield from paragraph(table.title, width, "bold", most=2)
     says_more, layout = layout is None, layout or laid_out([table], width, name or width // 2)
     if table.columns and (table.head or any(table.columns[at].title for at in layout.shown)):

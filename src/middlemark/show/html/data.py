@@ -318,8 +318,8 @@ def _fitting(data: Any) -> Json:
 def texts_of(table: Table) -> Json:
     """Return a table as its texts: the titles of its columns, and its rows."""
     return {
-        "header": [table.head, *(each.title.strip() for each in table.columns)],
-        "rows": [[line.name, *(each.text.strip() for each in line.cells)] for line in table.lines],
+        "header": [table.head, *(each.title for each in table.columns)],
+        "rows": [[line.name, *(each.on_one_line for each in line.cells)] for line in table.lines],
     }
 
 
