@@ -27,8 +27,8 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
     """
     from middlemark.interrupts import unwind
     from middlemark.runs.probes import probe  # before interrupts unwind
+    from middlemark.show import View, output
     from middlemark.show import doctor as report
-    from middlemark.show import output
     from middlemark.show.json.machine import render_doctor
     from middlemark.system.registry import CHECKS, findings
     from middlemark.system.root import Root
@@ -46,7 +46,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
     text = (
         render_doctor(found, len(CHECKS), tried)
         if output_format == "json"
-        else report.render_text(found, len(CHECKS), tried, output.view(warnings=verbose), suite)
+        else report.render_text(found, len(CHECKS), tried, output.view(View(warnings=verbose)), suite)
     )
     unwritten = output.write(text)
     if unwritten is not None:

@@ -231,10 +231,10 @@ def _kept(
 def _print(run: "Run", output_format: str) -> int:
     from middlemark.document import document_of, with_experiments
     from middlemark.runs.read import measured
-    from middlemark.show import output, render
+    from middlemark.show import View, output, render
 
     document = with_experiments(document_of([measured(run)]))
-    unwritten = output.write(render(output_format, document, output.view()))
+    unwritten = output.write(render(output_format, document, output.view(View())))
     if unwritten is not None:
         output.tell(f"{unwritten}; the run is kept in {run.folder}")
         return exits.CELL_FAILED

@@ -85,7 +85,7 @@ def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) 
     """Print the claims in the order of the study; return why that was not possible."""
     from middlemark.document.expectations import expected_of
     from middlemark.runs.report import tell_beside
-    from middlemark.show import output
+    from middlemark.show import View, output
     from middlemark.show.expectations import render_markdown, render_text
     from middlemark.show.json.run import render_study
 
@@ -96,7 +96,7 @@ def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) 
     elif shown.output_format == "markdown":
         text = render_markdown(study, run, expected)
     else:
-        text = render_text(study, run, expected, output.view())
+        text = render_text(study, run, expected, output.view(View()))
     unwritten = output.write(text)
     tell_beside(run, quiet=shown.quiet)
     return unwritten

@@ -277,7 +277,7 @@ def _print(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
     from middlemark.document import with_experiments
     from middlemark.runs.answer import is_question, print_answer, races_told
     from middlemark.runs.report import document_now, judged_document, tell_beside
-    from middlemark.show import output, render
+    from middlemark.show import View, output, render
     from middlemark.stats.cells import samples_by_cell
 
     on_screen = shown.output_format in ("summary", "table")
@@ -285,7 +285,8 @@ def _print(run: "MeasuredRun", shown: RunOptions, seconds: float) -> str | None:
         return print_answer(run, shown, seconds)
     samples = samples_by_cell(run.file.plan, run.outcomes, run.samples)
     limits = _limits(run) if on_screen else ()
-    view = output.view(breakdown=shown.breakdown, warnings=shown.verbose, samples_of=samples, limits=limits)
+    wanted = View(breakdown=shown.breakdown, warnings=shown.verbose, samples_of=samples, limits=limits)
+    view = output.view(wanted)
     names = [shown.output_format]
     if shown.output_format == "summary" and (shown.verbose or shown.breakdown):
         names = ["summary", "table"]

@@ -29,7 +29,7 @@ def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, wa
     from middlemark.document.runs import seconds_of
     from middlemark.runs.answer import is_question, show_answer
     from middlemark.runs.read import damaged, newest, read_measured
-    from middlemark.show import output, render
+    from middlemark.show import View, output, render
 
     chosen, metrics = _chosen(only), _metrics(metric)
     measured = read_measured(newest(run))
@@ -43,7 +43,7 @@ def command(run: Path, only: tuple[str, ...], rows: bool, metric: str | None, wa
     if only and not document.rows:
         raise MeasureError(f"{measured.folder}: no configuration has {', '.join(only)}", "show it without --only")
     name = "table" if whole else "notes" if warnings else "summary"
-    view = output.view(breakdown=breakdown, warnings=warnings, metrics=metrics)
+    view = output.view(View(breakdown=breakdown, warnings=warnings, metrics=metrics))
     return _ended(output.write(render(name, document, view)))
 
 

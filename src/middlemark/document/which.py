@@ -181,14 +181,9 @@ def _rare(verdict: RaceVerdict, shown: Sequence[JudgedRow]) -> str:
     """Return the highest percentile that is known; empty: there is none, or a deadline, whose part is shown."""
     if verdict.race.wanted.deadline_s is not None:
         return ""
-    return next(
-        (
-            name
-            for name in ("p99", "p90")
-            if any(getattr(latency_in(each.row), name, None) is not None for each in shown)
-        ),
-        "",
-    )
+    found = [latency_in(each.row) for each in shown]
+    known = (name for name in ("p99", "p90") if any(getattr(each, name, None) is not None for each in found))
+    return next(known, "")
 
 
 def p99_absent(row: Row) -> str | None:

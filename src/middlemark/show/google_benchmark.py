@@ -73,40 +73,22 @@ def _of_cell(
         for trial, figure in zip(trials, figures(cell, trials), strict=True)
         if figure and (time := 1e9 / figure if by_rate(cell) else figure)
     ]
-    if not measured:
-        if result.failed is not None and result.failed.code != NOT_MEASURED:
-            yield {
-                "name": name, **common,
-                "run_type": "iteration", "repetitions": 0, "repetition_index": 0, "iterations": 0,
-                "real_time": 0.0, "cpu_time": 0.0, "time_unit": "ns",
-                "error_occurred": True, "error_message": result.failed.text,
-            }  # fmt: skip
-        return
-    common = {**common, "repetitions": len(measured)}
+
+    def entry(kind: str, time: float, cpu: float, **more: Any) -> dict[str, Any]:
+        own = {"run_type": kind, "repetitions": len(measured), "real_time": time, "cpu_time": cpu, "time_unit": "ns"}
+        return {"name": name, **common, **own, **more}
+
+    if not measured and result.failed is not None and result.failed.code != NOT_MEASURED:
+        failed = {"error_occurred": True, "error_message": result.failed.text}
+        yield entry("iteration", 0.0, 0.0, repetition_index=0, iterations=0, **failed)
     for index, (trial, time, cpu) in enumerate(measured):
-        yield {
-            "name": name,
-            **common,
-            "run_type": "iteration",
-            "repetition_index": index,
-            "iterations": trial.samples,
-            "real_time": time,
-            "cpu_time": cpu or 0.0,
-            "time_unit": "ns",
-            **_counters(cell, trial),
-        }
-    for aggregate, (over, unit) in _AGGREGATES.items():
-        yield {
-            "name": f"{name}_{aggregate}",
-            **common,
-            "run_type": "aggregate",
-            "aggregate_name": aggregate,
-            "aggregate_unit": unit,
-            "iterations": len(measured),
-            "real_time": over([time for _, time, _ in measured]),
-            "cpu_time": over(cpus) if (cpus := [cpu for _, _, cpu in measured if cpu]) else 0.0,
-            "time_unit": "ns",
-        }
+        counted = {"repetition_index": index, "iterations": trial.samples, **_counters(cell, trial)}
+        yield entry("iteration", time, cpu or 0.0, **counted)
+    cpus = [cpu for _, _, cpu in measured if cpu]
+    for aggregate, (over, unit) in _AGGREGATES.items() if measured else ():
+        said: dict[str, Any] = {"aggregate_name": aggregate, "aggregate_unit": unit, "iterations": len(measured)}
+        time = over([time for _, time, _ in measured])
+        yield entry("aggregate", time, over(cpus) if cpus else 0.0, name=f"{name}_{aggregate}", **said)
 
 
 def _counters(cell: Cell, trial: TrialSummary) -> dict[str, float]:

@@ -6,16 +6,13 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from middlemark.show import View
-
-if TYPE_CHECKING:
-    from middlemark.stats.samples import Samples
 
 
 def is_terminal() -> bool:
@@ -28,25 +25,9 @@ def width() -> int:
     return shutil.get_terminal_size((100, 24)).columns if is_terminal() else 100
 
 
-def view(
-    *,
-    breakdown: bool = False,
-    warnings: bool = False,
-    metrics: tuple[str, ...] = (),
-    samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: (),
-    limits: tuple[str, ...] = (),
-) -> View:
-    """Return how a document is shown on stdout."""
-    colour = is_terminal() and "NO_COLOR" not in os.environ
-    return View(
-        width=width(),
-        colour=colour,
-        breakdown=breakdown,
-        warnings=warnings,
-        metrics=metrics,
-        samples_of=samples_of,
-        limits=limits,
-    )
+def view(wanted: View) -> View:
+    """Return how a document is shown on stdout: as wide as it, and in colour where it has colours."""
+    return replace(wanted, width=width(), colour=is_terminal() and "NO_COLOR" not in os.environ)
 
 
 def write(text: str) -> str | None:
