@@ -153,7 +153,7 @@ def check_terminal(document: Document) -> None:
         for column in matrix.columns:
             for row in column.ranked:
                 times = ratio(row.ratio if based else row.times_first)
-                told = rf"{re.escape(figure_text(column, row))} +{re.escape(times)} {re.escape(mark(row, few))}"
+                told = rf"{re.escape(figure_text(column, row))} +{re.escape(times)} +{re.escape(mark(row, few))}"
                 adapter = row.row.result.cell.adapter
                 assert any(line.startswith(adapter) and re.search(told, f"{line} ") for line in shown), (told, shown)
 
