@@ -1,6 +1,6 @@
 """How an output for programs is declared and written: a struct, from which scripts/schema makes its JSON Schema too."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
@@ -18,7 +18,6 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Filled = TypeVar("Filled", bound=msgspec.Struct)
-_hints = cache(get_type_hints)
 
 
 def filled(output: type[Filled], *sources: object, **own: Any) -> Filled:
@@ -27,18 +26,30 @@ def filled(output: type[Filled], *sources: object, **own: Any) -> Filled:
     What is declared as a Number is written by ``exact``.
     """
     for name in output.__struct_fields__:
-        if source := next((each for each in sources if name not in own and hasattr(each, name)), None):
-            own[name] = getattr(source, name)
-    return output(**{name: _written(value, _hints(output)[name]) for name, value in own.items()})
+        if name not in own and (having := [each for each in sources if hasattr(each, name)]):
+            own[name] = getattr(having[0], name)
+    return output(**own | {name: write(own[name]) for name, write in _writers(output).items() if name in own})
 
 
-def _written(value: Any, hint: Any) -> Any:
-    if isinstance(value, Summary):
-        return Summary(**{name: exact(each) for name, each in msgspec.structs.asdict(value).items()})
-    if hint in (Number, Number | None):
-        return exact(value)
-    several = hint in (tuple[Number, ...], tuple[Number | None, ...], tuple[Number, Number] | None)
-    return tuple(map(exact, value)) if several and value is not None else value
+@cache
+def _writers(output: type[msgspec.Struct]) -> Mapping[str, Callable[[Any], Any]]:
+    """Return how the figures of an output are written, by their fields."""
+    several = (tuple[Number, ...], tuple[Number | None, ...], tuple[Number, Number] | None)
+    kinds: dict[Any, Callable[[Any], Any]] = {
+        Number: exact,
+        Number | None: exact,
+        Summary | None: _summary,
+        **dict.fromkeys(several, _several),
+    }
+    return {name: kinds[hint] for name, hint in get_type_hints(output).items() if hint in kinds}
+
+
+def _summary(times: Summary | None) -> Summary | None:
+    return times and Summary(**{name: exact(each) for name, each in msgspec.structs.asdict(times).items()})
+
+
+def _several(figures: Iterable[float | None] | None) -> tuple[Number | None, ...] | None:
+    return None if figures is None else tuple(map(exact, figures))
 
 
 def printed(output: msgspec.Struct, indent: int = 2) -> str:
