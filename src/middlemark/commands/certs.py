@@ -18,6 +18,7 @@ def command(folder: str) -> int:
     from middlemark.model.description import Credential
     from middlemark.security.authority import LIFE, make_set
     from middlemark.security.layout import IDENTITIES, files
+    from middlemark.show.output import write_facts
 
     try:
         make_set(folder)
@@ -25,10 +26,9 @@ def command(folder: str) -> int:
         raise RequestError([Problem(folder, "is there already; name a folder that is not")]) from None
     except OSError as error:
         raise RequestError([Problem(folder, f"cannot be made: {error.strerror or error}")]) from None
-    listed = list(files(get_args(Credential), IDENTITIES))
-    width = max(len(each.name) for each in listed)
     click.echo(f"{folder}: certificates good for {LIFE.days} days, of an authority whose own key is forgotten")
-    for each in listed:
-        click.echo(f"  {each.name:<{width}}  {each.what}{' (yours alone to read)' if each.secret else ''}")
+    listed = files(get_args(Credential), IDENTITIES)
+    whose = {True: " (yours alone to read)", False: ""}
+    write_facts(*((f"  {each.name}", f"{each.what}{whose[each.secret]}") for each in listed))
     click.echo(f"Measure with it: middlemark run … --security encrypted --certs {folder}")
     return exits.OK

@@ -134,8 +134,7 @@ def frameworks(output_format: str) -> None:
 
     A fact that could not be sourced is a dash, and null in JSON, where each has its source.
     """
-    from middlemark.show.output import width
-    from middlemark.show.terminal import hanging
+    from middlemark.show.output import write_facts
     from middlemark.suite.frameworks import frameworks as known
 
     table = known()
@@ -147,12 +146,10 @@ def frameworks(output_format: str) -> None:
     for each in table.framework.values():
         where = f"adapter {each.adapter}" if each.adapter else "documented only"
         click.echo(f"{each.title} ({where})")
-        for name, fact in each.facts.items():
-            lead = f"    {name.replace('_', ' '):<14} "
-            click.echo("\n".join(hanging(lead, f"{fact.text}  [{fact.source}]" if fact else ABSENT, width())))
+        told = {name: f"{fact.text}  [{fact.source}]" if fact else ABSENT for name, fact in each.facts.items()}
+        write_facts(*((f"    {name.replace('_', ' ')}", text) for name, text in told.items()))
     click.echo("In brackets: where it stands.")
-    for word, text in table.sources.items():
-        click.echo("\n".join(hanging(f"    {word:<14} ", text, width())))
+    write_facts(*((f"    {word}", text) for word, text in table.sources.items()))
 
 
 @command.command()

@@ -103,12 +103,8 @@ def _print(study: Study, run: "MeasuredRun", shown: RunOptions, seconds: float) 
 
 
 def _list() -> int:
-    from middlemark.show.output import width
-    from middlemark.show.terminal import hanging
+    from middlemark.show.output import write_facts
 
     studies = [read_study(each) for each in study_names()]
-    longest = max((len(each.name) for each in studies), default=0)
-    for each in studies:
-        text = f"{each.title}: {len(each.claims)} claims"
-        click.echo("\n".join(hanging(f"{each.name:<{longest}}  ", text, width())))
+    write_facts(*((each.name, f"{each.title}: {len(each.claims)} claims") for each in studies))
     return exits.OK

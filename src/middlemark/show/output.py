@@ -45,6 +45,14 @@ def write(text: str) -> str | None:
     return None
 
 
+def write_facts(*told: tuple[str, str]) -> str | None:
+    """Write names, each with its paragraph, to stdout; return as ``write`` does."""
+    from middlemark.document.table import facts
+    from middlemark.show.terminal import printed, terminal
+
+    return write(printed(terminal(facts(*told), width()), View(width=width())))
+
+
 def discard() -> None:
     """Send what is still buffered nowhere: the interpreter's flush at its end would fail again, in its own words."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
