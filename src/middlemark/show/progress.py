@@ -17,7 +17,7 @@ from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.units import format_percent, format_rate, format_seconds, format_size, format_us
 from middlemark.plan import estimate_trial
-from middlemark.verdicts.names import plain
+from middlemark.verdicts.names import joined, subject
 
 LINE_EVERY_S = 10.0
 PRESSURE = Path("/proc/pressure/cpu")
@@ -30,17 +30,14 @@ _NOISY = 0.005
 
 def describe(cell: Cell) -> str:
     """Return the cell in a few words: ``fastdds shm, 64 KiB, block``."""
-    name = cell.adapter if cell.adapter == cell.transport else f"{cell.adapter} {cell.transport}"
-    extras = [
-        format_size(cell.size),
-        cell.receive,
-        *(["loan"] if cell.loan else []),
-        *(["best effort"] if cell.reliability == "best-effort" else []),
-        *(["one process"] if cell.processes == 1 else []),
-        *([f"{cell.subscribers} subscribers"] if cell.subscribers > 1 else []),
-        *([cell.label] if cell.label else []),
-    ]
-    return plain(f"{name}, {', '.join(extras)}")
+    unusual = {
+        "loan": cell.loan,
+        "best effort": cell.reliability == "best-effort",
+        "one process": cell.processes == 1,
+        f"{cell.subscribers} subscribers": cell.subscribers > 1,
+    }
+    told = (subject(cell), format_size(cell.size), cell.receive, *(text for text, holds in unusual.items() if holds))
+    return joined(", ", *told, cell.label or "")
 
 
 class State:
