@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include <middlemark/describe.hpp>
 #include <middlemark/endpoints.hpp>
 #include <middlemark/honour.hpp>
 #include <middlemark/json.hpp>
+#include <middlemark/kit/native.hpp>
 
 namespace middlemark {
 namespace {
@@ -48,16 +48,14 @@ std::string command_name(const Json& command) {
 }
 
 Description described(const WorkerParts& parts) {
-  const Description about = parts.describe();
+  Description about = parts.describe();
+  about.request_reply = parts.request_reply;
+  for (auto& [key, setting] : about.native) setting.allowed = kit::native_domain(setting);
   const auto contradicts = [&about](const std::string& what) {
     throw std::logic_error(fmt::format("{}: describe() {}", about.name, what));
   };
-  if (about.request_reply != parts.request_reply) {
-    contradicts(parts.request_reply ? "does not say request_reply, but there are client() and server()"
-                                    : "says request_reply, but there are no client() and server()");
-  }
   for (const Transport& transport : about.transports) {
-    if (!parts.listens && std::ranges::find(transport.receive, "listen") != transport.receive.end()) {
+    if (!parts.listens && std::ranges::find(transport.receive, Reception::listen) != transport.receive.end()) {
       contradicts(
           fmt::format("lists listen for {}, but not every subscriber has listen() and silence()", transport.name));
     }
@@ -106,7 +104,7 @@ ErrorEvent error_event(const std::exception_ptr& error) {
 
 int print_description(const WorkerParts& parts) {
   try {
-    std::cout << describe_json(described(parts)).dump() << '\n';
+    std::cout << json_of(described(parts)).dump() << '\n';
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return exit_failed;
@@ -126,7 +124,7 @@ int print_companions(const WorkerParts& parts) {
     const Settings& settings = whole.settings;
     // Not parts.check(): which pongs echo is not known yet, and the workers ask it.
     refuse_what_is_not_listed(parts.describe(), settings);
-    answer = companions_json(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
+    answer["companions"] = json_of(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
   } catch (const std::exception& /*error*/) {
     answer = json_of(error_event(std::current_exception()));
   }

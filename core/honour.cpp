@@ -15,28 +15,21 @@
 namespace middlemark {
 namespace {
 
-const char* name_of(Reception reception) {
-  switch (reception) {
-    case Reception::poll:
-      return "poll";
-    case Reception::block:
-      return "block";
-    case Reception::listen:
-      break;
-  }
-  return "listen";
-}
-
 template <class Level>
 bool lists(const std::vector<Level>& levels, const Level& level) {
   return std::find(levels.begin(), levels.end(), level) != levels.end();
 }
 
+template <class Level>
+std::string listed(const std::vector<Level>& levels) {
+  std::vector<std::string_view> words;
+  for (const Level each : levels) words.push_back(word(each));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
 std::string lacking_security(const Transport& transport, Security level) {
-  std::vector<std::string_view> levels;
-  for (const Security each : transport.security) levels.push_back(word(each));
   const std::string why = transport.security_why.empty() ? "" : ": " + transport.security_why;
-  return fmt::format("security {} (it has {}{})", word(level), fmt::join(levels, ", "), why);
+  return fmt::format("security {} (it has {}{})", word(level), listed(transport.security), why);
 }
 
 std::vector<std::string> unlisted(const Transport& transport, const Settings& settings) {
@@ -44,17 +37,17 @@ std::vector<std::string> unlisted(const Transport& transport, const Settings& se
   const auto demand = [&problems](bool fulfilled, std::string otherwise) {
     if (!fulfilled) problems.push_back(std::move(otherwise));
   };
-  const std::string reception = name_of(settings.reception);
   std::set<std::pair<MessageType, std::size_t>> types{{settings.type, settings.message_bytes}};
   if (!settings.topics.empty()) types.clear();
   for (const TopicRequest& each : settings.topics) types.emplace(each.type, each.message_bytes);
-  std::set<std::string_view> reliabilities{word(settings.reliability)};
-  for (const TopicRequest& each : settings.topics) reliabilities.insert(word(each.reliability));
+  std::set<Reliability> reliabilities{settings.reliability};
+  for (const TopicRequest& each : settings.topics) reliabilities.insert(each.reliability);
   const int processes = settings.one_process ? 1 : 2;
-  demand(lists(transport.receive, reception), fmt::format("receive {} (it has {})", reception, transport.receive));
-  for (const std::string_view each : reliabilities) {
-    demand(lists(transport.reliability, std::string(each)),
-           fmt::format("reliability {} (it has {})", each, transport.reliability));
+  demand(lists(transport.receive, settings.reception),
+         fmt::format("receive {} (it has {})", word(settings.reception), listed(transport.receive)));
+  for (const Reliability each : reliabilities) {
+    demand(lists(transport.reliability, each),
+           fmt::format("reliability {} (it has {})", word(each), listed(transport.reliability)));
   }
   for (const auto& [type, bytes] : types) {
     demand(lists(transport.types, type), fmt::format("messages of type {}", word(type)));

@@ -23,13 +23,6 @@ void JsonReader::read(const Json& json, std::chrono::nanoseconds& value, const s
   value = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
-void JsonReader::read(const Json& json, std::map<std::string, std::string>& values, const std::string& place,
-                      const Range& /*range*/) {
-  if (!expect_object(json, place)) return;
-  values.clear();
-  for (const auto& [key, value] : json.items()) read(value, values[key], inside(place, key));
-}
-
 void JsonReader::say(const std::string& place, const std::string& problem) { problems_.emplace_back(place, problem); }
 
 bool JsonReader::good(const std::string& place) const {

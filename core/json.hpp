@@ -1,4 +1,4 @@
-// Reads and writes the messages of protocol.hpp as JSON. Cold: the control thread's business.
+// Reads and writes the messages of protocol.hpp, and a description, as JSON. Cold: the control thread's business.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,6 @@ class JsonReader {
   void read(const Json& json, bool& value, const std::string& place, const Range& range = {});
   void read(const Json& json, double& value, const std::string& place, const Range& range = {});
   void read(const Json& json, std::chrono::nanoseconds& value, const std::string& place, const Range& range = {});
-  void read(const Json& json, std::map<std::string, std::string>& values, const std::string& place,
-            const Range& range = {});
 
   /// JSON's numbers convert to anything by wrapping around and cutting off: one must be of the field's own kind.
   template <std::integral Number>
@@ -72,10 +70,20 @@ class JsonReader {
   template <class Value>
   void read(const Json& json, std::vector<Value>& values, const std::string& place, const Range& range = {}) {
     if (!expect_list(json, range.least_items, place)) return;
-    values.assign(json.size(), {});
+    values.clear();
     for (std::size_t i = 0; i < json.size(); ++i) {
-      read(json[i], values[i], place + "[" + std::to_string(i) + "]", range);
+      Value value{};
+      read(json[i], value, place + "[" + std::to_string(i) + "]", range);
+      values.push_back(std::move(value));
     }
+  }
+
+  template <class Value>
+  void read(const Json& json, std::map<std::string, Value>& values, const std::string& place,
+            const Range& /*range*/ = {}) {
+    if (!expect_object(json, place)) return;
+    values.clear();
+    for (const auto& [key, value] : json.items()) read(value, values[key], inside(place, key));
   }
 
   template <Listed Struct>
@@ -158,7 +166,11 @@ template <class Value>
     return object;
   } else if constexpr (requires { value.has_value(); }) {
     return value ? json_of(*value) : Json();
-  } else if constexpr (requires { requires Listed<typename Value::value_type>; }) {
+  } else if constexpr (requires { requires Listed<typename Value::mapped_type>; }) {
+    Json object = Json::object();
+    for (const auto& [key, each] : value) object[key] = json_of(each);
+    return object;
+  } else if constexpr (requires { requires Listed<typename Value::value_type> || Word<typename Value::value_type>; }) {
     Json list = Json::array();
     for (const auto& each : value) list.push_back(json_of(each));
     return list;

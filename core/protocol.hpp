@@ -97,10 +97,10 @@ struct TopicRequest {
   /// Size of every message, the core's header included.
   std::size_t message_bytes = 16;
   /// By their `index`.
-  std::vector<unsigned> publishers;
+  std::vector<unsigned> publishers{};
   /// Likewise.
-  std::vector<unsigned> subscribers;
-  Reliability reliability = Reliability{};
+  std::vector<unsigned> subscribers{};
+  Reliability reliability{};
   /// Keep-last history depth in messages; null is keep-all.
   std::optional<std::uint32_t> depth = 1;
   /// `message_bytes` are then those of its main array.
@@ -132,11 +132,11 @@ inline constexpr auto fields_of<TopicRequest> = std::tuple{
 
 /// One trial's request. Frozen: an adapter reads it once, when it opens.
 struct RequestedSettings {
-  Pattern pattern = Pattern{};
+  Pattern pattern{};
   /// One of the names in `Description.transports`.
-  std::string transport;
+  std::string transport{};
   /// Of a stream whose topics differ: reliable where any of them is.
-  Reliability reliability = Reliability{};
+  Reliability reliability{};
   /// How the roles will receive; some middlewares must know when they open.
   Reception reception = Reception::block;
   /// Keep-last history depth in messages; null is keep-all. Of a stream whose topics differ the deepest of them.
@@ -154,15 +154,15 @@ struct RequestedSettings {
   /// Of a stream; pongs of a ping-pong (0: the ping is alone); 1, the server, under request/reply.
   unsigned subscribers = 1;
   /// Of a stream, and of nothing else.
-  std::vector<TopicRequest> topics;
+  std::vector<TopicRequest> topics{};
   /// Processes of the trial that open the middleware.
   unsigned workers = 2;
   /// A DDS domain, or anything else that separates trials.
   int domain = 0;
   /// Unique for the trial, [a-z0-9_]+: every name of topic, segment or port file begins with it.
-  std::string scope;
+  std::string scope{};
   /// Absolute path of a folder of the trial's own, shared by its workers, removed afterwards.
-  std::string scratch;
+  std::string scratch{};
   /// Network interface the traffic keeps to.
   std::string interface = "lo";
   /// The longest a publish() may block.
@@ -174,7 +174,7 @@ struct RequestedSettings {
   /// Of the set: this process's.
   Identity identity = Identity::sender;
   /// The middleware's own settings; an unknown key must be refused by throwing.
-  std::map<std::string, std::string> native;
+  std::map<std::string, std::string> native{};
 };
 template <>
 inline constexpr auto fields_of<RequestedSettings> = std::tuple{
@@ -204,8 +204,8 @@ inline constexpr auto fields_of<RequestedSettings> = std::tuple{
 /// Where a worker's threads run: asked for.
 struct Placement {
   /// Processors of the whole process; none: its affinity stays as it is.
-  std::vector<int> cpus;
-  Policy policy = Policy{};
+  std::vector<int> cpus{};
+  Policy policy{};
   /// 1..99 under fifo and rr.
   int priority = 0;
   /// mlockall(MCL_CURRENT | MCL_FUTURE).
@@ -258,7 +258,7 @@ struct RoleRequest {
   /// Among its like; a ping is number 0.
   unsigned index = 0;
   /// filled: every byte is written and checked; untouched: only the header is.
-  Payload payload = Payload{};
+  Payload payload{};
   /// Its thread is pinned to this one; null: it is not.
   std::optional<int> cpu{};
 };
@@ -270,15 +270,15 @@ inline constexpr auto fields_of<RoleRequest> = std::tuple{
 
 /// How long any sender goes on. Exactly one of `samples` and `duration_s` is set.
 struct SenderRequest : RoleRequest {
-  Load load;
+  Load load{};
   /// Messages to send.
-  std::optional<std::uint64_t> samples;
-  std::optional<double> duration_s;
+  std::optional<std::uint64_t> samples{};
+  std::optional<double> duration_s{};
   double warmup_s = 0.2;
   /// The measuring ends here whatever happens.
   double limit_s = 120;
   /// Absolute; the .npy is written after the end.
-  std::string samples_path;
+  std::string samples_path{};
 };
 template <>
 inline constexpr auto fields_of<SenderRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
@@ -374,7 +374,7 @@ struct ForwardRequest {
   /// Processor time that is taken first.
   double work_s = 0;
   /// Absolute; the .npy is written after the end.
-  std::string samples_path;
+  std::string samples_path{};
   /// Records kept raw; a histogram takes those beyond.
   std::uint64_t kept = 0;
 };
@@ -392,11 +392,11 @@ struct SubscriberRequest : RoleRequest {
   /// Its number in `Settings.topics`.
   unsigned topic = 0;
   /// Absolute; the .npy is written after the end.
-  std::string samples_path;
+  std::string samples_path{};
   /// Records kept raw; a histogram takes those beyond.
   std::uint64_t kept = 0;
   /// What it publishes of each message that it receives.
-  std::vector<ForwardRequest> forwards;
+  std::vector<ForwardRequest> forwards{};
 };
 template <>
 inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
@@ -410,13 +410,13 @@ using AnyRoleRequest = std::variant<PingRequest, PongRequest, PublisherRequest, 
 /// One worker's whole task.
 struct ConfigureCommand {
   static constexpr std::string_view tag_field = "command", tag = "configure";
-  RequestedSettings settings;
-  Placement placement;
+  RequestedSettings settings{};
+  Placement placement{};
   /// Every role must have found its peers within this.
   double match_timeout_s = 10;
   /// Of a stream: the end of each role is told at once (`ended`), and a subscriber ends only when it is told to.
   bool tells_ends = false;
-  std::vector<AnyRoleRequest> roles;
+  std::vector<AnyRoleRequest> roles{};
 };
 template <>
 inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
@@ -447,7 +447,7 @@ struct StopCommand {
   /// Different measured messages that such a receiver can expect; 0: it ends at once.
   std::uint64_t expected = 0;
   /// Only these end; none: every role does.
-  std::vector<unsigned> subscribers;
+  std::vector<unsigned> subscribers{};
 };
 template <>
 inline constexpr auto fields_of<StopCommand> = std::tuple{
@@ -465,7 +465,7 @@ using Command = std::variant<ConfigureCommand, JoinCommand, StartCommand, StopCo
 
 /// What `--companions` reads, one line.
 struct CompanionsRequest {
-  RequestedSettings settings;
+  RequestedSettings settings{};
 };
 template <>
 inline constexpr auto fields_of<CompanionsRequest> = std::tuple{
@@ -473,7 +473,7 @@ inline constexpr auto fields_of<CompanionsRequest> = std::tuple{
 
 /// The ruler: `source` is `tsc`, `cntvct` or `clock_monotonic`; cost and resolution as measured.
 struct ClockFacts {
-  std::string source;
+  std::string source{};
   double ticks_per_second = 0;
   double cost_ns = 0;
   double resolution_ns = 0;
@@ -489,11 +489,11 @@ inline constexpr auto fields_of<ClockFacts> = std::tuple{
 struct HelloEvent {
   static constexpr std::string_view tag_field = "event", tag = "hello";
   int protocol = 0;
-  std::string adapter;
+  std::string adapter{};
   /// Of the middleware.
-  std::string version;
+  std::string version{};
   int pid = 0;
-  ClockFacts clock;
+  ClockFacts clock{};
 };
 template <>
 inline constexpr auto fields_of<HelloEvent> = std::tuple{
@@ -505,8 +505,8 @@ inline constexpr auto fields_of<HelloEvent> = std::tuple{
 
 /// What is in force for the thread that asks, read back from the kernel.
 struct InForce {
-  std::vector<int> cpus;
-  Policy policy = Policy{};
+  std::vector<int> cpus{};
+  Policy policy{};
   int priority = 0;
   bool mlocked = false;
 };
@@ -531,9 +531,9 @@ struct ReadyEvent {
   std::uint64_t discovery_ns = 0;
   /// Before that: from opening the middleware to the topics being made.
   std::uint64_t opening_ns = 0;
-  InForce placement;
+  InForce placement{};
   /// The adapter's own, of how the settings were carried out.
-  std::vector<std::string> notes;
+  std::vector<std::string> notes{};
   /// The algorithms in force, in the middleware's words; empty at `security` none, and never otherwise.
   std::string protected_by{};
 };
@@ -547,7 +547,7 @@ inline constexpr auto fields_of<ReadyEvent> = std::tuple{
 
 /// What a role has counted so far, measured messages only. null: not what a role of its kind counts.
 struct Counts {
-  RoleKind role = RoleKind{};
+  RoleKind role{};
   unsigned index = 0;
   std::optional<std::uint64_t> sent{};
   std::optional<std::uint64_t> publish_failed{};
@@ -573,7 +573,7 @@ inline constexpr auto fields_of<Counts> = std::tuple{
 /// One thread of the worker.
 struct ThreadUse {
   int tid = 0;
-  std::string name;
+  std::string name{};
   std::uint64_t cpu_ns = 0;
   /// Runnable, but another had the processor; null: the kernel does not tell.
   std::optional<std::uint64_t> waiting_ns{};
@@ -601,7 +601,7 @@ struct Resources {
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   /// Those alive, the process's first one first.
-  std::vector<ThreadUse> threads;
+  std::vector<ThreadUse> threads{};
 };
 template <>
 inline constexpr auto fields_of<Resources> = std::tuple{
@@ -620,8 +620,8 @@ inline constexpr auto fields_of<Resources> = std::tuple{
 struct Account {
   /// CLOCK_MONOTONIC.
   std::uint64_t at_ns = 0;
-  std::vector<Counts> roles;
-  Resources resources;
+  std::vector<Counts> roles{};
+  Resources resources{};
 };
 template <>
 inline constexpr auto fields_of<Account> = std::tuple{
@@ -633,8 +633,8 @@ inline constexpr auto fields_of<Account> = std::tuple{
 struct TickEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "tick";
   /// The leading one.
-  RoleKind role = RoleKind{};
-  Phase phase = Phase{};
+  RoleKind role{};
+  Phase phase{};
   /// In a flood that is stamped in part, this and `sent` may be up to 15 messages behind.
   std::uint64_t samples = 0;
   /// Since `start`.
@@ -658,7 +658,7 @@ inline constexpr auto fields_of<MeasuringEvent> = fields_of<Account>;
 struct DoneEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "done";
   /// The leading one.
-  RoleKind role = RoleKind{};
+  RoleKind role{};
 };
 template <>
 inline constexpr auto fields_of<DoneEvent> = std::tuple_cat(fields_of<Account>, std::tuple{
@@ -667,12 +667,12 @@ inline constexpr auto fields_of<DoneEvent> = std::tuple_cat(fields_of<Account>, 
 /// A publisher or a subscriber has ended, where `tells_ends` asked for it.
 struct EndedEvent {
   static constexpr std::string_view tag_field = "event", tag = "ended";
-  RoleKind role = RoleKind{};
+  RoleKind role{};
   unsigned index = 0;
   /// Measured messages; of a subscriber 0.
   std::uint64_t sent = 0;
   /// Likewise, of each of a subscriber's forwards.
-  std::vector<std::uint64_t> forwarded;
+  std::vector<std::uint64_t> forwarded{};
 };
 template <>
 inline constexpr auto fields_of<EndedEvent> = std::tuple{
@@ -684,8 +684,8 @@ inline constexpr auto fields_of<EndedEvent> = std::tuple{
 /// What went wrong. The worker exits with status 1; after `silent` the results still come.
 struct ErrorEvent {
   static constexpr std::string_view tag_field = "event", tag = "error";
-  ErrorCode code = ErrorCode{};
-  std::string text;
+  ErrorCode code{};
+  std::string text{};
   std::string advice{};
 };
 template <>
@@ -698,9 +698,9 @@ inline constexpr auto fields_of<ErrorEvent> = std::tuple{
 struct RoleResult {
   static constexpr std::string_view event = "result";
   unsigned index = 0;
-  Ended ended = Ended{};
+  Ended ended{};
   /// The middleware's own words; empty: none.
-  std::string last_error;
+  std::string last_error{};
 };
 template <>
 inline constexpr auto fields_of<RoleResult> = std::tuple{
@@ -903,7 +903,7 @@ struct SubscriberResult : RoleResult {
   std::uint64_t reordered = 0;
   std::uint64_t damaged = 0;
   /// Different messages received, by publisher.
-  std::vector<std::uint64_t> by_publisher;
+  std::vector<std::uint64_t> by_publisher{};
   /// CLOCK_MONOTONIC; of the warm-up's messages that came before the first measured one. 0: none did.
   std::uint64_t last_warm_up_ns = 0;
   /// CLOCK_MONOTONIC; 0: nothing came.
@@ -953,7 +953,7 @@ struct DurationCounts {
   std::uint64_t total_ns = 0;
   std::uint64_t longest_ns = 0;
   /// (lower bound in ns, how many): a bucket ends at twice its lower bound. Those without any are left out.
-  std::vector<std::tuple<std::uint64_t, std::uint64_t>> counts;
+  std::vector<std::tuple<std::uint64_t, std::uint64_t>> counts{};
 };
 template <>
 inline constexpr auto fields_of<DurationCounts> = std::tuple{
@@ -966,13 +966,13 @@ struct Still {
   int cpu = 0;
   std::uint64_t spun_ns = 0;
   /// The processor stood still although the thread had it: interrupts, the hypervisor.
-  DurationCounts gaps;
+  DurationCounts gaps{};
   /// Another thread had it, or prolonged a sleep.
-  DurationCounts taken;
+  DurationCounts taken{};
   /// Timed sleeps of 0.2 ms, where the trial's roles sleep.
   std::uint64_t wakes = 0;
   /// How much later than asked they ended.
-  DurationCounts late;
+  DurationCounts late{};
   /// Of that, all together, the kernel says that the thread waited for the processor, which nobody else had.
   std::uint64_t waited_ns = 0;
 };
@@ -989,8 +989,8 @@ inline constexpr auto fields_of<Still> = std::tuple{
 /// Somebody who had the roles' processors while they were measured.
 struct Other {
   /// None: it had ended, or the kernel does not tell.
-  std::optional<std::string> name;
-  std::optional<int> pid;
+  std::optional<std::string> name{};
+  std::optional<int> pid{};
   std::uint64_t ns = 0;
 };
 template <>
@@ -1002,9 +1002,9 @@ inline constexpr auto fields_of<Other> = std::tuple{
 /// How still the processors are: a thread on each only wants to read the clock.
 struct ProbeCommand {
   static constexpr std::string_view tag_field = "command", tag = "probe";
-  std::vector<int> cpus;
+  std::vector<int> cpus{};
   /// On these the first half of the time is timed sleeps.
-  std::vector<int> sleeping;
+  std::vector<int> sleeping{};
   std::uint64_t duration_ns = 0;
 };
 template <>
@@ -1016,7 +1016,7 @@ inline constexpr auto fields_of<ProbeCommand> = std::tuple{
 /// What the probe found.
 struct ProbedEvent {
   static constexpr std::string_view tag_field = "event", tag = "probed";
-  std::vector<Still> cpus;
+  std::vector<Still> cpus{};
 };
 template <>
 inline constexpr auto fields_of<ProbedEvent> = std::tuple{
@@ -1026,7 +1026,7 @@ inline constexpr auto fields_of<ProbedEvent> = std::tuple{
 struct AwakeCommand {
   static constexpr std::string_view tag_field = "command", tag = "awake";
   /// None: those that were kept awake may halt again.
-  std::vector<int> cpus;
+  std::vector<int> cpus{};
   /// It ends by itself after this, and with the process that started the witness.
   std::uint64_t limit_ns = 0;
 };
@@ -1038,7 +1038,7 @@ inline constexpr auto fields_of<AwakeCommand> = std::tuple{
 /// What is kept awake.
 struct AwakeEvent {
   static constexpr std::string_view tag_field = "event", tag = "awake";
-  std::vector<int> cpus;
+  std::vector<int> cpus{};
   /// Why it is not what was asked for; nothing is kept awake then.
   std::optional<std::string> absent{};
 };
@@ -1050,9 +1050,9 @@ inline constexpr auto fields_of<AwakeEvent> = std::tuple{
 /// Who has the processors, from now on.
 struct WatchCommand {
   static constexpr std::string_view tag_field = "command", tag = "watch";
-  std::vector<int> cpus;
+  std::vector<int> cpus{};
   /// The workers and their companions: what is neither theirs nor idle is another's.
-  std::vector<int> pids;
+  std::vector<int> pids{};
 };
 template <>
 inline constexpr auto fields_of<WatchCommand> = std::tuple{
@@ -1102,11 +1102,11 @@ struct SeenEvent {
   bool complete = false;
   std::uint64_t records = 0;
   std::uint64_t lost = 0;
-  std::vector<CpuOthers> cpus;
+  std::vector<CpuOthers> cpus{};
   /// The eight that had the most.
-  std::vector<Other> others;
+  std::vector<Other> others{};
   /// (from ns, to ns, processor): the 2,000 longest.
-  std::vector<std::tuple<std::uint64_t, std::uint64_t, int>> spells;
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, int>> spells{};
   /// How many there were beyond these.
   std::uint64_t shorter = 0;
   std::uint64_t longest_of_the_shorter_ns = 0;

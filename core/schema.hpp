@@ -1,4 +1,4 @@
-// How a struct of protocol.hpp stands in JSON, said in a form that code can walk: its fields, their ranges, the words of its
+// How a struct of protocol.hpp or description.hpp stands in JSON, said in a form that code can walk: its fields, their ranges, the words of its
 // enumerations. Reading and writing by it is in json.hpp.
 #pragma once
 

@@ -66,7 +66,7 @@ class CycloneDds {
                                       .types = cyclonedds::types,
                                       .varying_sizes = true,
                                       .max_history = std::nullopt}},
-                      .credentials = {"x509", "dds"},
+                      .credentials = {Credential::x509, Credential::dds},
                       .own_threads = true,
                       .residue = cyclonedds::roudi_residue(),
                       .native = kit::native_table<cyclonedds::NativeElements>()};

@@ -25,24 +25,24 @@ class DBus {
     int minor = 0;
     int micro = 0;
     dbus_get_version(&major, &minor, &micro);
-    const auto transport = [](const char* name, std::vector<std::string> reliability, bool companions) {
+    const auto transport = [](const char* name, std::vector<Reliability> reliability, bool companions) {
       return Transport{.name = name,
                        .carrier = "unix-socket",
-                       .receive = {"poll", "block"},
+                       .receive = {Reception::poll, Reception::block},
                        .reliability = std::move(reliability),
                        .max_bytes = dbus::largest_array,
                        .companions = companions,
                        .varying_sizes = true,
                        .services = true};
     };
+    const std::vector both{Reliability::reliable, Reliability::best_effort};
     return {.name = "dbus",
             .title = "D-Bus (libdbus)",
             .version = std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(micro),
             .library = kit::loaded_library(reinterpret_cast<const void*>(&dbus_get_version)).path,
             .licence = "AFL-2.1 OR GPL-2.0-or-later",
-            .transports = {transport("bus", {"reliable", "best-effort"}, true), transport("peer", {"reliable"}, false),
-                           transport(as_it_comes, {"reliable", "best-effort"}, true)},
-            .request_reply = true,
+            .transports = {transport("bus", both, true), transport("peer", {Reliability::reliable}, false),
+                           transport(as_it_comes, both, true)},
             .native = kit::native_table<dbus::Native>()};
   }
 

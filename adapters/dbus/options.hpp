@@ -20,14 +20,15 @@ inline constexpr std::int64_t largest_message = std::int64_t{128} << 20;
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
-  const kit::NativeRow limit{.least = 1, .most = most_bytes, .transports = {"bus"}, .type = NativeType::bytes};
+  const NativeSetting limit{.least = 1, .most = most_bytes, .transports = {"bus"}, .type = NativeType::bytes};
   std::optional<std::int64_t> max_incoming = key<std::int64_t>(
-      "max_incoming", limit.saying("`max_incoming_bytes`: messages of one sender in the daemon, which then reads no "
-                                   "more from it until some have been sent on"));
+      "max_incoming", saying("`max_incoming_bytes`: messages of one sender in the daemon, which then reads no "
+                             "more from it until some have been sent on",
+                             limit));
   std::optional<std::int64_t> max_outgoing = key<std::int64_t>(
       "max_outgoing",
-      limit.saying(
-          "`max_outgoing_bytes`: messages in the daemon for one receiver, which then drops what comes for it"));
+      saying("`max_outgoing_bytes`: messages in the daemon for one receiver, which then drops what comes for it",
+             limit));
 };
 
 struct Options : Native {

@@ -27,30 +27,30 @@ class Ecal : kit::Pinned {
   ~Ecal() { eCAL::Finalize(); }
 
   [[nodiscard]] static Description describe() {
-    const auto transport = [](const char* name, const char* carrier, std::vector<std::string> reliability) {
+    const auto transport = [](const char* name, const char* carrier, std::vector<Reliability> reliability) {
       return Transport{.name = name,
                        .carrier = carrier,
-                       .receive = {"listen"},
+                       .receive = {Reception::listen},
                        .reliability = std::move(reliability),
                        .max_depth = 1,  // a subscriber has no queue
                        .keep_all = false,
                        .varying_sizes = true};
     };
-    Transport memory = transport(ecal::shm, "shared-memory", {"best-effort", "reliable"});
+    Transport memory = transport(ecal::shm, "shared-memory", {Reliability::best_effort, Reliability::reliable});
     memory.segments = {"ecal_*"};
     memory.keep_all = true;  // reliable, a publisher waits for each of its messages
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&eCAL::Finalize));
-    return {
-        .name = "ecal",
-        .title = "Eclipse eCAL",
-        .version = library.version,
-        .library = library.path,
-        .licence = "Apache-2.0",
-        .transports = {memory, transport(ecal::udp, "udp", {"best-effort"}),
-                       transport(ecal::tcp, "tcp", {"best-effort"}), transport(as_it_comes, "any", {"best-effort"})},
-        .own_threads = true,
-        .residue = {"/dev/shm/ecal_*"},
-        .native = kit::native_table<ecal::Native>()};
+    return {.name = "ecal",
+            .title = "Eclipse eCAL",
+            .version = library.version,
+            .library = library.path,
+            .licence = "Apache-2.0",
+            .transports = {memory, transport(ecal::udp, "udp", {Reliability::best_effort}),
+                           transport(ecal::tcp, "tcp", {Reliability::best_effort}),
+                           transport(as_it_comes, "any", {Reliability::best_effort})},
+            .own_threads = true,
+            .residue = {"/dev/shm/ecal_*"},
+            .native = kit::native_table<ecal::Native>()};
   }
 
   static void check(const Settings& settings) { ecal::Options{settings}; }

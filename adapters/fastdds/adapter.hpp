@@ -67,7 +67,7 @@ class FastDds {
       each.max_history = std::nullopt;
       list_security(each);
     }
-    description.credentials = {"x509", "dds"};
+    description.credentials = {Credential::x509, Credential::dds};
     description.native = kit::native_table<Native>();
     return description;
   }

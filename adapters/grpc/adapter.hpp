@@ -24,8 +24,11 @@ class Grpc {
 
   [[nodiscard]] static Description describe() {
     const auto transport = [](const char* name, const char* carrier) {
-      return Transport{
-          .name = name, .carrier = carrier, .reliability = {"reliable"}, .varying_sizes = true, .services = true};
+      return Transport{.name = name,
+                       .carrier = carrier,
+                       .reliability = {Reliability::reliable},
+                       .varying_sizes = true,
+                       .services = true};
     };
     Transport own = transport(as_it_comes, "tcp");
     own.max_bytes = rpc::usual_receive_bytes - rpc::wrapping_bytes;
@@ -36,7 +39,6 @@ class Grpc {
             .library = kit::loaded_library(reinterpret_cast<const void*>(&grpc::Version)).path,
             .licence = "Apache-2.0",
             .transports = {transport("tcp", "tcp"), transport("uds", "unix-socket"), own},
-            .request_reply = true,
             .native = kit::native_table<rpc::Native>()};
   }
 

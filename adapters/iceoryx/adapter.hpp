@@ -56,7 +56,6 @@ class Iceoryx {
                             .varying_sizes = true,
                             .services = true,
                             .max_history = iox::MAX_PUBLISHER_HISTORY}},
-            .request_reply = true,
             .residue = iceoryx::residue(),
             .native = kit::native_table<iceoryx::Native>()};
   }

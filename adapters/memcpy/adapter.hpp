@@ -30,8 +30,8 @@ class Memcpy {
             .transports = {{.name = "memcpy",
                             .carrier = "process-memory",
                             .processes = {1},
-                            .receive = {"poll"},
-                            .reliability = {"reliable"},
+                            .receive = {Reception::poll},
+                            .reliability = {Reliability::reliable},
                             .max_depth = 1,
                             .keep_all = false,
                             .alone = true}}};

@@ -26,7 +26,7 @@ class Moos : kit::Pinned {
     const auto over = [](const char* name) {
       return Transport{.name = name,
                        .carrier = "tcp",
-                       .receive = {"block", "listen"},
+                       .receive = {Reception::block, Reception::listen},
                        .keep_all = false,
                        .companions = true,
                        .own_network = true,

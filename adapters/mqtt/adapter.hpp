@@ -34,7 +34,7 @@ class Mqtt : kit::Pinned {
             .library = kit::loaded_library(reinterpret_cast<const void*>(&mosquitto_lib_version)).path,
             .licence = "EPL-2.0 OR BSD-3-Clause",
             .transports = {transport("tcp", "tcp"), transport("unix", "unix-socket"), transport(as_it_comes, "tcp")},
-            .credentials = mqtt::has_tls ? std::vector<std::string>{"x509"} : std::vector<std::string>{},
+            .credentials = mqtt::has_tls ? std::vector{Credential::x509} : std::vector<Credential>{},
             .own_threads = true,
             .native = kit::native_table<mqtt::Native>()};
   }

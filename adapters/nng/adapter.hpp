@@ -40,7 +40,6 @@ class Nng {
             .licence = "MIT",
             .transports = {transport("ipc", "unix-socket", {1, 2}), transport("tcp", "tcp", {1, 2}),
                            transport("inproc", "process-memory", {1}), transport(as_it_comes, "tcp", {1, 2})},
-            .request_reply = true,
             .own_threads = true,
             .native = kit::native_table<nng::Native>()};
   }

@@ -53,7 +53,6 @@ class Null : kit::Pinned {
             .licence = "Apache-2.0",
             .bench_only = true,
             .transports = {memory, mislabelled},
-            .request_reply = true,
             .residue = {"/dev/shm/middlemark-null.{scope}_*"},
             .native = kit::native_table<null::Script>()};
   }

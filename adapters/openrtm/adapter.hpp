@@ -25,17 +25,17 @@ class OpenRtm : kit::Pinned {
       return Transport{.name = name,
                        .carrier = carrier,
                        .processes = std::move(processes),
-                       .receive = {"block", "listen", "poll"},
+                       .receive = {Reception::block, Reception::listen, Reception::poll},
                        .max_depth = openrtm::deepest_buffer,
                        .varying_sizes = true};
     };
     Transport segment = transport(openrtm::shm, "shared-memory", {2});
     segment.segments = {"*.openrtm.*"};
     Transport direct = transport(openrtm::direct, "process-memory", {1});
-    direct.receive = {"listen"};
+    direct.receive = {Reception::listen};
     Transport as_it_is = transport(as_it_comes, "any", {1, 2});
-    as_it_is.receive = {"listen", "poll"};
-    as_it_is.reliability = {"best-effort"};
+    as_it_is.receive = {Reception::listen, Reception::poll};
+    as_it_is.reliability = {Reliability::best_effort};
     as_it_is.max_bytes = 2'000'000;
     as_it_is.max_bytes_advice = "omniORB's giopMaxMsgSize is 2 MiB: another transport sets it";
     as_it_is.max_depth = 1;  // its buffer has 8 messages of all publishers together

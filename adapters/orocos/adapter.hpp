@@ -61,18 +61,18 @@ class Orocos : kit::Pinned {
       return Transport{.name = name,
                        .carrier = carrier,
                        .processes = std::move(processes),
-                       .receive = {"listen", "poll"},
+                       .receive = {Reception::listen, Reception::poll},
                        .max_depth = orocos::deepest_buffer,
                        .varying_sizes = true};
     };
     Transport queue = transport(orocos::mqueue, "message-queue", {1, 2});
-    queue.reliability = {"best-effort"};
+    queue.reliability = {Reliability::best_effort};
     queue.max_bytes = kit::kernel_limit("fs/mqueue/msgsize_max", 8192);
     queue.max_bytes_advice = "sudo sysctl fs.mqueue.msgsize_max=<bytes>, and ulimit -q of several times as much";
     queue.max_depth = static_cast<std::uint32_t>(kit::kernel_limit("fs/mqueue/msg_max", 10));
     queue.keep_all = false;
     Transport as_it_is = transport(as_it_comes, "any", {1, 2});
-    as_it_is.reliability = {"best-effort"};
+    as_it_is.reliability = {Reliability::best_effort};
     as_it_is.max_depth = 1;  // the newest message
     as_it_is.keep_all = false;
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&__os_exit));

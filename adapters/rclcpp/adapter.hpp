@@ -45,7 +45,7 @@ class RosClientLibrary {
     description.version = ros2::version(library.version);
     description.library = library.path;
     description.licence = "Apache-2.0";
-    description.credentials = {"x509", "dds"};
+    description.credentials = {Credential::x509, Credential::dds};
     description.own_threads = true;
     std::vector<std::string> words;
     for (const ros2::Rmw& rmw : rmws) {
@@ -56,9 +56,6 @@ class RosClientLibrary {
     description.transports.push_back(ros2::within_process());
     description.residue = {"/dev/shm/fastrtps_*", "/dev/shm/sem.fastrtps_*", "/dev/shm/fast_datasharing_*"};
     description.native = kit::native_table<ros2::Native>();
-#ifdef MIDDLEMARK_RCLCPP_SERVICES
-    description.request_reply = true;
-#endif
     return description;
   }
 

@@ -90,8 +90,8 @@ inline constexpr const char* no_segment = "/";
   transport.carrier = "process-memory";
   transport.processes = {1};
   transport.segments = {no_segment};
-  transport.hands_over = {false};  // a unique_ptr is moved
-  transport.receive = {"listen"};  // a message of this kind never reaches take()
+  transport.hands_over = {false};           // a unique_ptr is moved
+  transport.receive = {Reception::listen};  // a message of this kind never reaches take()
   transport.keep_all = false;
   transport.security_why = "what stays within a process is not encrypted";
   return transport;

@@ -21,7 +21,7 @@ class Ros1 {
  public:
   [[nodiscard]] static Description describe() {
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&ros::isInitialized));
-    const auto network = [](const char* name, const char* carrier, const char* reliability) {
+    const auto network = [](const char* name, const char* carrier, Reliability reliability = Reliability::reliable) {
       return Transport{.name = name,
                        .carrier = carrier,
                        .processes = {2},
@@ -33,7 +33,7 @@ class Ros1 {
                        .max_history = 1,  // of a latched publisher the last
                        .security_why = "ROS 1 has none, and SROS, which added it, is not developed any more"};
     };
-    Transport shared = network(ros1::intraprocess, "process-memory", "reliable");
+    Transport shared = network(ros1::intraprocess, "process-memory");
     shared.processes = {1};
     shared.services = false;               // roscpp's go by TCP
     shared.types = {MessageType::octets};  // nothing is serialized there
@@ -41,21 +41,20 @@ class Ros1 {
     shared.hands_over = {true};
     Transport nodelet = shared;
     nodelet.name = ros1::nodelet;
-    nodelet.receive = {"listen"};
-    Transport datagrams = network(ros1::udpros, "udp", "best-effort");
+    nodelet.receive = {Reception::listen};
+    Transport datagrams = network(ros1::udpros, "udp", Reliability::best_effort);
     datagrams.services = false;
     datagrams.max_history = 0;
     datagrams.types = {MessageType::octets};  // of several typed topics one does not always find its publisher there
-    Transport own = network(as_it_comes, "any", "reliable");
+    Transport own = network(as_it_comes, "any");
     own.processes = {1, 2};
     return {.name = "ros1",
             .title = "ROS 1 (roscpp)",
             .version = library.version,
             .library = library.path,
             .licence = "BSD-3-Clause",
-            .transports = {network(ros1::tcpros, "tcp", "reliable"), network(ros1::tcpros_nodelay, "tcp", "reliable"),
-                           datagrams, shared, nodelet, own},
-            .request_reply = true,
+            .transports = {network(ros1::tcpros, "tcp"), network(ros1::tcpros_nodelay, "tcp"), datagrams, shared,
+                           nodelet, own},
             .own_threads = true,
             .native = kit::native_table<ros1::Native>()};
   }

@@ -66,8 +66,7 @@ class Ros2Wire {
                                       .varying_sizes = true,
                                       .services = true,
                                       .max_history = std::nullopt}},
-                      .request_reply = true,
-                      .credentials = {"x509", "dds"},
+                      .credentials = {Credential::x509, Credential::dds},
                       .own_threads = true,
                       .native = kit::native_table<cyclonedds::NativeElements>()};
     cyclonedds::list_security(about.transports);

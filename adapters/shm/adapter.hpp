@@ -44,7 +44,7 @@ class SharedMemory {
             .transports = {{.name = "shm",
                             .carrier = "shared-memory",
                             .segments = {"middlemark.*"},
-                            .receive = {"poll", "block"},
+                            .receive = {Reception::poll, Reception::block},
                             .loan = {false, true},
                             .hands_over = {true},
                             .varying_sizes = true}},

@@ -20,13 +20,13 @@ namespace middlemark {
 struct TcpSockets {
   struct Options : kit::NativeKeys {
     using NativeKeys::NativeKeys;
-    const kit::NativeRow buffer{
+    const NativeSetting buffer{
         .least = 1, .most = 1 << 30, .otherwise = "left to the kernel's autotuning", .type = NativeType::bytes};
     bool timestamping = key("timestamping", false, {.help = kit::timestamping_help});
     std::optional<std::size_t> send_buffer_bytes =
-        key<std::size_t>("send_buffer_bytes", buffer.saying("send buffer by the kernel's account"));
+        key<std::size_t>("send_buffer_bytes", saying("send buffer by the kernel's account", buffer));
     std::optional<std::size_t> receive_buffer_bytes =
-        key<std::size_t>("receive_buffer_bytes", buffer.saying("receive buffer by the kernel's account"));
+        key<std::size_t>("receive_buffer_bytes", saying("receive buffer by the kernel's account", buffer));
     // Three of loopback's 64 KiB segments. A send() keeps the socket to itself until it returns, so while a whole 1 MiB
     // is being given the acknowledgements wait outside and the sender runs dry of window.
     std::size_t send_chunk_bytes = key<std::size_t>(
@@ -72,8 +72,8 @@ class Tcp {
             .floor = true,
             .transports = {{.name = "tcp",
                             .carrier = "tcp",
-                            .receive = {"poll", "block"},
-                            .reliability = {"reliable"},
+                            .receive = {Reception::poll, Reception::block},
+                            .reliability = {Reliability::reliable},
                             .varying_sizes = true,
                             .security_why = "it was built without OpenSSL 3 (Debian, Ubuntu: apt install libssl-dev)"}},
             .native = kit::native_table<TcpSockets::Options>()};

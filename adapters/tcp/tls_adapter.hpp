@@ -27,7 +27,7 @@ class TcpWithTls {
 
   [[nodiscard]] static Description describe() {
     Description about = Tcp::describe();
-    about.credentials = {"x509"};
+    about.credentials = {Credential::x509};
     for (Transport& each : about.transports) {
       each.security = {Security::none, Security::encrypted};
       each.security_why = "TLS 1.3 always encrypts";

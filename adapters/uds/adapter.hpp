@@ -44,8 +44,8 @@ class UnixSocket {
             .floor = true,
             .transports = {{.name = "uds",
                             .carrier = "unix-socket",
-                            .receive = {"poll", "block"},
-                            .reliability = {"reliable"},
+                            .receive = {Reception::poll, Reception::block},
+                            .reliability = {Reliability::reliable},
                             .varying_sizes = true}},
             .native = kit::native_table<Options>()};
   }

@@ -31,14 +31,14 @@ class Yarp {
                        .services = carrier == std::string(yarp::tcp)};
     };
     Transport datagrams = over(yarp::udp, "udp");
-    datagrams.reliability = {"best-effort"};
+    datagrams.reliability = {Reliability::best_effort};
     datagrams.max_bytes = 65'000;  // one datagram: of several, those of two messages come to be mixed when one is lost
     Transport shared = over(yarp::shmem, "shared-memory");
     shared.segments = {"SYSV*"};
     Transport within = over(yarp::local, "process-memory");
     within.processes = {1};
     Transport own = over(as_it_comes, "tcp");
-    own.reliability = {"reliable"};
+    own.reliability = {Reliability::reliable};
     return {.name = "yarp",
             .title = "YARP",
             .version = YARP_VERSION,
@@ -46,7 +46,6 @@ class Yarp {
             .licence = "BSD-3-Clause",
             .transports = {over(yarp::tcp, "tcp"), over(yarp::fast_tcp, "tcp"), datagrams, shared,
                            over(yarp::unix_stream, "unix-socket"), within, own},
-            .request_reply = true,
             .own_threads = true,
             .residue = {"sysv:*"},
             .native = kit::native_table<yarp::Native>()};

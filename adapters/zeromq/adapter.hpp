@@ -35,7 +35,7 @@ class ZeroMq {
       return Transport{.name = name,
                        .carrier = carrier,
                        .processes = std::move(processes),
-                       .receive = {"poll", "block"},
+                       .receive = {Reception::poll, Reception::block},
                        .loan = {false, true},
                        .hands_over = crosses ? std::vector<bool>{} : std::vector{true},
                        .varying_sizes = true,
@@ -52,8 +52,7 @@ class ZeroMq {
             .licence = "LGPL-3.0-or-later WITH LGPL-3.0-linking-exception",
             .transports = {transport("ipc", "unix-socket", {1, 2}), transport("tcp", "tcp", {1, 2}),
                            transport("inproc", "process-memory", {1}), transport(as_it_comes, "tcp", {1, 2})},
-            .request_reply = true,
-            .credentials = {"curve"},
+            .credentials = {Credential::curve},
             .own_threads = true,
             .native = kit::native_table<zeromq::Native>()};
   }

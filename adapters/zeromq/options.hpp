@@ -20,30 +20,30 @@ inline constexpr int most_messages = 100'000'000;
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
-  const kit::NativeRow buffer{.least = 1,
-                              .most = 1 << 30,
-                              .transports = {"ipc", "tcp"},
-                              .otherwise = "the kernel's own",
-                              .type = NativeType::bytes};
-  const kit::NativeRow queue{.least = 0,
-                             .most = most_messages,
-                             .otherwise = "of a stream the depth, else 1000 or the depth where that is more"};
+  const NativeSetting buffer{.least = 1,
+                             .most = 1 << 30,
+                             .transports = {"ipc", "tcp"},
+                             .otherwise = "the kernel's own",
+                             .type = NativeType::bytes};
+  const NativeSetting queue{.least = 0,
+                            .most = most_messages,
+                            .otherwise = "of a stream the depth, else 1000 or the depth where that is more"};
   bool conflate =
       key("conflate", false,
           {.help = "`ZMQ_CONFLATE` at the subscriber, which keeps the last message only; best-effort, depth 1",
            .patterns = {Pattern::ping_pong, Pattern::stream}});
   int io_threads = key("io_threads", 1,
                        {.help = "threads that move the data", .least = 1, .most = 64, .transports = {"ipc", "tcp"}});
-  std::optional<int> rcvbuf = key<int>("rcvbuf", buffer.saying("`ZMQ_RCVBUF`, the kernel's receive buffer in bytes"));
+  std::optional<int> rcvbuf = key<int>("rcvbuf", saying("`ZMQ_RCVBUF`, the kernel's receive buffer in bytes", buffer));
   std::optional<int> rcvhwm =
-      key<int>("rcvhwm", queue.saying("`ZMQ_RCVHWM`, messages queued at a receiver for each sender; 0: no bound"));
+      key<int>("rcvhwm", saying("`ZMQ_RCVHWM`, messages queued at a receiver for each sender; 0: no bound", queue));
   Rpc rpc = key("rpc", Rpc::dealer_router,
                 {.help = "the sockets of request and reply",
                  .choices = {"dealer-router", "req-rep"},
                  .patterns = {Pattern::request_reply}});
-  std::optional<int> sndbuf = key<int>("sndbuf", buffer.saying("`ZMQ_SNDBUF`, the kernel's send buffer in bytes"));
+  std::optional<int> sndbuf = key<int>("sndbuf", saying("`ZMQ_SNDBUF`, the kernel's send buffer in bytes", buffer));
   std::optional<int> sndhwm =
-      key<int>("sndhwm", queue.saying("`ZMQ_SNDHWM`, messages queued at a sender for each receiver; 0: no bound"));
+      key<int>("sndhwm", saying("`ZMQ_SNDHWM`, messages queued at a sender for each receiver; 0: no bound", queue));
 };
 
 struct Options : Native {

@@ -83,18 +83,6 @@ bool allows(const NativeSetting& setting, const std::string& text) {
 
 }  // namespace
 
-std::string name_of(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::ping_pong:
-      return "ping-pong";
-    case Pattern::stream:
-      return "stream";
-    case Pattern::request_reply:
-      break;
-  }
-  return "request-reply";
-}
-
 std::optional<std::int64_t> native_number(const NativeSetting& setting, std::string_view text) {
   switch (setting.type) {
     case NativeType::boolean:
@@ -166,24 +154,25 @@ std::string native_domain(const NativeSetting& setting) {
   return text;
 }
 
-const NativeSetting* find_native(const std::vector<NativeSetting>& table, const std::string& key) {
-  const NativeSetting* best = nullptr;
-  for (const NativeSetting& each : table) {
-    if (each.key == key && !each.key.ends_with('*')) return &each;
-    const bool begins = each.key.ends_with('*') && key.size() >= each.key.size() &&
-                        key.starts_with(std::string_view(each.key).substr(0, each.key.size() - 1));
-    if (begins && (best == nullptr || each.key.size() > best->key.size())) best = &each;
+const NativeSetting* find_native(const NativeTable& table, const std::string& key) {
+  if (const auto own = table.find(key); own != table.end() && !key.ends_with('*')) return &own->second;
+  const NativeTable::value_type* best = nullptr;
+  for (const auto& each : table) {
+    const std::string_view name = each.first;
+    const bool begins =
+        name.ends_with('*') && key.size() >= name.size() && key.starts_with(name.substr(0, name.size() - 1));
+    if (begins && (best == nullptr || name.size() > best->first.size())) best = &each;
   }
-  return best;
+  return best == nullptr ? nullptr : &best->second;
 }
 
-std::vector<std::string> native_problems(const std::vector<NativeSetting>& table, const Settings& settings) {
+std::vector<std::string> native_problems(const NativeTable& table, const Settings& settings) {
   std::vector<std::string> problems;
   for (const auto& [key, value] : settings.native) {
     const NativeSetting* const setting = find_native(table, key);
     if (setting == nullptr) {
       std::vector<std::string> known;
-      for (const NativeSetting& each : table) known.push_back(each.key);
+      for (const auto& [name, known_setting] : table) known.push_back(name);
       problems.push_back(fmt::format("native.{} is not a setting of this adapter ({})", key,
                                      known.empty() ? "it has none" : fmt::format("it has {}", fmt::join(known, ", "))));
       continue;
@@ -194,9 +183,9 @@ std::vector<std::string> native_problems(const std::vector<NativeSetting>& table
     }
     if (!setting->patterns.empty() &&
         std::ranges::find(setting->patterns, settings.pattern) == setting->patterns.end()) {
-      std::vector<std::string> patterns;
-      for (const Pattern each : setting->patterns) patterns.push_back(name_of(each));
-      problems.push_back(fmt::format("native.{} has no effect on {} (it has on {})", key, name_of(settings.pattern),
+      std::vector<std::string_view> patterns;
+      for (const Pattern each : setting->patterns) patterns.push_back(word(each));
+      problems.push_back(fmt::format("native.{} has no effect on {} (it has on {})", key, word(settings.pattern),
                                      fmt::join(patterns, ", ")));
     }
     if (!allows(*setting, value)) {
@@ -212,13 +201,13 @@ void NativeKeys::refuse_problems(const std::string& adapter, const Settings& set
   if (!complaints_.empty()) throw AdapterError(adapter + ": " + complaints_);
 }
 
-std::map<std::string, std::string> NativeKeys::keys(const std::string& name, const NativeRow& row) {
+std::map<std::string, std::string> NativeKeys::keys(const std::string& name, const NativeSetting& row) {
   declare<std::string>(name, row);
   std::map<std::string, std::string> values;
   if (trial_ == nullptr) return values;
   for (const auto& [key, value] : trial_->native) {
     const NativeSetting* const setting = find_native(table_, key);
-    if (setting == &table_.back()) values[key.substr(name.size() - 1)] = value;
+    if (setting == &table_.at(name)) values[key.substr(name.size() - 1)] = value;
   }
   return values;
 }

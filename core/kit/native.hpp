@@ -27,45 +27,25 @@
 
 namespace middlemark::kit {
 
+/// Native settings by key; one that ends in '*' stands for every key that begins so.
+using NativeTable = std::map<std::string, NativeSetting>;
+
 /// Each native setting of the trial that `table` does not allow, in words that say the key, the value and what is allowed:
 /// unknown, of the wrong type or range, or without effect on the trial's transport or pattern. A pure function.
-[[nodiscard]] std::vector<std::string> native_problems(const std::vector<NativeSetting>& table,
-                                                       const Settings& settings);
+[[nodiscard]] std::vector<std::string> native_problems(const NativeTable& table, const Settings& settings);
 
 /// The setting of that key: its own, else the longest one with a '*' that it begins with; null: there is none.
-[[nodiscard]] const NativeSetting* find_native(const std::vector<NativeSetting>& table, const std::string& key);
+[[nodiscard]] const NativeSetting* find_native(const NativeTable& table, const std::string& key);
 
 /// The number that a text stands for by the setting's type: 0 or 1 of a boolean, the place among the choices of a choice, bytes,
 /// ns of a duration. nullopt: it is none, or one of the words that a number may be instead.
 [[nodiscard]] std::optional<std::int64_t> native_number(const NativeSetting& setting, std::string_view text);
-
-/// As it stands in suites and documents.
-[[nodiscard]] std::string name_of(Pattern pattern);
 
 /// "a whole number from 1 to 64", "true or false", "one of fifo, ring": what a value must be.
 [[nodiscard]] std::string native_domain(const NativeSetting& setting);
 
 /// A number as a text of that type: "true", "65536", "1ms".
 [[nodiscard]] std::string native_text(const NativeSetting& setting, std::int64_t number);
-
-/// What a row of a table says beside its key and member. Whatever does not apply is left out.
-struct NativeRow {
-  std::string help{};
-  std::optional<std::int64_t> least{};    ///< of a number; of a duration in ns
-  std::optional<std::int64_t> most{};     ///< likewise
-  std::vector<std::string> choices{};     ///< of a bool, an enum or a number, in the order of its values; of a text
-  std::vector<std::string> transports{};  ///< that it has an effect on; empty: all
-  std::vector<Pattern> patterns{};        ///< likewise
-  std::string otherwise{};                ///< the default in words, where the member's own value does not say it
-  std::optional<NativeType> type{};       ///< where the member's type does not say it: bytes
-
-  /// The same of another setting.
-  [[nodiscard]] NativeRow saying(std::string words) const {
-    NativeRow row = *this;
-    row.help = std::move(words);
-    return row;
-  }
-};
 
 namespace detail {
 
@@ -108,13 +88,13 @@ template <class T>
 }  // namespace detail
 
 /// Base of a struct whose members are an adapter's native settings: each declares its key where it is initialised, with its default and
-/// what else is to be said of it. Declare one that ends in '*' behind those that its stem would hide.
+/// what else is to be said of it.
 class NativeKeys {
  public:
   /// With the trial's values over the defaults; without a trial with the defaults.
   explicit NativeKeys(const Settings* trial = nullptr) : trial_(trial) {}
 
-  [[nodiscard]] const std::vector<NativeSetting>& table() const noexcept { return table_; }
+  [[nodiscard]] const NativeTable& table() const noexcept { return table_; }
 
   /// Throws AdapterError with every setting of the trial that is wrong.
   void refuse_problems(const std::string& adapter, const Settings& settings) const;
@@ -122,7 +102,7 @@ class NativeKeys {
  protected:
   /// bool, integers, enums (a choice), nanoseconds ("1.5ms"), other durations (a whole number of them), strings.
   template <class T>
-  [[nodiscard]] T key(const std::string& name, T otherwise, const NativeRow& row) {
+  [[nodiscard]] T key(const std::string& name, T otherwise, const NativeSetting& row) {
     NativeSetting& setting = declare<T>(name, row);
     if (setting.otherwise.empty()) setting.otherwise = detail::text_of(setting, otherwise);
     const std::string* const text = given(name);
@@ -130,23 +110,28 @@ class NativeKeys {
   }
   /// The same without a default: nullopt is what the middleware does by itself, or what follows from the trial.
   template <class T>
-  [[nodiscard]] std::optional<T> key(const std::string& name, const NativeRow& row) {
+  [[nodiscard]] std::optional<T> key(const std::string& name, const NativeSetting& row) {
     const NativeSetting& setting = declare<T>(name, row);
     const std::string* const text = given(name);
     return text == nullptr ? std::nullopt : std::optional<T>(detail::value_of<T>(setting, *text));
   }
   /// Of a name that ends in '*': what stands in the star's place, and the value.
-  [[nodiscard]] std::map<std::string, std::string> keys(const std::string& name, const NativeRow& row);
+  [[nodiscard]] std::map<std::string, std::string> keys(const std::string& name, const NativeSetting& row);
+
+  /// The row with another help.
+  [[nodiscard]] static NativeSetting saying(std::string help, NativeSetting row) {
+    row.help = std::move(help);
+    return row;
+  }
 
   /// Of a text that the adapter reads itself and that is not what it must be.
   void complain(const std::string& name, const std::string& wanted);
 
  private:
   template <class T>
-  NativeSetting& declare(const std::string& name, const NativeRow& row) {
-    table_.push_back({name, row.type.value_or(detail::type_of<T>(!row.choices.empty())), row.least, row.most,
-                      row.choices, row.otherwise, row.transports, row.patterns, row.help});
-    NativeSetting& setting = table_.back();
+  NativeSetting& declare(const std::string& name, const NativeSetting& row) {
+    NativeSetting& setting = table_[name] = row;
+    if (setting.type == NativeType::text) setting.type = detail::type_of<T>(!row.choices.empty());
     if constexpr (std::is_integral_v<T>) {  // a number never wraps around in its member
       using Range = std::numeric_limits<T>;
       if (setting.type != NativeType::integer && setting.type != NativeType::bytes) return setting;
@@ -158,13 +143,13 @@ class NativeKeys {
   [[nodiscard]] const std::string* given(const std::string& name) const;
 
   const Settings* trial_;  // while the members are initialised
-  std::vector<NativeSetting> table_;
+  NativeTable table_;
   std::string complaints_;
 };
 
 /// For Description::native.
 template <class Options>
-[[nodiscard]] std::vector<NativeSetting> native_table() {
+[[nodiscard]] NativeTable native_table() {
   return Options().table();
 }
 

@@ -97,7 +97,7 @@ TEST(Native, every_problem_is_told_at_once_with_key_value_and_what_is_allowed) {
   Settings settings = with({{"colour", "green"}, {"io_threads", "0"}, {"nodelay", "perhaps"}, {"rpc", "push"}});
   settings.transport = "ipc";
   const std::string text = refusal(settings);
-  EXPECT_TRUE(holds(text, "north: native.colour is not a setting of this adapter (it has nodelay, ")) << text;
+  EXPECT_TRUE(holds(text, "north: native.colour is not a setting of this adapter (it has Domain/*, buffer, ")) << text;
   EXPECT_TRUE(holds(text, "native.io_threads = '0' is not a whole number from 1 to 64")) << text;
   EXPECT_TRUE(holds(text, "native.nodelay has no effect on the transport ipc (it has on tcp)")) << text;
   EXPECT_TRUE(holds(text, "native.nodelay = 'perhaps' is not true or false")) << text;
@@ -129,15 +129,16 @@ TEST(Native, what_an_adapter_reads_itself_it_refuses_itself) {
 }
 
 TEST(Native, a_key_of_its_own_comes_before_a_star_and_a_star_stands_for_something) {
-  const std::vector<NativeSetting> keys{{.key = "*"}, {.key = "Domain/*"}, {.key = "Domain/a"}};
-  EXPECT_EQ(find_native(keys, "Domain/a"), &keys[2]);
-  EXPECT_EQ(find_native(keys, "Domain/b"), &keys[1]);
-  EXPECT_EQ(find_native(keys, "Domain/"), &keys[0]);
-  EXPECT_EQ(find_native(keys, "anything"), &keys[0]);
+  const NativeTable keys{{"*", {}}, {"Domain/*", {}}, {"Domain/a", {}}};
+  EXPECT_EQ(find_native(keys, "Domain/a"), &keys.at("Domain/a"));
+  EXPECT_EQ(find_native(keys, "Domain/b"), &keys.at("Domain/*"));
+  EXPECT_EQ(find_native(keys, "Domain/*"), &keys.at("Domain/*"));
+  EXPECT_EQ(find_native(keys, "Domain/"), &keys.at("*"));
+  EXPECT_EQ(find_native(keys, "anything"), &keys.at("*"));
 }
 
 TEST(Native, the_description_tells_type_range_default_and_reach) {
-  const std::vector<NativeSetting> about = native_table<Options>();
+  const NativeTable about = native_table<Options>();
   const auto said = [&about](const char* key) { return *find_native(about, key); };
   EXPECT_EQ(said("nodelay").type, NativeType::boolean);
   EXPECT_EQ(said("nodelay").otherwise, "true");

@@ -111,8 +111,8 @@ class UnixDatagram {
         // No transport of a Unix socket loses anything, and the kernel's default send buffer takes 64 KiB in one piece.
         .transports = {{.name = "unixgram",
                         .carrier = "unix-socket",
-                        .receive = {"block", "poll"},
-                        .reliability = {"reliable"},
+                        .receive = {Reception::block, Reception::poll},
+                        .reliability = {Reliability::reliable},
                         .max_bytes = 65536}},
         .native = kit::native_table<Options>()};
   }

@@ -39,10 +39,9 @@ struct NativeElements : kit::NativeKeys {
  protected:
   static constexpr const char* write_batch = "Internal/WriteBatch";
 
-  void element(const std::string& path, const kit::NativeRow& row) {
-    const auto text = key<std::string>(path, row);
+  void element(const std::string& path, const NativeSetting& about) {
+    const auto text = key<std::string>(path, about);
     if (!text) return;
-    const NativeSetting about{.key = path, .type = row.type.value_or(NativeType::text)};
     const auto number = kit::native_number(about, *text);
     // Cyclone DDS wants a unit behind every number.
     given[path] = !number                              ? *text
@@ -101,7 +100,7 @@ class Native : public NativeElements {
 inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial) {
   constexpr std::int64_t gib = std::int64_t{1} << 30;
   constexpr std::int64_t s = 1'000'000'000;
-  const auto network = [this](const char* path, NativeType type, kit::NativeRow row) {
+  const auto network = [this](const char* path, NativeType type, NativeSetting row) {
     row.type = type;
     row.transports = {"udp"};
     element(path, row);
@@ -171,12 +170,12 @@ inline NativeElements::NativeElements(const Settings* trial) : NativeKeys(trial)
 
 /// `Domain/<path>` of a path that the table knows is that setting, and checked like it.
 inline Settings Native::by_their_own_names(Settings settings) {
-  const std::vector<NativeSetting> known = kit::native_table<NativeElements>();
+  const kit::NativeTable known = kit::native_table<NativeElements>();
   std::map<std::string, std::string> native;
   for (const auto& [key, value] : settings.native) {
     const std::string path = key.starts_with("Domain/") ? key.substr(7) : key;
-    const auto found = std::ranges::find(known, lower(path), [](const NativeSetting& each) { return lower(each.key); });
-    if (!native.emplace(found == known.end() ? key : found->key, value).second) {
+    const auto found = std::ranges::find(known, lower(path), [](const auto& each) { return lower(each.first); });
+    if (!native.emplace(found == known.end() ? key : found->first, value).second) {
       throw AdapterError("Cyclone DDS: native." + key + " is given twice", "with and without 'Domain/'");
     }
   }

@@ -22,7 +22,9 @@ use dust_dds::infrastructure::time::{Duration as DdsDuration, DurationKind};
 use dust_dds::rtps_udp_transport::udp_transport::RtpsUdpTransportParticipantFactory;
 use dust_dds::std_runtime::StdRuntime;
 use dust_dds::topic_definition::topic::Topic as DdsTopic;
-use middlemark_adapter::{Adapter, Description, Error, NativeType, Result, Settings, Topic, Transport, AS_IT_COMES};
+use middlemark_adapter::{
+    Adapter, Description, Error, NativeType, Reception, Result, Settings, Topic, Transport, AS_IT_COMES,
+};
 
 use ends::{Octets, Publisher, Subscriber};
 use transport::OneInterface;
@@ -34,12 +36,12 @@ middlemark_adapter::native_settings! {
         /// payload of the largest datagram; a larger message goes in fragments
         fragment_size: Option<u32> = None => [
             kind: NativeType::Bytes, least: Some(256), most: Some(65_000),
-            otherwise: "65000 on loopback under udp, else 1344, as Dust DDS has it".into(),
+            otherwise: "65000 on loopback under udp, else 1344, as Dust DDS has it",
         ],
         /// SO_RCVBUF of the socket for messages, as far as net.core.rmem_max allows
         udp_receive_buffer_size: Option<u32> = None => [
             kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30),
-            otherwise: "16 MiB under udp, else the system's, as Dust DDS has it".into(),
+            otherwise: "16 MiB under udp, else the system's, as Dust DDS has it",
         ],
         /// how often a participant tells of itself
         participant_announcement_interval: Duration = Duration::from_secs(5) => [least: Some(1_000_000),],
@@ -78,7 +80,7 @@ impl Adapter for DustDds {
         let transport = |name, carrier| Transport {
             name,
             carrier,
-            receive: vec!["block"],
+            receive: vec![Reception::Block],
             keep_all: false,
             varying_sizes: true,
             ..Transport::default()
@@ -86,7 +88,7 @@ impl Adapter for DustDds {
         Description {
             name: "dust-dds",
             title: "Dust DDS",
-            version: version_compiled().to_owned(),
+            version: version_compiled(),
             licence: "Apache-2.0",
             own_threads: true,
             native: Native::table(),
@@ -94,7 +96,7 @@ impl Adapter for DustDds {
                 Transport { max_bytes: largest(ON_LOOPBACK), ..transport("udp", "udp") },
                 Transport {
                     max_bytes: largest(USUAL),
-                    max_bytes_advice: "take the transport udp, or a larger native.fragment_size".into(),
+                    max_bytes_advice: "take the transport udp, or a larger native.fragment_size",
                     ..transport(AS_IT_COMES, "any")
                 },
             ],

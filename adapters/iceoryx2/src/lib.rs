@@ -29,7 +29,7 @@ middlemark_adapter::native_settings! {
         /// alignment of payloads in bytes
         payload_alignment: Option<u8> = None => [
             choices: vec!["1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048", "4096"],
-            otherwise: "the library's".into(),
+            otherwise: "the library's",
         ],
     }
 }
@@ -122,8 +122,8 @@ impl Adapter for Iceoryx2 {
         let shared_memory = |name| Transport {
             name,
             carrier: "shared-memory",
-            segments: vec![format!("{PREFIX}*.data")],
-            receive: vec!["poll", "block"],
+            segments: vec![format!("{PREFIX}*.data").leak()],
+            receive: vec![Reception::Poll, Reception::Block],
             loan: vec![false, true],
             hands_over: vec![true],
             max_depth: Some(1_000_000), // as deep as was tried; it has no bound of its own
@@ -132,10 +132,10 @@ impl Adapter for Iceoryx2 {
         Description {
             name: "iceoryx2",
             title: "Eclipse iceoryx2",
-            version: PackageVersion::get().to_string(),
+            version: PackageVersion::get().to_string().leak(),
             licence: "Apache-2.0 OR MIT",
             transports: vec![shared_memory("shm"), shared_memory(AS_IT_COMES)],
-            residue: vec![format!("/dev/shm/{PREFIX}{{scope}}_*")],
+            residue: vec![format!("/dev/shm/{PREFIX}{{scope}}_*").leak()],
             native: Native::table(),
             ..Description::default()
         }

@@ -22,15 +22,15 @@ middlemark_adapter::native_settings! {
     pub struct Native {
         /// SO_RCVBUF of each of a participant's four sockets that receive, as far as net.core.rmem_max allows
         socket_receive_buffer_size: Option<u32> = None => [
-            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it".into(),
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it",
         ],
         /// SO_SNDBUF of the sockets that send, as far as net.core.wmem_max allows
         socket_send_buffer_size: Option<u32> = None => [
-            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it".into(),
+            kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 30), otherwise: "8MiB, as RustDDS has it",
         ],
         /// resource_limits of a writer: messages that a reliable one has on their way before it blocks
         writer_max_samples: Option<u32> = None => [
-            least: Some(2), most: Some(1_000_000), otherwise: "8192, as RustDDS has it, or what fits in 256 MiB".into(),
+            least: Some(2), most: Some(1_000_000), otherwise: "8192, as RustDDS has it, or what fits in 256 MiB",
         ],
         /// a best-effort publish waits for a socket that is full, instead of dropping what does not fit
         best_effort_may_block: bool = false => [],
@@ -62,17 +62,17 @@ impl Adapter for RustDds {
         let transport = |name, carrier| Transport {
             name,
             carrier,
-            receive: vec!["block", "poll"],
+            receive: vec![Reception::Block, Reception::Poll],
             keep_all: false, // a reader acknowledges what arrives and throws away what is not taken in time
             max_bytes: 4 << 20,
-            max_bytes_advice: "what does not fit in a socket's buffer is sent again at 0.8 MB/s: see README".into(),
+            max_bytes_advice: "what does not fit in a socket's buffer is sent again at 0.8 MB/s: see README",
             varying_sizes: true,
             ..Transport::default()
         };
         Description {
             name: "rustdds",
             title: "RustDDS",
-            version: version_compiled().to_owned(),
+            version: version_compiled(),
             licence: "Apache-2.0",
             own_threads: true,
             native: Native::table(),

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_adapter::{
-    Adapter, Description, NativeType, Reliability, RequestReply, Result, Security, Settings, Topic, Transport,
-    AS_IT_COMES,
+    Adapter, Credential, Description, NativeType, Reliability, RequestReply, Result, Security, Settings, Topic,
+    Transport, AS_IT_COMES,
 };
 use zenoh::query::{Query, Reply};
 use zenoh::sample::Sample;
@@ -29,26 +29,26 @@ middlemark_adapter::native_settings! {
     pub struct Native {
         /// block: publish waits for a full link; drop: the message is dropped
         congestion: Option<bool> = None => [
-            choices: vec!["drop", "block"], otherwise: "block of reliable, drop of best-effort".into(),
+            choices: vec!["drop", "block"], otherwise: "block of reliable, drop of best-effort",
         ],
         /// true: each message leaves by itself; false (zenoh's own default): messages share a batch
-        express: Option<bool> = None => [otherwise: "true of ping-pong and request/reply, false of streams".into(),],
+        express: Option<bool> = None => [otherwise: "true of ping-pong and request/reply, false of streams",],
         /// zenoh's priority of every message
         priority: u8 = 4 => [
             choices: vec!["real-time", "interactive-high", "interactive-low", "data-high", "data", "data-low", "background"],
         ],
         /// bytes of the largest batch; a larger message goes in fragments
-        batch_size: Option<u32> = None => [least: Some(256), most: Some(65_535), otherwise: "65535".into(),],
+        batch_size: Option<u32> = None => [least: Some(256), most: Some(65_535), otherwise: "65535",],
         /// ring: a full channel loses its oldest message; fifo: it holds zenoh's thread up, which is back-pressure
         channel: Option<bool> = None => [
-            choices: vec!["fifo", "ring"], otherwise: "ring with a depth, fifo of keep-all".into(),
+            choices: vec!["fifo", "ring"], otherwise: "ring with a depth, fifo of keep-all",
         ],
         /// messages that a FIFO channel holds under keep-all; the default is zenoh's
         fifo_capacity: usize = 256 => [least: Some(1), most: Some(10_000_000),],
         /// shared memory that each process sends from
         shm_pool_bytes: Option<usize> = None => [
             kind: NativeType::Bytes, least: Some(4096), most: Some(1 << 40), transports: vec!["shm"],
-            otherwise: "see README".into(),
+            otherwise: "see README",
         ],
         /// a message that is not loaned is copied into shared memory from so many bytes on; zenoh's own default is 3072
         shm_threshold: usize = 1 => [
@@ -88,17 +88,17 @@ impl Adapter for Zenoh {
         Description {
             name: "zenoh",
             title: "Eclipse zenoh",
-            version: version.split('-').next().unwrap_or(version).to_owned(),
+            version: version.split('-').next().unwrap_or(version),
             licence: "EPL-2.0 OR Apache-2.0",
             own_threads: true,
-            residue: vec!["/dev/shm/*.zenoh".into()],
+            residue: vec!["/dev/shm/*.zenoh"],
             native: Native::table(),
             transports: vec![
                 protected("tcp", "tcp"),
                 protected("udp", "udp"),
                 Transport { security_why: "TLS goes over TCP and QUIC only", ..transport("unix", "unix-socket") },
                 Transport {
-                    segments: vec!["*.zenoh".into()],
+                    segments: vec!["*.zenoh"],
                     loan: vec![false, true],
                     hands_over: vec![true],
                     varying_sizes: false, // its memory is taken from the pool before the length is known
@@ -112,13 +112,13 @@ impl Adapter for Zenoh {
                     ..transport("intraprocess", "process-memory")
                 },
                 Transport {
-                    segments: vec!["*.zenoh".into()],
+                    segments: vec!["*.zenoh"],
                     processes: vec![1, 2],
                     security_why: "as it comes it protects nothing",
                     ..transport(AS_IT_COMES, "any")
                 },
             ],
-            credentials: vec!["x509"],
+            credentials: vec![Credential::X509],
             ..Description::default()
         }
     }

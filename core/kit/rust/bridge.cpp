@@ -2,12 +2,9 @@
 
 #include <sys/statvfs.h>
 
-#include <initializer_list>
 #include <list>
-#include <optional>
 
-#include <nlohmann/json.hpp>
-
+#include <middlemark/json.hpp>
 #include <middlemark/kit/native.hpp>
 #include <middlemark/kit/socket.hpp>
 
@@ -16,27 +13,7 @@ extern "C" const middlemark::kit::rust::AdapterCalls* middlemark_rust_adapter();
 namespace middlemark::kit {
 namespace {
 
-using Json = nlohmann::json;
 using namespace rust;
-
-template <class Enumeration>
-constexpr bool counts_up(std::initializer_list<Enumeration> as_in_rust) {
-  int number = 0;
-  for (const Enumeration each : as_in_rust) {
-    if (static_cast<int>(each) != number++) return false;
-  }
-  return true;
-}
-
-// The crate has the same enumerations, in this order: settings.rs and native.rs.
-static_assert(counts_up({Pattern::ping_pong, Pattern::stream, Pattern::request_reply}));
-static_assert(counts_up({Reliability::reliable, Reliability::best_effort}));
-static_assert(counts_up({Reception::poll, Reception::block, Reception::listen}));
-static_assert(counts_up({Security::none, Security::authenticated, Security::signed_, Security::encrypted}));
-static_assert(counts_up({Identity::sender, Identity::receiver, Identity::broker, Identity::intruder,
-                         Identity::stranger}));
-static_assert(counts_up({NativeType::boolean, NativeType::integer, NativeType::bytes, NativeType::duration,
-                         NativeType::choice, NativeType::text, NativeType::file}));
 
 Text text_of(std::string_view text) { return {text.data(), text.size()}; }
 std::string string_of(Text text) { return {text.items, text.count}; }
@@ -86,60 +63,12 @@ struct Telling {
 [[noreturn]] void refuse(const Telling& told) { throw AdapterError(told.text, told.advice); }
 
 /// What a cold call says in JSON.
-template <class Call>
-Json asked(Call call) {
+template <class Value, class Call>
+Value asked(Call call) {
   Telling answer;
   Telling error;
   if (!call(answer.reader(), error.reader())) refuse(error);
-  return Json::parse(answer.text);
-}
-
-template <class T>
-std::optional<T> optional_of(const Json& json) {
-  return json.is_null() ? std::nullopt : std::optional(json.get<T>());
-}
-
-Transport transport_of(const Json& json) {
-  Transport transport;
-  json.at("name").get_to(transport.name);
-  json.at("carrier").get_to(transport.carrier);
-  json.at("segments").get_to(transport.segments);
-  json.at("processes").get_to(transport.processes);
-  json.at("receive").get_to(transport.receive);
-  json.at("reliability").get_to(transport.reliability);
-  json.at("loan").get_to(transport.loan);
-  json.at("hands_over").get_to(transport.hands_over);
-  json.at("max_bytes").get_to(transport.max_bytes);
-  json.at("max_bytes_advice").get_to(transport.max_bytes_advice);
-  transport.max_depth = optional_of<std::uint32_t>(json.at("max_depth"));
-  json.at("keep_all").get_to(transport.keep_all);
-  json.at("companions").get_to(transport.companions);
-  json.at("varying_sizes").get_to(transport.varying_sizes);
-  json.at("alone").get_to(transport.alone);
-  transport.security.clear();
-  for (const Json& level : json.at("security")) transport.security.push_back(static_cast<Security>(level.get<int>()));
-  json.at("security_why").get_to(transport.security_why);
-  json.at("permissions").get_to(transport.permissions);
-  return transport;
-}
-
-NativeSetting native_of(const Json& json) {
-  NativeSetting setting;
-  json.at("key").get_to(setting.key);
-  setting.type = static_cast<NativeType>(json.at("kind").get<int>());
-  setting.least = optional_of<std::int64_t>(json.at("least"));
-  setting.most = optional_of<std::int64_t>(json.at("most"));
-  json.at("choices").get_to(setting.choices);
-  json.at("otherwise").get_to(setting.otherwise);
-  json.at("transports").get_to(setting.transports);
-  for (const Json& pattern : json.at("patterns")) setting.patterns.push_back(static_cast<Pattern>(pattern.get<int>()));
-  json.at("help").get_to(setting.help);
-  return setting;
-}
-
-Companion companion_of(const Json& json) {
-  return {json.at("name"), json.at("argv"), json.at("environment"), json.at("ready_pattern"),
-          json.at("ready_timeout_s")};
+  return read_message<Value>(nlohmann::json::parse(answer.text));
 }
 
 }  // namespace
@@ -170,7 +99,7 @@ const SettingsView& view_of(const Settings& settings) {
   for (const Topic& each : own.endpoints) kept.endpoints.push_back(kit::view_of(each));
   struct statvfs shm{};
   if (statvfs("/dev/shm", &shm) != 0) shm = {};
-  const std::vector<NativeSetting> table = RustAdapter::describe().native;
+  const NativeTable table = RustAdapter::describe().native;
   for (const auto& [key, text] : own.native) {
     const NativeSetting* const setting = find_native(table, key);
     if (setting == nullptr) continue;
@@ -230,24 +159,7 @@ RustAdapter::RustAdapter(const Settings& settings) {
   if (adapter_ == nullptr) refuse(error);
 }
 
-Description RustAdapter::describe() {
-  const Json json = asked(calls().describe);
-  Description about;
-  json.at("name").get_to(about.name);
-  json.at("title").get_to(about.title);
-  json.at("version").get_to(about.version);
-  json.at("library").get_to(about.library);
-  json.at("licence").get_to(about.licence);
-  json.at("floor").get_to(about.floor);
-  json.at("bench_only").get_to(about.bench_only);
-  for (const Json& each : json.at("transports")) about.transports.push_back(transport_of(each));
-  about.request_reply = calls().client != nullptr;
-  json.at("credentials").get_to(about.credentials);
-  json.at("own_threads").get_to(about.own_threads);
-  json.at("residue").get_to(about.residue);
-  for (const Json& each : json.at("native")) about.native.push_back(native_of(each));
-  return about;
-}
+Description RustAdapter::describe() { return asked<Description>(calls().describe); }
 
 void RustAdapter::check(const Settings& settings) {
   Telling error;
@@ -256,10 +168,8 @@ void RustAdapter::check(const Settings& settings) {
 
 std::vector<Companion> RustAdapter::companions(const Settings& settings) {
   const SettingsView& view = rust::view_of(settings);
-  const Json json = asked([&view](Reader into, Reader error) { return calls().companions(view, into, error); });
-  std::vector<Companion> companions;
-  for (const Json& each : json) companions.push_back(companion_of(each));
-  return companions;
+  return asked<std::vector<Companion>>(
+      [&view](Reader into, Reader error) { return calls().companions(view, into, error); });
 }
 
 std::vector<std::string> RustAdapter::notes() const {

@@ -8,7 +8,8 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 use middlemark_adapter::{
-    Adapter, Buffer, Description, LastError, Published, Result, Settings, Topic, Transport, Visitor,
+    Adapter, Buffer, Description, LastError, Published, Reception, Reliability, Result, Settings, Topic, Transport,
+    Visitor,
 };
 
 middlemark_adapter::worker!(Unixgram);
@@ -26,15 +27,15 @@ impl Adapter for Unixgram {
         let transport = Transport {
             name: "unixgram",
             carrier: "unix-socket",
-            receive: vec!["block", "poll"],
-            reliability: vec!["reliable"],
+            receive: vec![Reception::Block, Reception::Poll],
+            reliability: vec![Reliability::Reliable],
             max_bytes: 65536,
             ..Transport::default()
         };
         Description {
             name: "unixgram-rust",
             title: "Unix datagram socket, in Rust",
-            version: "1".into(),
+            version: "1",
             licence: "Apache-2.0",
             transports: vec![transport],
             ..Description::default()

@@ -57,8 +57,8 @@ def _native(setting: NativeSetting) -> str:
     parts = [setting.help]
     if setting.type != "text":
         parts.append(setting.allowed)
-    if setting.default:
-        parts.append(f"default {setting.default}")
+    if setting.otherwise:
+        parts.append(f"default {setting.otherwise}")
     if where := (*setting.transports, *setting.patterns):
         parts.append(f"only {', '.join(where)}")
     return "; ".join(parts)

@@ -1,46 +1,64 @@
-"""What a worker prints for ``--describe``: the Python side of ``Description`` in ``core/settings.hpp``."""
+"""The description of an adapter: what ``--describe`` and ``--companions`` of a worker print, declared once.
+
+``scripts/protocol`` writes what adapters are written with, ``core/description.hpp`` and the crate's ``description.rs``,
+and the tables of ``docs/protocol.md``. The structs of both begin with a field's default, else with its first example.
+"""
 
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from middlemark.model.protocol import MessageType, Reception, Reliability, Security
+from middlemark.model.protocol import PROTOCOL_VERSION, Depth, MessageType, Pattern, Reception, Reliability, Security
 
 AS_IT_COMES = "default"
-"""The transport that is the middleware as a user gets it who configures nothing; measured only where it is named."""
+"""The transport that sets nothing but what keeps a trial apart from others and on its network interface: the middleware
+as a user gets it who configures nothing. It is described last, and measured only where it is named."""
 ANY = "any"
 """The carrier of a transport whose middleware chooses by itself: what is seen to move the data is told."""
 Credential = Literal["x509", "dds", "curve"]
 """Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity;
 governance and permissions of DDS Security beside them; or key pairs of CURVE."""
+NativeType = Literal["boolean", "integer", "bytes", "duration", "choice", "text", "file"]
+"""How the text of a native setting is read. ``boolean``: true or false (also 1 and 0, on and off). ``integer``: a whole
+number. ``bytes``: a whole number, or one with a unit (64KiB). ``duration``: a number with a unit (1.5ms). ``choice``:
+one of a few words. ``text``: anything; the adapter looks at it. ``file``: the absolute path of a file of the user's,
+whose bytes are part of what is measured."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
+Processes = Annotated[int, Meta(ge=1, le=2, extra={"cpp": "int"})]
+NativeNumber = Annotated[int, Meta(extra={"cpp": "std::int64_t"})]
 
 
 class Transport(msgspec.Struct, frozen=True, kw_only=True):
-    """What one transport of an adapter can carry; what is not listed is refused before anything runs."""
+    """What one transport of an adapter can carry. What is not listed is refused before anything runs."""
 
     name: Name
+    """``udp``, ``shm``: unique within the adapter. ``default``: the middleware as it comes."""
     carrier: str
-    """What must be seen to move: shared-memory, udp, tcp, unix-socket, message-queue or process-memory.
-
-    ``ANY``: whatever is seen.
-    """
+    """What must be seen to move: ``shared-memory``, ``udp``, ``tcp``, ``unix-socket``, ``message-queue`` or
+    ``process-memory``. ``any``: the middleware chooses, and what is seen is told."""
     segments: tuple[str, ...] = ()
-    """Globs of file names under /dev/shm, one of which must be mapped when the carrier is shared memory."""
-    processes: Annotated[tuple[Literal[1, 2], ...], SOME]
-    receive: Annotated[tuple[Reception, ...], SOME]
-    reliability: Annotated[tuple[Reliability, ...], SOME]
-    loan: Annotated[tuple[bool, ...], SOME]
-    hands_over: tuple[bool, ...] | None = None
-    """At which of those levels a receiver is given a pointer or the index of a chunk, and nothing copies the bytes;
-    empty: it always copies. None: the worker is older than this field."""
-    max_bytes: Annotated[int, Meta(ge=16)]
+    """Shared memory: globs of file names under /dev/shm, one of which must be mapped. Of System V: ``SYSV*``."""
+    processes: Annotated[tuple[Processes, ...], SOME] = (1, 2)
+    """1: both roles in one process; 2: each role in its own."""
+    receive: Annotated[tuple[Reception, ...], SOME] = ("poll", "block", "listen")
+    reliability: Annotated[tuple[Reliability, ...], SOME] = ("reliable", "best-effort")
+    loan: Annotated[tuple[bool, ...], SOME] = (False,)
+    """false: the adapter's memory is sent; true: memory that the middleware lends is."""
+    hands_over: Annotated[tuple[bool, ...] | None, Meta(extra={"cpp": "std::vector<bool>"})] = None
+    """The levels of ``loan`` at which a receiver is given a pointer or the index of a chunk, and nothing copies the
+    bytes; empty: it always copies. Left out by workers that are older than this field."""
+    max_bytes: Annotated[int, Meta(ge=16, extra={"cpp": "std::size_t"})] = 64 << 20
+    """The largest message."""
     max_bytes_advice: str = ""
-    max_depth: Annotated[int, Meta(ge=1)] | None = None
+    """How to lift ``max_bytes``; empty: it cannot be lifted."""
+    max_depth: Depth | None = None
+    """The deepest history; null: no bound."""
     keep_all: bool = True
+    """Keep-all history can be honoured."""
     companions: bool = False
+    """A daemon is needed: the adapter is asked for its ``companions``."""
     own_network: bool = False
     """It listens on every interface: a trial on this machine has a network of its own, with lo alone."""
     alone: bool = False
@@ -53,10 +71,11 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """Messages of a topic may be shorter than its largest."""
     services: bool = False
     """Services of a graph are carried by request and reply of the middleware's own."""
-    max_history: Annotated[int, Meta(ge=0)] | None = 0
-    """Messages of a transient-local topic that a subscriber can get which joins late; 0: volatile only."""
+    max_history: Annotated[int, Meta(ge=0, extra={"cpp": "std::uint32_t"})] | None = 0
+    """Messages of a transient-local topic that a subscriber can get which joins late; 0: volatile only; null: no
+    bound."""
     security: Annotated[tuple[Security, ...], SOME] = ("none",)
-    """The levels that it has."""
+    """The levels that it has; ``protected_by()`` of the adapter says what protects them."""
     security_why: str = ""
     """Why it has no others; empty: nothing is to be said of it."""
     permissions: bool = False
@@ -68,49 +87,75 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
         return next((each for each in self.loan if (each in handing) == hands_over), None)
 
 
-class NativeSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the middleware's own settings: what a value must be, where it has an effect, what it does."""
+class NativeSetting(msgspec.Struct, frozen=True, kw_only=True, rename={"otherwise": "default"}):
+    """One of the middleware's own settings. The core refuses what does not fit before the middleware is opened."""
 
-    type: str = "text"
-    """boolean, integer, bytes, duration, choice, text or file: how the worker reads it."""
-    least: int | None = None
-    """Of a number; of a duration in ns."""
-    most: int | None = None
+    help: str
+    """What it does."""
+    least: NativeNumber | None = None
+    """The lowest number; of a duration in ns."""
+    most: NativeNumber | None = None
+    """The highest number; of a duration in ns."""
     choices: tuple[str, ...] = ()
-    """Of a choice; of a number: words that it may be instead."""
-    allowed: str = "a text"
-    """What a value must be, in the worker's words."""
-    default: str = ""
-    """In words; empty: the help says it, or there is none."""
+    """The words of a choice, in the order of its values; of a number: words that it may be instead."""
     transports: tuple[str, ...] = ()
     """Those that it has an effect on; none named: all."""
-    patterns: tuple[str, ...] = ()
-    help: str
+    patterns: tuple[Pattern, ...] = ()
+    """Those that it has an effect on; none named: all."""
+    otherwise: str = ""
+    """The default, in words; empty: the help says it, or there is none."""
+    type: NativeType = "text"
+    """In an adapter's table ``text`` also stands for the type of the member that holds the value."""
+    allowed: str = "a text"
+    """What a value must be, in words. The core writes it."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
-    """One adapter: its version is that of the library that is loaded."""
+    """What an adapter says of itself without opening the middleware."""
 
-    protocol: int
+    protocol: Annotated[int, Meta(ge=0, le=(1 << 31) - 1, extra={"cpp": "int"}, examples=[PROTOCOL_VERSION])]
     name: Name
+    """The folder's name."""
     title: str
+    """As people call it: Eclipse Cyclone DDS."""
     version: str
+    """Of the library that is loaded, not of the headers."""
     library: str
+    """Path of that library; empty: there is none."""
     licence: str
+    """SPDX."""
     floor: bool
+    """It is what the machine can do, not a middleware."""
     bench_only: bool
+    """It tests the bench itself and is never part of ``all``."""
     transports: Annotated[tuple[Transport, ...], SOME]
+    """The first is the default."""
     request_reply: bool
+    """It has request and reply of its own. The core writes it: there are ``client()`` and ``server()``."""
     credentials: tuple[Credential, ...] = ()
     """What of a set of certificates its security reads."""
     own_threads: bool
+    """The middleware receives on threads of its own, which need a processor beside a polling role."""
     residue: tuple[str, ...]
+    """What a killed worker may leave: absolute globs (``{scope}`` is replaced); of System V: ``sysv:*``."""
     native: dict[str, NativeSetting]
-    """By key; one that ends in ``*`` stands for every key that begins so."""
+    """Every native setting, by key; one that ends in ``*`` stands for every key that begins so."""
 
     def transport(self, name: str) -> Transport | None:
         """Return the transport of that name, or None."""
         return next((each for each in self.transports if each.name == name), None)
+
+
+class CompanionSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A daemon that has to run while workers do."""
+
+    name: str
+    argv: Annotated[tuple[str, ...], SOME]
+    environment: dict[str, str] = {}
+    """For the companion and for every worker of the trial."""
+    ready_pattern: str = ""
+    """Regular expression over a line of its stdout or stderr that says it is ready."""
+    ready_timeout_s: float = 10.0
 
 
 class Worker(msgspec.Struct, frozen=True):

@@ -8,23 +8,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
-from typing import Annotated
 
 import msgspec
 
+from middlemark.model.description import CompanionSpec
 from middlemark.model.protocol import CompanionsRequest, Settings
 from middlemark.sites.channel import WorkerFailedError, signal_name
 from middlemark.workers.ask import NoAnswerError, ask
-
-
-class CompanionSpec(msgspec.Struct, frozen=True):
-    """A companion as the worker's ``--companions`` declares it."""
-
-    name: str
-    argv: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
-    environment: dict[str, str] = {}
-    ready_pattern: str = ""
-    ready_timeout_s: float = 10.0
 
 
 class _Answer(msgspec.Struct):

@@ -8,7 +8,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use crate::description::json_of;
+use crate::json::json_of;
 use crate::{
     Adapter, Error, LastError, NativeValue, Published, Publisher, RequestReply, Result, Settings, Subscriber, Text,
     Topic,

@@ -196,7 +196,7 @@ fn a_client_is_two_ends() {
 fn descriptions_and_notes_are_told() {
     let (mut json, mut notes) = (Told::default(), Told::default());
     assert!(unsafe { (CALLS.describe)(json.reader(), Told::default().reader()) });
-    assert!(json.texts()[0].starts_with(r#"{"name":"fake","title":"","#));
+    assert!(json.texts()[0].starts_with(r#"{"protocol":1,"name":"fake","title":"","#));
     let adapter = opened("tcp");
     unsafe { (CALLS.notes)(adapter, notes.reader()) };
     assert_eq!(notes.texts(), ["one", "two"]);

@@ -1,234 +1,365 @@
-//! What an adapter says of itself, and how it crosses to C++: as JSON, once, before anything runs. See `core/settings.hpp`.
+//! Written by scripts/protocol from src/middlemark/model/description.py: change that.
+//!
+//! What an adapter says of itself. It crosses to C++ as JSON, once, before anything runs. Its texts live as
+//! long as the process: `String::leak` makes one of a text that is made at run time.
+#![cfg_attr(rustfmt, rustfmt_skip)]
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
-use crate::native::NativeSetting;
-use crate::settings::{Pattern, Security};
+use crate::json::{object, Json};
 
-pub(crate) trait Json {
-    fn write_to(&self, json: &mut String);
-}
+/// The transport that sets nothing but what keeps a trial apart from others and on its network interface: the
+/// middleware as a user gets it who configures nothing. It is described last, and measured only where it is named.
+pub const AS_IT_COMES: &str = "default";
 
-/// A struct with defaults, whose fields are what its JSON has.
-macro_rules! described {
-    ($(#[$about:meta])* pub struct $name:ident {
-        $($(#[$what:meta])* $field:ident: $type:ty = $default:expr,)*
-    }) => {
-        $(#[$about])*
-        pub struct $name { $($(#[$what])* pub $field: $type,)* }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { $($field: $default,)* }
-            }
-        }
-
-        impl $crate::description::Json for $name {
-            fn write_to(&self, json: &mut String) {
-                let mut before = '{';
-                $(
-                    json.push(before);
-                    json.push_str(concat!("\"", stringify!($field), "\":"));
-                    $crate::description::Json::write_to(&self.$field, json);
-                    before = ',';
-                )*
-                let _ = before;
-                json.push('}');
-            }
-        }
-    };
-}
-pub(crate) use described;
-
-described! {
-    /// What an adapter says of itself without opening the middleware. Whether it has request and reply of its own, `worker!` says.
-    pub struct Description {
-        /// The folder's name.
-        name: &'static str = "",
-        /// As people call it.
-        title: &'static str = "",
-        /// Of the middleware that is used.
-        version: String = String::new(),
-        /// Path of its shared library; empty when there is none.
-        library: String = String::new(),
-        /// SPDX.
-        licence: &'static str = "",
-        /// It is what the machine can do, not a middleware.
-        floor: bool = false,
-        /// It tests the bench itself and is never part of "all".
-        bench_only: bool = false,
-        /// The first is the default.
-        transports: Vec<Transport> = Vec::new(),
-        /// What of a set of certificates it reads: "x509", "dds", "curve"; see `docs/security.md`.
-        credentials: Vec<&'static str> = Vec::new(),
-        /// The middleware receives on threads of its own, which need a processor beside a polling role.
-        own_threads: bool = false,
-        /// Absolute globs (`{scope}` is replaced) of what a killed worker may leave behind.
-        residue: Vec<String> = Vec::new(),
-        /// Every native setting that it accepts: `table()` of what `native_settings!` makes.
-        native: Vec<NativeSetting> = Vec::new(),
-    }
-}
-
-described! {
-    /// What one transport can carry. Everything not listed is refused before anything runs.
-    pub struct Transport {
-        /// Unique within the adapter. "default": the middleware as it comes, see `core/settings.hpp`.
-        name: &'static str = "",
-        /// What must be seen to move: "shared-memory", "udp", "tcp", "unix-socket", "message-queue", "process-memory"; "any": the
-        /// middleware chooses.
-        carrier: &'static str = "",
-        /// For shared memory: globs of file names under /dev/shm, one of which must be mapped.
-        segments: Vec<String> = Vec::new(),
-        /// 1: both roles in one process; 2: each role in its own.
-        processes: Vec<u32> = vec![1, 2],
-        receive: Vec<&'static str> = vec!["poll", "block", "listen"],
-        reliability: Vec<&'static str> = vec!["reliable", "best-effort"],
-        /// `[false]`, `[true]` or both.
-        loan: Vec<bool> = vec![false],
-        /// At which of those levels a receiver is given a pointer or the index of a chunk, and nothing copies the bytes; none: it copies.
-        hands_over: Vec<bool> = Vec::new(),
-        /// The largest message.
-        max_bytes: usize = 64 << 20,
-        /// How to lift it; empty when it cannot be lifted.
-        max_bytes_advice: String = String::new(),
-        /// `None`: no bound.
-        max_depth: Option<u32> = None,
-        /// Keep-all history can be honoured.
-        keep_all: bool = true,
-        /// A daemon is needed: see `Adapter::companions`.
-        companions: bool = false,
-        /// Nobody else takes part: a ping without pongs, whose own take brings back what it published.
-        alone: bool = false,
-        /// Messages of a topic may be shorter than its largest.
-        varying_sizes: bool = false,
-        /// The levels that it has; see `Adapter::protected_by`.
-        security: Vec<Security> = vec![Security::None],
-        /// Why it has no others; empty: nothing is to be said of it.
-        security_why: &'static str = "",
-        /// At those levels its peers give nothing to who is of the authority and has no permission.
-        permissions: bool = false,
-    }
-}
-
-described! {
-    /// A daemon that has to run while workers do.
-    pub struct Companion {
-        name: String = String::new(),
-        argv: Vec<String> = Vec::new(),
-        /// Name and value, for the companion and for every worker of the trial.
-        environment: Vec<(String, String)> = Vec::new(),
-        /// Regular expression over a line of its stdout or stderr that says it is ready.
-        ready_pattern: String = String::new(),
-        ready_timeout_s: u32 = 10,
-    }
-}
-
-impl Json for str {
-    fn write_to(&self, json: &mut String) {
-        json.push('"');
-        for each in self.chars() {
-            match each {
-                '"' | '\\' => json.extend(['\\', each]),
-                control if control < ' ' => {
-                    let _ = write!(json, "\\u{:04x}", control as u32);
-                }
-                plain => json.push(plain),
-            }
-        }
-        json.push('"');
-    }
-}
-
-impl Json for &str {
-    fn write_to(&self, json: &mut String) {
-        (**self).write_to(json);
-    }
-}
-
-impl Json for String {
-    fn write_to(&self, json: &mut String) {
-        self.as_str().write_to(json);
-    }
-}
-
-macro_rules! as_it_is_shown {
-    ($($type:ty)*) => {
-        $(impl Json for $type {
-            fn write_to(&self, json: &mut String) {
-                let _ = write!(json, "{self}");
-            }
-        })*
-    };
-}
-as_it_is_shown!(bool u32 i64 usize);
-
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern { PingPong, Stream, RequestReply }
 impl Json for Pattern {
     fn write_to(&self, json: &mut String) {
-        (*self as u32).write_to(json);
+        ["ping-pong", "stream", "request-reply"][*self as usize].write_to(json);
     }
 }
 
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reliability { Reliable, BestEffort }
+impl Json for Reliability {
+    fn write_to(&self, json: &mut String) {
+        ["reliable", "best-effort"][*self as usize].write_to(json);
+    }
+}
+
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reception { Poll, Block, Listen }
+impl Json for Reception {
+    fn write_to(&self, json: &mut String) {
+        ["poll", "block", "listen"][*self as usize].write_to(json);
+    }
+}
+
+/// What a message is: its bytes alone, or one of ROS's common messages, which is serialised and deserialised.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageType { Octets, Image, PointCloud, Imu, Tf }
+impl Json for MessageType {
+    fn write_to(&self, json: &mut String) {
+        ["octets", "image", "point-cloud", "imu", "tf"][*self as usize].write_to(json);
+    }
+}
+
+/// What protects the messages: nothing; the peers have proved who they are; what they send cannot be changed unseen
+/// either; nobody else can read it either. Each level has those before it.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security { None, Authenticated, Signed, Encrypted }
 impl Json for Security {
     fn write_to(&self, json: &mut String) {
-        (*self as u32).write_to(json);
+        ["none", "authenticated", "signed", "encrypted"][*self as usize].write_to(json);
     }
 }
 
-impl<T: Json> Json for Option<T> {
+/// Whose certificate and key a process has: docs/security.md. `intruder`: valid and without permission; `stranger`:
+/// another authority's.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity { Sender, Receiver, Broker, Intruder, Stranger }
+impl Json for Identity {
     fn write_to(&self, json: &mut String) {
-        match self {
-            Some(value) => value.write_to(json),
-            None => json.push_str("null"),
+        ["sender", "receiver", "broker", "intruder", "stranger"][*self as usize].write_to(json);
+    }
+}
+
+/// Files of a set of certificates (docs/security.md): an authority's certificate with one and a key for each identity;
+/// governance and permissions of DDS Security beside them; or key pairs of CURVE.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential { X509, Dds, Curve }
+impl Json for Credential {
+    fn write_to(&self, json: &mut String) {
+        ["x509", "dds", "curve"][*self as usize].write_to(json);
+    }
+}
+
+/// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole
+/// number. `bytes`: a whole number, or one with a unit (64KiB). `duration`: a number with a unit (1.5ms). `choice`: one
+/// of a few words. `text`: anything; the adapter looks at it. `file`: the absolute path of a file of the user's, whose
+/// bytes are part of what is measured.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NativeType { Boolean, Integer, Bytes, Duration, Choice, Text, File }
+impl Json for NativeType {
+    fn write_to(&self, json: &mut String) {
+        ["boolean", "integer", "bytes", "duration", "choice", "text", "file"][*self as usize].write_to(json);
+    }
+}
+
+/// What one transport of an adapter can carry. What is not listed is refused before anything runs.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    /// `udp`, `shm`: unique within the adapter. `default`: the middleware as it comes.
+    pub name: &'static str,
+    /// What must be seen to move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`.
+    /// `any`: the middleware chooses, and what is seen is told.
+    pub carrier: &'static str,
+    /// Shared memory: globs of file names under /dev/shm, one of which must be mapped. Of System V: `SYSV*`.
+    pub segments: Vec<&'static str>,
+    /// 1: both roles in one process; 2: each role in its own.
+    pub processes: Vec<i32>,
+    pub receive: Vec<Reception>,
+    pub reliability: Vec<Reliability>,
+    /// false: the adapter's memory is sent; true: memory that the middleware lends is.
+    pub loan: Vec<bool>,
+    /// The levels of `loan` at which a receiver is given a pointer or the index of a chunk, and nothing copies the
+    /// bytes; empty: it always copies. Left out by workers that are older than this field.
+    pub hands_over: Vec<bool>,
+    /// The largest message.
+    pub max_bytes: usize,
+    /// How to lift `max_bytes`; empty: it cannot be lifted.
+    pub max_bytes_advice: &'static str,
+    /// The deepest history; null: no bound.
+    pub max_depth: Option<u32>,
+    /// Keep-all history can be honoured.
+    pub keep_all: bool,
+    /// A daemon is needed: the adapter is asked for its `companions`.
+    pub companions: bool,
+    /// It listens on every interface: a trial on this machine has a network of its own, with lo alone.
+    pub own_network: bool,
+    /// Nobody else takes part: a ping without pongs, which takes back what it has published.
+    pub alone: bool,
+    /// What must be seen to move best effort, where that is not `carrier`; a native service is not meant.
+    pub best_effort_carrier: &'static str,
+    /// Types of messages that it carries, octets first.
+    pub types: Vec<MessageType>,
+    /// Messages of a topic may be shorter than its largest.
+    pub varying_sizes: bool,
+    /// Services of a graph are carried by request and reply of the middleware's own.
+    pub services: bool,
+    /// Messages of a transient-local topic that a subscriber can get which joins late; 0: volatile only; null: no
+    /// bound.
+    pub max_history: Option<u32>,
+    /// The levels that it has; `protected_by()` of the adapter says what protects them.
+    pub security: Vec<Security>,
+    /// Why it has no others; empty: nothing is to be said of it.
+    pub security_why: &'static str,
+    /// At those levels its peers give nothing to who is of the authority and has no permission: `intruder`.
+    pub permissions: bool,
+}
+impl Default for Transport {
+    fn default() -> Self {
+        Self {
+            name: Default::default(),
+            carrier: Default::default(),
+            segments: Default::default(),
+            processes: vec![1, 2],
+            receive: vec![Reception::Poll, Reception::Block, Reception::Listen],
+            reliability: vec![Reliability::Reliable, Reliability::BestEffort],
+            loan: vec![false],
+            hands_over: Default::default(),
+            max_bytes: 67108864,
+            max_bytes_advice: Default::default(),
+            max_depth: Default::default(),
+            keep_all: true,
+            companions: false,
+            own_network: false,
+            alone: false,
+            best_effort_carrier: Default::default(),
+            types: vec![MessageType::Octets],
+            varying_sizes: false,
+            services: false,
+            max_history: Some(0),
+            security: vec![Security::None],
+            security_why: Default::default(),
+            permissions: false,
         }
     }
 }
-
-impl<T: Json> Json for Vec<T> {
+impl Json for Transport {
     fn write_to(&self, json: &mut String) {
-        json.push('[');
-        for (place, each) in self.iter().enumerate() {
-            if place > 0 {
-                json.push(',');
-            }
-            each.write_to(json);
+        object(json, &[
+            ("name", &self.name),
+            ("carrier", &self.carrier),
+            ("segments", &self.segments),
+            ("processes", &self.processes),
+            ("receive", &self.receive),
+            ("reliability", &self.reliability),
+            ("loan", &self.loan),
+            ("hands_over", &self.hands_over),
+            ("max_bytes", &self.max_bytes),
+            ("max_bytes_advice", &self.max_bytes_advice),
+            ("max_depth", &self.max_depth),
+            ("keep_all", &self.keep_all),
+            ("companions", &self.companions),
+            ("own_network", &self.own_network),
+            ("alone", &self.alone),
+            ("best_effort_carrier", &self.best_effort_carrier),
+            ("types", &self.types),
+            ("varying_sizes", &self.varying_sizes),
+            ("services", &self.services),
+            ("max_history", &self.max_history),
+            ("security", &self.security),
+            ("security_why", &self.security_why),
+            ("permissions", &self.permissions),
+        ]);
+    }
+}
+
+/// One of the middleware's own settings. The core refuses what does not fit before the middleware is opened.
+#[derive(Clone, Debug)]
+pub struct NativeSetting {
+    /// What it does.
+    pub help: &'static str,
+    /// The lowest number; of a duration in ns.
+    pub least: Option<i64>,
+    /// The highest number; of a duration in ns.
+    pub most: Option<i64>,
+    /// The words of a choice, in the order of its values; of a number: words that it may be instead.
+    pub choices: Vec<&'static str>,
+    /// Those that it has an effect on; none named: all.
+    pub transports: Vec<&'static str>,
+    /// Those that it has an effect on; none named: all.
+    pub patterns: Vec<Pattern>,
+    /// The default, in words; empty: the help says it, or there is none.
+    pub otherwise: &'static str,
+    /// In an adapter's table `text` also stands for the type of the member that holds the value.
+    pub kind: NativeType,
+    /// What a value must be, in words. The core writes it.
+    pub allowed: &'static str,
+}
+impl Default for NativeSetting {
+    fn default() -> Self {
+        Self {
+            help: Default::default(),
+            least: Default::default(),
+            most: Default::default(),
+            choices: Default::default(),
+            transports: Default::default(),
+            patterns: Default::default(),
+            otherwise: Default::default(),
+            kind: NativeType::Text,
+            allowed: "a text",
         }
-        json.push(']');
     }
 }
-
-impl Json for (String, String) {
+impl Json for NativeSetting {
     fn write_to(&self, json: &mut String) {
-        vec![self.0.as_str(), self.1.as_str()].write_to(json);
+        object(json, &[
+            ("help", &self.help),
+            ("least", &self.least),
+            ("most", &self.most),
+            ("choices", &self.choices),
+            ("transports", &self.transports),
+            ("patterns", &self.patterns),
+            ("default", &self.otherwise),
+            ("type", &self.kind),
+            ("allowed", &self.allowed),
+        ]);
     }
 }
 
-pub(crate) fn json_of(value: &impl Json) -> String {
-    let mut json = String::new();
-    value.write_to(&mut json);
-    json
+/// What an adapter says of itself without opening the middleware.
+#[derive(Clone, Debug)]
+pub struct Description {
+    pub protocol: i32,
+    /// The folder's name.
+    pub name: &'static str,
+    /// As people call it: Eclipse Cyclone DDS.
+    pub title: &'static str,
+    /// Of the library that is loaded, not of the headers.
+    pub version: &'static str,
+    /// Path of that library; empty: there is none.
+    pub library: &'static str,
+    /// SPDX.
+    pub licence: &'static str,
+    /// It is what the machine can do, not a middleware.
+    pub floor: bool,
+    /// It tests the bench itself and is never part of `all`.
+    pub bench_only: bool,
+    /// The first is the default.
+    pub transports: Vec<Transport>,
+    /// It has request and reply of its own. The core writes it: there are `client()` and `server()`.
+    pub request_reply: bool,
+    /// What of a set of certificates its security reads.
+    pub credentials: Vec<Credential>,
+    /// The middleware receives on threads of its own, which need a processor beside a polling role.
+    pub own_threads: bool,
+    /// What a killed worker may leave: absolute globs (`{scope}` is replaced); of System V: `sysv:*`.
+    pub residue: Vec<&'static str>,
+    /// Every native setting, by key; one that ends in `*` stands for every key that begins so.
+    pub native: BTreeMap<&'static str, NativeSetting>,
+}
+impl Default for Description {
+    fn default() -> Self {
+        Self {
+            protocol: 1,
+            name: Default::default(),
+            title: Default::default(),
+            version: Default::default(),
+            library: Default::default(),
+            licence: Default::default(),
+            floor: Default::default(),
+            bench_only: Default::default(),
+            transports: Default::default(),
+            request_reply: Default::default(),
+            credentials: Default::default(),
+            own_threads: Default::default(),
+            residue: Default::default(),
+            native: Default::default(),
+        }
+    }
+}
+impl Json for Description {
+    fn write_to(&self, json: &mut String) {
+        object(json, &[
+            ("protocol", &self.protocol),
+            ("name", &self.name),
+            ("title", &self.title),
+            ("version", &self.version),
+            ("library", &self.library),
+            ("licence", &self.licence),
+            ("floor", &self.floor),
+            ("bench_only", &self.bench_only),
+            ("transports", &self.transports),
+            ("request_reply", &self.request_reply),
+            ("credentials", &self.credentials),
+            ("own_threads", &self.own_threads),
+            ("residue", &self.residue),
+            ("native", &self.native),
+        ]);
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_text_may_hold_is_escaped() {
-        assert_eq!(json_of(&"a \"b\" \\ \n é"), r#""a \"b\" \\ \u000a é""#);
+/// A daemon that has to run while workers do.
+#[derive(Clone, Debug)]
+pub struct Companion {
+    pub name: &'static str,
+    pub argv: Vec<&'static str>,
+    /// For the companion and for every worker of the trial.
+    pub environment: BTreeMap<&'static str, &'static str>,
+    /// Regular expression over a line of its stdout or stderr that says it is ready.
+    pub ready_pattern: &'static str,
+    pub ready_timeout_s: f64,
+}
+impl Default for Companion {
+    fn default() -> Self {
+        Self {
+            name: Default::default(),
+            argv: Default::default(),
+            environment: Default::default(),
+            ready_pattern: Default::default(),
+            ready_timeout_s: 10.0,
+        }
     }
-
-    #[test]
-    fn a_transport_is_an_object_with_its_defaults() {
-        let transport = Transport { name: "shm", loan: vec![false, true], max_depth: Some(7), ..Transport::default() };
-        assert_eq!(
-            json_of(&transport),
-            concat!(
-                r#"{"name":"shm","carrier":"","segments":[],"processes":[1,2],"receive":["poll","block","listen"],"#,
-                r#""reliability":["reliable","best-effort"],"loan":[false,true],"hands_over":[],"max_bytes":67108864,"#,
-                r#""max_bytes_advice":"","max_depth":7,"keep_all":true,"companions":false,"alone":false,"varying_sizes":false,"#,
-                r#""security":[0],"security_why":"","permissions":false}"#
-            )
-        );
+}
+impl Json for Companion {
+    fn write_to(&self, json: &mut String) {
+        object(json, &[
+            ("name", &self.name),
+            ("argv", &self.argv),
+            ("environment", &self.environment),
+            ("ready_pattern", &self.ready_pattern),
+            ("ready_timeout_s", &self.ready_timeout_s),
+        ]);
     }
 }

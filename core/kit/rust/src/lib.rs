@@ -11,6 +11,7 @@ mod bridge;
 mod buffer;
 mod description;
 mod error;
+mod json;
 mod native;
 mod settings;
 
@@ -19,10 +20,10 @@ use std::time::Duration;
 
 pub use bridge::{AdapterCalls, Listener, Visitor};
 pub use buffer::Buffer;
-pub use description::{Companion, Description, Transport};
+pub use description::*;
 pub use error::{Error, LastError, Result};
-pub use native::{Native, NativeSetting, NativeType, NativeValue};
-pub use settings::{Identity, List, Pattern, Reception, Reliability, Security, Settings, Text, Topic, AS_IT_COMES};
+pub use native::{Native, NativeTable, NativeValue};
+pub use settings::{List, Settings, Text, Topic};
 
 /// What a publish() came to.
 #[repr(i32)]

@@ -1,54 +1,14 @@
 //! The middleware's own settings, declared once: what the adapter accepts, what the core refuses and documents, and the typed
 //! values. The same as `core/kit/native.hpp`, whose parser and refusals it uses.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::description::{described, Json};
-use crate::settings::{Pattern, Text};
+use crate::description::{NativeSetting, NativeType};
+use crate::settings::Text;
 
-/// What the text of a setting is read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NativeType {
-    Boolean,
-    /// A whole number.
-    Integer,
-    /// A whole number, or one with a unit: 64KiB.
-    Bytes,
-    /// A number with a unit: 1.5ms.
-    Duration,
-    /// One of a few words.
-    Choice,
-    Text,
-    /// The absolute path of a file of the user's, whose bytes are part of what is measured.
-    File,
-}
-
-described! {
-    /// One of the middleware's own settings.
-    pub struct NativeSetting {
-        /// One that ends in '*' stands for every key that begins so.
-        key: &'static str = "",
-        kind: NativeType = NativeType::Text,
-        /// Of a number; of a duration in ns.
-        least: Option<i64> = None,
-        most: Option<i64> = None,
-        /// Of a choice, in the order of its values.
-        choices: Vec<&'static str> = Vec::new(),
-        /// The default, in words where its value does not say it.
-        otherwise: String = String::new(),
-        /// That it has an effect on; empty: all.
-        transports: Vec<&'static str> = Vec::new(),
-        patterns: Vec<Pattern> = Vec::new(),
-        /// What it does.
-        help: String = String::new(),
-    }
-}
-
-impl Json for NativeType {
-    fn write_to(&self, json: &mut String) {
-        (*self as u32).write_to(json);
-    }
-}
+/// Native settings by key; one that ends in '*' stands for every key that begins so.
+pub type NativeTable = BTreeMap<&'static str, NativeSetting>;
 
 /// A setting of the trial that the core has found good.
 #[repr(C)]
@@ -150,7 +110,7 @@ impl NativeSetting {
             self.least = self.least.or(T::LEAST);
         }
         if self.otherwise.is_empty() {
-            self.otherwise = otherwise.words(&self.choices);
+            self.otherwise = otherwise.words(&self.choices).leak();
         }
         self
     }
@@ -173,7 +133,7 @@ impl NativeSetting {
 ///         /// messages that a channel holds
 ///         fifo_capacity: usize = 256 => [least: Some(1),],
 ///         /// what a full channel loses
-///         channel: Option<bool> = None => [choices: vec!["newest", "oldest"], otherwise: "newest".into(),],
+///         channel: Option<bool> = None => [choices: vec!["newest", "oldest"], otherwise: "newest",],
 ///         /// any path of the configuration
 ///         "config.*" config: Vec<(String, String)> = Vec::new() => [],
 ///     }
@@ -196,17 +156,17 @@ macro_rules! native_settings {
         }
 
         impl $name {
-            pub fn table() -> Vec<$crate::NativeSetting> {
+            pub fn table() -> $crate::NativeTable {
                 let defaults = Self::default();
-                vec![$(
+                $crate::NativeTable::from([$((
+                    $crate::native_settings!(@key $field $($key)?),
                     $crate::NativeSetting {
-                        key: $crate::native_settings!(@key $field $($key)?),
-                        help: concat!($($help),*).trim().to_owned(),
+                        help: concat!($($help),*).trim(),
                         $($more)*
                         ..Default::default()
                     }
                     .complete(&defaults.$field),
-                )*]
+                ),)*])
             }
 
             pub fn of(settings: &$crate::Settings) -> Self {
@@ -231,8 +191,7 @@ macro_rules! native_settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::json_of;
-    use crate::{List, Settings};
+    use crate::{List, Pattern, Settings};
 
     crate::native_settings! {
         struct Options {
@@ -250,16 +209,13 @@ mod tests {
 
     #[test]
     fn a_table_says_what_the_core_needs_to_refuse_and_to_document() {
-        assert_eq!(
-            json_of(&Options::table()[..2].iter().map(json_of).collect::<Vec<_>>().join(" ")).replace("\\\"", "'"),
-            concat!(
-                r#""{'key':'count','kind':1,'least':0,'most':9,'choices':[],'otherwise':'4','transports':[],"#,
-                r#"'patterns':[],'help':'how many there may be'} "#,
-                r#"{'key':'lost','kind':4,'least':null,'most':null,'choices':['newest','oldest'],'otherwise':'',"#,
-                r#"'transports':[],'patterns':[1],'help':'what goes'}""#
-            )
-        );
-        assert_eq!(Options::table()[2].otherwise, "5ms");
+        let table = Options::table();
+        let (count, lost) = (&table["count"], &table["lost"]);
+        assert_eq!((count.kind, count.least, count.most), (NativeType::Integer, Some(0), Some(9)));
+        assert_eq!((count.otherwise, count.help), ("4", "how many there may be"));
+        assert_eq!((lost.kind, lost.least, &*lost.choices), (NativeType::Choice, None, &["newest", "oldest"][..]));
+        assert_eq!((lost.otherwise, &*lost.patterns), ("", &[Pattern::Stream][..]));
+        assert_eq!(table["pause"].otherwise, "5ms");
     }
 
     #[test]

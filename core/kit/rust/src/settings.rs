@@ -5,51 +5,8 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
+use crate::description::{Identity, Pattern, Reception, Reliability, Security, AS_IT_COMES};
 use crate::native::NativeValue;
-
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    PingPong,
-    Stream,
-    RequestReply,
-}
-
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reliability {
-    Reliable,
-    BestEffort,
-}
-
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reception {
-    Poll,
-    Block,
-    Listen,
-}
-
-/// What protects the messages; each level has those before it.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Security {
-    None,
-    Authenticated,
-    Signed,
-    Encrypted,
-}
-
-/// Whose certificate and key a process has: `docs/security.md`.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Identity {
-    Sender,
-    Receiver,
-    Broker,
-    Intruder,
-    Stranger,
-}
 
 /// Several values that C++ keeps; used as the slice that it is.
 #[repr(C)]
@@ -63,9 +20,6 @@ pub struct List<'a, T> {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Text<'a>(List<'a, u8>);
-
-/// The transport that is the middleware as it comes: see `as_it_comes` in `core/settings.hpp`.
-pub const AS_IT_COMES: &str = "default";
 
 /// One trial's request. Frozen.
 #[repr(C)]

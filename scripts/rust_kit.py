@@ -1,0 +1,152 @@
+"""The Rust half of the schema: ``core/kit/rust/src/description.rs``, by which adapters in Rust describe themselves."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from declarations import Schema, bare, leaf, meta, or_null, plain
+from msgspec import inspect
+
+from middlemark.model import description, protocol
+
+TYPES = {
+    "int": "i32",
+    "unsigned": "u32",
+    "std::uint32_t": "u32",
+    "std::int64_t": "i64",
+    "std::size_t": "usize",
+    "std::vector<bool>": "Vec<bool>",
+}
+"""By what the schema says of C++."""
+RENAMED = {"type": "kind", "CompanionSpec": "Companion"}
+"""``type`` is a word of Rust's; a ``Companion`` of Python is a process."""
+
+
+def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) -> str:
+    """Return the file."""
+    lines = [
+        f"//! Written by scripts/protocol from {schema.file}: change that.",
+        "//!",
+        "//! What an adapter says of itself. It crosses to C++ as JSON, once, before anything runs. Its texts live as",
+        "//! long as the process: `String::leak` makes one of a text that is made at run time.",
+        "#![cfg_attr(rustfmt, rustfmt_skip)]",
+        "",
+        "use std::collections::BTreeMap;",
+        "",
+        "use crate::json::{object, Json};",
+        "",
+        *_comment(schema.docs["AS_IT_COMES"]),
+        f'pub const AS_IT_COMES: &str = "{description.AS_IT_COMES}";',
+    ]
+    assert schema.base is not None
+    used = {name for struct in (*structs, protocol.Settings) for name in _words_used(schema, struct)}
+    for module in (schema.base, schema):
+        for name, words in module.literals:
+            if name in used:
+                lines += ["", *_enumeration(name, words, module.docs.get(name, ""))]
+    for struct in structs:
+        lines += ["", *_struct(schema, struct)]
+    return "\n".join([*lines, ""])
+
+
+def _words_used(schema: Schema, struct: type[msgspec.Struct]) -> Iterator[str]:
+    for field in schema.own_fields(struct):
+        if isinstance(words := leaf(field.type), inspect.LiteralType):
+            yield schema.name_of(Literal, words.values)
+
+
+def _enumeration(name: str, words: tuple[str, ...], doc: str) -> list[str]:
+    listed = ", ".join(f'"{each}"' for each in words)
+    return [
+        *_comment(doc),
+        "#[repr(i32)]",
+        "#[derive(Clone, Copy, Debug, PartialEq, Eq)]",
+        f"pub enum {name} {{ {', '.join(map(_variant, words))} }}",
+        f"impl Json for {name} {{",
+        "    fn write_to(&self, json: &mut String) {",
+        f"        [{listed}][*self as usize].write_to(json);",
+        "    }",
+        "}",
+    ]
+
+
+def _struct(schema: Schema, struct: type[msgspec.Struct]) -> list[str]:
+    name = RENAMED.get(struct.__name__, struct.__name__)
+    declared, initial, listed = [], [], []
+    for field in schema.own_fields(struct):
+        member = RENAMED.get(field.name, field.name)
+        kind = _type(schema, field.type)
+        declared += [*_comment(field.doc, "    "), f"    pub {member}: {kind},"]
+        initial.append(f"            {member}: {_initial(schema, field.initial, field.type, kind)},")
+        listed.append(f'            ("{field.key}", &self.{member}),')
+    return [
+        *_comment(schema.docs[struct.__name__]),
+        "#[derive(Clone, Debug)]",
+        f"pub struct {name} {{",
+        *declared,
+        "}",
+        f"impl Default for {name} {{",
+        "    fn default() -> Self {",
+        "        Self {",
+        *initial,
+        "        }",
+        "    }",
+        "}",
+        f"impl Json for {name} {{",
+        "    fn write_to(&self, json: &mut String) {",
+        "        object(json, &[",
+        *listed,
+        "        ]);",
+        "    }",
+        "}",
+    ]
+
+
+def _type(schema: Schema, of: inspect.Type) -> str:
+    if "cpp" in meta(of, "extra"):
+        return TYPES[meta(of, "extra")["cpp"]]
+    match of := bare(of):
+        case inspect.BoolType():
+            return "bool"
+        case inspect.FloatType():
+            return "f64"
+        case inspect.StrType():
+            return "&'static str"
+        case inspect.LiteralType(values=values):
+            return schema.name_of(Literal, values)
+        case inspect.StructType(cls=struct):
+            return RENAMED.get(struct.__name__, struct.__name__)
+        case inspect.VarTupleType(item_type=item):
+            return f"Vec<{_type(schema, item)}>"
+        case inspect.DictType(key_type=key, value_type=value):
+            return f"BTreeMap<{_type(schema, key)}, {_type(schema, value)}>"
+        case inspect.UnionType() if (inner := or_null(of)) is not None:
+            return f"Option<{_type(schema, inner)}>"
+    raise TypeError(f"no Rust type for {of}")
+
+
+def _initial(schema: Schema, value: Any, of: inspect.Type, kind: str) -> str:
+    words = leaf(of)
+    if isinstance(value, tuple) and value:
+        return f"vec![{', '.join(_value(schema, each, words) for each in value)}]"
+    if value is msgspec.NODEFAULT or not isinstance(value, bool | int | float | str) or value == "":
+        return "Default::default()"
+    text = _value(schema, value, words)
+    return f"Some({text})" if kind.startswith("Option") else text
+
+
+def _value(schema: Schema, value: Any, of: inspect.Type) -> str:
+    if isinstance(of, inspect.LiteralType):
+        return f"{schema.name_of(Literal, of.values)}::{_variant(value)}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _variant(word: str) -> str:
+    return "".join(part.capitalize() for part in word.split("-"))
+
+
+def _comment(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(plain(text), 120, initial_indent=f"{indent}/// ", subsequent_indent=f"{indent}/// ")
