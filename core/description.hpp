@@ -206,4 +206,19 @@ inline constexpr auto fields_of<Companion> = std::tuple{
     Field{"ready_pattern", &Companion::ready_pattern, Presence::optional},
     Field{"ready_timeout_s", &Companion::ready_timeout_s, Presence::optional}};
 
+/// What a transport lists, or has at most, and what is asked for, by the factor's name.
+inline constexpr auto capabilities = std::tuple{
+    Capability{"size", &Transport::max_bytes, &RequestedSettings::message_bytes},
+    Capability{"type", &Transport::types, &RequestedSettings::type},
+    Capability{"receive", &Transport::receive, &RequestedSettings::reception},
+    Capability{"reliability", &Transport::reliability, &RequestedSettings::reliability},
+    Capability{"depth", &Transport::max_depth, &RequestedSettings::depth},
+    Capability{"loan", &Transport::loan, &RequestedSettings::loan},
+    Capability{"security", &Transport::security, &RequestedSettings::security}};
+inline constexpr auto topic_capabilities = std::tuple{
+    Capability{"size", &Transport::max_bytes, &TopicRequest::message_bytes},
+    Capability{"type", &Transport::types, &TopicRequest::type},
+    Capability{"reliability", &Transport::reliability, &TopicRequest::reliability},
+    Capability{"depth", &Transport::max_depth, &TopicRequest::depth}};
+
 }  // namespace middlemark

@@ -1,9 +1,11 @@
 #include <middlemark/honour.hpp>
 
 #include <algorithm>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,68 +18,79 @@ namespace middlemark {
 namespace {
 
 template <class Level>
-bool lists(const std::vector<Level>& levels, const Level& level) {
-  return std::find(levels.begin(), levels.end(), level) != levels.end();
+std::string shown(const Level& level) {
+  if constexpr (std::is_enum_v<Level>) {
+    return std::string(word(level));
+  } else if constexpr (requires { level.has_value(); }) {
+    return level ? shown(*level) : "none";
+  } else {
+    return fmt::format("{}", level);
+  }
 }
 
+/// Returns what the transport has where it does not list the level that is asked for; else nothing.
 template <class Level>
-std::string listed(const std::vector<Level>& levels) {
-  std::vector<std::string_view> words;
-  for (const Level each : levels) words.push_back(word(each));
-  return fmt::format("{}", fmt::join(words, ", "));
+std::string instead(const std::vector<Level>& has, const Level& asked) {
+  if (std::ranges::find(has, asked) != has.end()) return {};
+  std::vector<std::string> levels;
+  for (const Level each : has) levels.push_back(shown(each));
+  return fmt::format("it has {}", fmt::join(levels, ", "));
 }
 
-std::string lacking_security(const Transport& transport, Security level) {
-  const std::string why = transport.security_why.empty() ? "" : ": " + transport.security_why;
-  return fmt::format("security {} (it has {}{})", word(level), listed(transport.security), why);
+/// Returns the same where the transport has a highest level; nullopt: it has none, or what is asked for is no number.
+template <class Number>
+std::string instead(const std::optional<Number>& most, const std::optional<Number>& asked) {
+  return !most || !asked || *asked <= *most ? std::string() : fmt::format("at most {}", *most);
 }
+
+std::string instead(std::size_t most, std::size_t asked) { return instead(std::optional(most), std::optional(asked)); }
+
+/// What a transport cannot do, each once.
+class Problems {
+ public:
+  void demand(bool fulfilled, std::string otherwise) {
+    if (!fulfilled && std::ranges::find(all_, otherwise) == all_.end()) all_.push_back(std::move(otherwise));
+  }
+  void demand_level(std::string_view factor, const auto& has, const auto& asked) {
+    const std::string other = instead(has, asked);
+    demand(other.empty(), fmt::format("{} {} ({})", factor, shown(asked), other));
+  }
+  void demand_levels(const Transport& transport, const auto& request, const auto& capabilities) {
+    const auto each_of_them = [&](const auto&... each) {
+      (demand_level(each.factor, transport.*each.has, request.*each.asked), ...);
+    };
+    std::apply(each_of_them, capabilities);
+  }
+  [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+};
 
 std::vector<std::string> unlisted(const Transport& transport, const Settings& settings) {
-  std::vector<std::string> problems;
-  const auto demand = [&problems](bool fulfilled, std::string otherwise) {
-    if (!fulfilled) problems.push_back(std::move(otherwise));
+  Problems problems;
+  const auto fits = [&problems](MessageType type, std::size_t bytes) {
+    problems.demand(kit::fits(type, bytes), fmt::format("messages of type {} and {} bytes", word(type), bytes));
   };
-  std::set<std::pair<MessageType, std::size_t>> types{{settings.type, settings.message_bytes}};
-  if (!settings.topics.empty()) types.clear();
-  for (const TopicRequest& each : settings.topics) types.emplace(each.type, each.message_bytes);
-  std::set<Reliability> reliabilities{settings.reliability};
-  for (const TopicRequest& each : settings.topics) reliabilities.insert(each.reliability);
-  const int processes = settings.one_process ? 1 : 2;
-  demand(lists(transport.receive, settings.reception),
-         fmt::format("receive {} (it has {})", word(settings.reception), listed(transport.receive)));
-  for (const Reliability each : reliabilities) {
-    demand(lists(transport.reliability, each),
-           fmt::format("reliability {} (it has {})", word(each), listed(transport.reliability)));
-  }
-  for (const auto& [type, bytes] : types) {
-    demand(lists(transport.types, type), fmt::format("messages of type {}", word(type)));
-    demand(kit::fits(type, bytes), fmt::format("messages of type {} and {} bytes", word(type), bytes));
-  }
-  demand(lists(transport.processes, processes),
-         fmt::format("{} (it has {})", settings.one_process ? "one process" : "two processes", transport.processes));
-  demand(lists(transport.security, settings.security), lacking_security(transport, settings.security));
-  demand(lists(transport.loan, settings.loan), settings.loan ? "loans" : "messages that are not loaned");
-  demand(settings.message_bytes <= transport.max_bytes,
-         fmt::format("messages of {} bytes (at most {})", settings.message_bytes, transport.max_bytes));
-  demand(
-      transport.varying_sizes || std::ranges::all_of(settings.topics, &std::string::empty, &TopicRequest::sizes_path),
-      "messages of one topic whose sizes vary");
+  problems.demand_levels(transport, settings, capabilities);
+  problems.demand_level("processes", transport.processes, settings.one_process ? 1 : 2);
+  problems.demand(settings.depth.has_value() || transport.keep_all, "keep-all history");
+  if (settings.topics.empty()) fits(settings.type, settings.message_bytes);
   for (const TopicRequest& each : settings.topics) {
-    demand(each.history <= transport.max_history.value_or(each.history),
-           fmt::format("a history of {} messages for who joins late (at most {})", each.history,
-                       transport.max_history.value_or(0)));
-    demand(each.history == 0 || each.publishers.size() == 1, "a history of several publishers");
+    problems.demand_levels(transport, each, topic_capabilities);
+    fits(each.type, each.message_bytes);
+    problems.demand(transport.varying_sizes || each.sizes_path.empty(), "messages of one topic whose sizes vary");
+    problems.demand(each.history <= transport.max_history.value_or(each.history),
+                    fmt::format("a history of {} messages for who joins late (at most {})", each.history,
+                                transport.max_history.value_or(0)));
+    problems.demand(each.history == 0 || each.publishers.size() == 1, "a history of several publishers");
+    problems.demand(transport.services || !each.replies_to, "services among topics");
   }
-  demand(transport.services ||
-             std::ranges::all_of(settings.topics, [](const TopicRequest& each) { return !each.replies_to; }),
-         "services among topics");
-  demand(settings.depth.has_value() || transport.keep_all, "keep-all history");
-  demand(!settings.depth || !transport.max_depth || *settings.depth <= *transport.max_depth,
-         fmt::format("a depth of {} (at most {})", settings.depth.value_or(0), transport.max_depth.value_or(0)));
   const bool alone = settings.pattern == Pattern::ping_pong && settings.subscribers == 0;
-  demand(alone == transport.alone,
-         transport.alone ? "anything but a ping without pongs: nobody else takes part" : "a ping without pongs");
-  return problems;
+  problems.demand(alone == transport.alone, transport.alone
+                                                ? "anything but a ping without pongs: nobody else takes part"
+                                                : "a ping without pongs");
+  return problems.all();
 }
 
 }  // namespace
@@ -94,6 +107,8 @@ void refuse_what_is_not_listed(const Description& about, const Settings& setting
   std::string advice;
   if (const std::vector<std::string> missing = unlisted(*transport, settings); !missing.empty()) {
     problems.push_back(fmt::format("{}: cannot do {}", transport->name, fmt::join(missing, "; ")));
+    const bool secure = instead(transport->security, settings.security).empty();
+    if (!secure && !transport->security_why.empty()) problems.back() += ": " + transport->security_why;
     advice = transport->max_bytes_advice;
   }
   for (std::string& each : kit::native_problems(about.native, settings)) {

@@ -40,6 +40,17 @@ struct Field {
   Range range;
 };
 
+/// A member of Transport, and the member of a request that it bounds: it lists the levels, or is the highest one.
+template <class Transport, class Has, class Request, class Asked>
+struct Capability {
+  constexpr Capability(std::string_view its_factor, Has Transport::* its_has, Asked Request::* its_asked)
+      : factor(its_factor), has(its_has), asked(its_asked) {}
+
+  std::string_view factor;
+  Has Transport::* has;
+  Asked Request::* asked;
+};
+
 /// A field that has one value only.
 struct Constant {
   std::string_view name;

@@ -1,11 +1,11 @@
-"""The Rust half of the schema: ``core/kit/rust/src/description.rs``, by which adapters in Rust describe themselves."""
+"""The Rust half of the schema: how adapters in Rust describe themselves, and the request of a trial as they see it."""
 
 import textwrap
 from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
-from declarations import Schema, bare, leaf, meta, or_null, plain
+from declarations import Field, Schema, bare, leaf, meta, or_null, plain
 from msgspec import inspect
 
 from middlemark.model import description, protocol
@@ -50,6 +50,67 @@ def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) 
     return "\n".join([*lines, ""])
 
 
+def rust_request(schema: Schema) -> str:
+    """Return core/kit/rust/src/request.rs."""
+    lines = [
+        f"//! Written by scripts/protocol from {schema.file}: change that.",
+        "//! core/kit/rust_request.hpp has the same layout.",
+        "#![cfg_attr(rustfmt, rustfmt_skip)]",
+        "",
+        "use crate::description::*;",
+        "use crate::settings::{Maybe, Text};",
+        "",
+        *_comment(schema.docs["Settings"]),
+        "#[repr(C)]",
+        "pub struct Request {",
+    ]
+    for field, kind in _shown(schema):
+        lines += [*_comment(field.doc, "    "), f"    pub {RENAMED.get(field.name, field.name)}: {kind},"]
+    return "\n".join([*lines, "}", ""])
+
+
+def cpp_request(schema: Schema) -> str:
+    """Return core/kit/rust_request.hpp."""
+    told = [(field.name, field.name.removesuffix("_ns")) for field, _ in _shown(schema)]
+    return "\n".join(
+        [
+            f"// Written by scripts/protocol from {schema.file}: change that.",
+            "// The crate's request.rs has the same layout.",
+            "#pragma once",
+            "",
+            "#include <middlemark/kit/rust_views.hpp>",
+            "#include <middlemark/protocol.hpp>",
+            "",
+            "// clang-format off",
+            "namespace middlemark::kit::rust {",
+            "",
+            "struct RequestView {",
+            *(f"  decltype(shown(RequestedSettings::{member})) {name};" for name, member in told),
+            "};",
+            "",
+            "[[nodiscard]] inline RequestView shown(const RequestedSettings& own) {",
+            f"  return {{{', '.join(f'shown(own.{member})' for _, member in told)}}};",
+            "}",
+            "",
+            "}  // namespace middlemark::kit::rust",
+            "",
+        ]
+    )
+
+
+def _shown(schema: Schema) -> Iterator[tuple[Field, str]]:
+    """Yield the fields of a request that are one value, and their types in Rust; what it lists is shown otherwise."""
+    for field in schema.own_fields(protocol.Settings):
+        if isinstance(bare(field.type), inspect.VarTupleType | inspect.DictType):
+            continue
+        if meta(field.type, "extra").get("cpp") == "std::chrono::nanoseconds":
+            field.name = f"{field.name.removesuffix('_s')}_ns"
+            yield field, "u64"
+            continue
+        kind = _type(schema, field.type)
+        yield field, "Text<'static>" if kind == "&'static str" else kind.replace("Option<", "Maybe<")
+
+
 def _words_used(schema: Schema, struct: type[msgspec.Struct]) -> Iterator[str]:
     for field in schema.own_fields(struct):
         if isinstance(words := leaf(field.type), inspect.LiteralType):
@@ -63,9 +124,14 @@ def _enumeration(name: str, words: tuple[str, ...], doc: str) -> list[str]:
         "#[repr(i32)]",
         "#[derive(Clone, Copy, Debug, PartialEq, Eq)]",
         f"pub enum {name} {{ {', '.join(map(_variant, words))} }}",
+        f"impl {name} {{",
+        "    pub fn word(self) -> &'static str {",
+        f"        [{listed}][self as usize]",
+        "    }",
+        "}",
         f"impl Json for {name} {{",
         "    fn write_to(&self, json: &mut String) {",
-        f"        [{listed}][*self as usize].write_to(json);",
+        "        self.word().write_to(json);",
         "    }",
         "}",
     ]

@@ -14,16 +14,10 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/rust_request.hpp>
 
 namespace middlemark::kit {
 namespace rust {
-
-template <class T>
-struct List {
-  const T* items = nullptr;
-  std::size_t count = 0;
-};
-using Text = List<char>;
 
 struct TopicView {
   Text name;
@@ -32,7 +26,7 @@ struct TopicView {
   std::uint32_t subscribers;
   std::uint32_t publishers_here;
   std::uint32_t subscribers_here;
-  std::uint32_t keep_last;  ///< 0: keep-all
+  Maybe<std::uint32_t> depth;  ///< not given: keep-all
   Reliability reliability;
   bool service;
 };
@@ -44,28 +38,10 @@ struct NativeValue {
 };
 
 struct SettingsView {
-  Pattern pattern;
-  Reliability reliability;
-  Reception reception;
-  Security security;
-  Identity identity;
-  std::int32_t domain;
-  Text transport;
-  Text scope;
-  Text scratch;
-  Text interface;
-  std::uint32_t keep_last;  ///< 0: keep-all
-  std::uint32_t publishers;
-  std::uint32_t subscribers;
-  std::uint32_t workers;
-  bool loan;
-  bool one_process;
-  std::size_t message_bytes;
-  std::uint64_t write_timeout_ns;
+  RequestView request;
   List<TopicView> endpoints;
   List<NativeValue> native;
   Text ipv4;              ///< of the interface; empty: it has none
-  Text certs;             ///< folder of the trial's certificates; empty: no security
   std::size_t shm_bytes;  ///< of /dev/shm; 0: there is none
   std::size_t shm_free_bytes;
 };

@@ -77,7 +77,7 @@ def test_a_worker_that_complains_without_end_is_given_up(folder: Path, monkeypat
         ("transports", [], "`$.transports`"),
         ("name", "", "`$.name`"),
         ("loan", [], "`$.transports[0].loan`"),
-        ("loan", None, "missing required field `loan` - at `$.transports[0]`"),
+        ("carrier", None, "missing required field `carrier` - at `$.transports[0]`"),
         ("receive", [], "`$.transports[0].receive`"),
         ("reliability", [], "`$.transports[0].reliability`"),
         ("processes", [], "`$.transports[0].processes`"),

@@ -55,7 +55,7 @@ impl Protection {
     }
 
     fn file(&self, ending: &str) -> PathBuf {
-        self.settings.credential(self.settings.identity.name(), ending)
+        self.settings.credential(self.settings.identity.word(), ending)
     }
 
     /// Sets what protects. After everything else: no configuration of the user's may take it away.

@@ -15,17 +15,11 @@ namespace {
 
 using namespace rust;
 
-Text text_of(std::string_view text) { return {text.data(), text.size()}; }
 std::string string_of(Text text) { return {text.items, text.count}; }
 
-template <class T>
-List<T> list_of(const std::vector<T>& items) {
-  return {items.data(), items.size()};
-}
-
 TopicView view_of(const Topic& topic) {
-  return {text_of(topic.name),    topic.message_bytes,     topic.publishers,  topic.subscribers, topic.publishers_here,
-          topic.subscribers_here, topic.depth.value_or(0), topic.reliability, topic.service};
+  return {shown(topic.name),      topic.message_bytes, topic.publishers,  topic.subscribers, topic.publishers_here,
+          topic.subscribers_here, shown(topic.depth),  topic.reliability, topic.service};
 }
 
 /// Empty: the interface has none.
@@ -103,30 +97,12 @@ const SettingsView& view_of(const Settings& settings) {
   for (const auto& [key, text] : own.native) {
     const NativeSetting* const setting = find_native(table, key);
     if (setting == nullptr) continue;
-    kept.native.push_back({text_of(key), text_of(text), native_number(*setting, text).value_or(0)});
+    kept.native.push_back({shown(key), shown(text), native_number(*setting, text).value_or(0)});
   }
-  kept.view = {.pattern = own.pattern,
-               .reliability = own.reliability,
-               .reception = own.reception,
-               .security = own.security,
-               .identity = own.identity,
-               .domain = own.domain,
-               .transport = text_of(own.transport),
-               .scope = text_of(own.scope),
-               .scratch = text_of(own.scratch),
-               .interface = text_of(own.interface),
-               .keep_last = own.depth.value_or(0),
-               .publishers = own.publishers,
-               .subscribers = own.subscribers,
-               .workers = own.workers,
-               .loan = own.loan,
-               .one_process = own.one_process,
-               .message_bytes = own.message_bytes,
-               .write_timeout_ns = static_cast<std::uint64_t>(own.write_timeout.count()),
-               .endpoints = list_of(kept.endpoints),
-               .native = list_of(kept.native),
-               .ipv4 = text_of(kept.ipv4),
-               .certs = text_of(own.certs),
+  kept.view = {.request = shown(static_cast<const RequestedSettings&>(own)),
+               .endpoints = shown(kept.endpoints),
+               .native = shown(kept.native),
+               .ipv4 = shown(kept.ipv4),
                .shm_bytes = shm.f_blocks * shm.f_frsize,
                .shm_free_bytes = shm.f_bavail * shm.f_frsize};
   return kept.view;

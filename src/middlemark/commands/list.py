@@ -1,12 +1,13 @@
 """``middlemark list adapters|suites|frameworks|runs``."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
 from middlemark.document.numbers import ABSENT
+from middlemark.model.cell import CAPABILITIES
 from middlemark.model.description import BrokenWorker, Description, NativeSetting, Transport
 from middlemark.model.units import format_seconds
 from middlemark.problems import RequestError
@@ -64,27 +65,34 @@ def _native(setting: NativeSetting) -> str:
     return "; ".join(parts)
 
 
-def _limits(transport: Transport) -> str:
-    loans: dict[tuple[bool, ...], str] = {(False,): "no loans", (True,): "always loans", (False, True): "loans or not"}
-    where = ["within one process"] * (1 in transport.processes) + ["between processes"] * (2 in transport.processes)
-    parts = [
+_LOANS: dict[tuple[bool, ...], str] = {(False,): "no loans", (True,): "always loans", (False, True): "loans or not"}
+_SAID: dict[str, Callable[[Transport], str]] = {
+    "size": lambda transport: f"up to {transport.max_bytes} bytes",
+    "type": lambda transport: "/".join(transport.types) if len(transport.types) > 1 else "",
+    "depth": lambda transport: "" if transport.keep_all else "no keep-all",
+    "loan": lambda transport: _LOANS[tuple(sorted(transport.loan))],
+    "security": lambda transport: f"security {'/'.join(transport.security)}" if len(transport.security) > 1 else "",
+    "processes": lambda transport: " and ".join(
+        where
+        for number, where in ((1, "within one process"), (2, "between processes"))
+        if number in transport.processes
+    ),
+    "across": lambda transport: (
         f"carried by {transport.carrier}"
-        + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else ""),
-        " and ".join(where),
-        "/".join(transport.receive),
-        "/".join(transport.reliability),
-        loans[tuple(sorted(transport.loan))],
-        f"up to {transport.max_bytes} bytes",
+        + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else "")
+    ),
+}
+"""How the capability that bounds a factor is told, where that is not its levels."""
+_LAST = {"alone": "alone: nobody receives", "companions": "with a daemon the bench starts"}
+
+
+def _limits(transport: Transport) -> str:
+    parts = [
+        _SAID[factor](transport) if factor in _SAID else "/".join(map(str, getattr(transport, honour.capability)))
+        for factor, honour in CAPABILITIES.items()
     ]
-    if len(transport.security) > 1:
-        parts.append(f"security {'/'.join(transport.security)}")
-    if not transport.keep_all:
-        parts.append("no keep-all")
-    if transport.alone:
-        parts.append("alone: nobody receives")
-    if transport.companions:
-        parts.append("with a daemon the bench starts")
-    return ", ".join(parts)
+    parts += [text for field, text in _LAST.items() if getattr(transport, field)]
+    return ", ".join(filter(None, parts))
 
 
 def _broken(worker: BrokenWorker) -> None:

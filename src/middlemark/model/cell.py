@@ -102,7 +102,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             metavar="SIZE,…",
             help="Bytes of a message, the header of 16 included: 16, 1k, 64k, 1m, @demands.csv.",
             default_text="`1k`",
-            honour=Honour(cannot=_too_large, own=lambda transport: transport.max_bytes),
+            honour=Honour(capability="max_bytes", cannot=_too_large, own=lambda transport: transport.max_bytes),
             in_cells=lambda level: max(SMALLEST_MESSAGE, level) if isinstance(level, int) else level,
             unit="bytes",
             column="size_bytes",
@@ -154,7 +154,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             metavar="N|all,…",
             help="History: keep the last N messages, or all.",
             of="middleware",
-            honour=Honour(cannot=too_deep, own=lambda _: 1),
+            honour=Honour(capability="max_depth", cannot=too_deep, own=lambda _: 1),
             title="history depth",
             unit="messages",
             none="all",
@@ -180,7 +180,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=("none",),
             metavar="none|authenticated|signed|encrypted,…",
             help="What protects the messages: certificates or keys, made for each trial or --certs.",
-            honour=Honour(cannot=unprotected, own=lambda transport: transport.security[0]),
+            honour=Honour(capability="security", cannot=unprotected, own=lambda transport: transport.security[0]),
         ),
     ] = "none"
     processes: Annotated[
@@ -434,7 +434,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             metavar="here|base-robot,…",
             help="Sites of the roles: all here or on one host, or the senders' and the receivers'.",
             default_text="`here`; `base-robot` with a link; the first two of `--hosts`",
-            honour=Honour(cannot=_stays, own=lambda _: HERE),
+            honour=Honour(capability="carrier", cannot=_stays, own=lambda _: HERE),
             title="sites",
         ),
     ] = HERE
@@ -507,6 +507,12 @@ FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
 EXPERIMENT = (*(each.field for each in FACTORS.values() if each.of == "experiment"), "workload")
 """The fields that a cell and its floor must share: reliability, depth and mlock are for a middleware to honour."""
 
+OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "middleware")
+"""The fields of what is asked of the middleware."""
+
+CAPABILITIES: Mapping[str, Honour] = {name: each.honour for name, each in FACTORS.items() if each.honour is not None}
+"""What the transport has to honour, by the factor's name. All other factors are the bench's own."""
+
 experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
 """The levels of those fields, in that order."""
 
@@ -529,7 +535,7 @@ def show_level(factor: str, level: Level) -> str:
 
 def cannot(transport: Transport, factor: str, level: Level) -> str | None:
     """Return what stands against the level, to be read after the transport's name; None when it is honoured."""
-    honour = FACTORS[factor].honour
+    honour = CAPABILITIES.get(factor)
     return None if honour is None else honour.cannot(transport, level)
 
 

@@ -46,8 +46,10 @@ class Applies(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Honour(msgspec.Struct, frozen=True, kw_only=True):
-    """What a transport makes of a factor that depends on it."""
+    """The capability of a transport that bounds a factor. Plans refuse by it, and the core by what follows from it."""
 
+    capability: str
+    """The field of ``Transport``: a list of levels, or the highest one."""
     cannot: Callable[[Transport, Level], str | None]
     """What stands against the level, to be read after the transport's name; None: it is honoured."""
     own: Callable[[Transport], Level]
@@ -125,7 +127,7 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
         first: Level = getattr(transport, field)[0]
         return first
 
-    return Honour(cannot=cannot, own=own)
+    return Honour(capability=field, cannot=cannot, own=own)
 
 
 def unprotected(transport: Transport, level: Level) -> str | None:

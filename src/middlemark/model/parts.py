@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, FIELDS, show_level
+from middlemark.model.cell import FACTORS, FIELDS, OF_MIDDLEWARE, show_level
 from middlemark.model.expectation import (
     Band,
     Bound,
@@ -200,9 +200,8 @@ class _Finder:
         if a.sweep or b.sweep:
             named |= {field for field in FIELDS if self._levels_at(first, field) != self._levels_at(second, field)}
         if "adapter" in named:
-            own = (each.field for each in FACTORS.values() if each.of == "middleware")
             named |= {"native"} | {
-                field for field in own if 1 in (len(self._levels_at(each, field)) for each in (first, second))
+                field for field in OF_MIDDLEWARE if 1 in (len(self._levels_at(each, field)) for each in (first, second))
             }
         return [field for field in FIELDS if field not in named]
 

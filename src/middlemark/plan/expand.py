@@ -2,11 +2,12 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from middlemark.model.cell import (
+    CAPABILITIES,
     FACTORS,
     OF_WORKLOAD,
     SEARCHES,
@@ -17,7 +18,6 @@ from middlemark.model.cell import (
     show_level,
     with_levels,
 )
-from middlemark.model.factors import Honour
 from middlemark.model.levels import Level
 from middlemark.model.link import BASE_ROBOT, HERE, is_apart, sites_of
 from middlemark.model.load import LOAD, LoadLevels
@@ -34,8 +34,6 @@ from middlemark.problems import Problem
 from middlemark.suite.sweep import Levels, Sweep
 
 MOST_CELLS = 100_000
-CAPABILITIES: Mapping[str, Honour] = {name: each.honour for name, each in FACTORS.items() if each.honour is not None}
-"""What the transport has to honour. All other factors are the bench's own."""
 _OTHERS = tuple(
     name for name, each in FACTORS.items() if each.of != "subject" and not each.load and each.honour is None
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.cell import EXPERIMENT, Cell, carrier_due, experiment
+from middlemark.model.cell import EXPERIMENT, OF_MIDDLEWARE, Cell, carrier_due, experiment
 from middlemark.model.description import ANY, Description, floor_carrier
 from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
@@ -176,7 +176,7 @@ def _experiment(cell: Cell, way: tuple[str, str]) -> tuple[object, ...]:
 
 
 def _distance(cell: Cell, floor: Cell) -> int:
-    return sum(getattr(cell, factor) != getattr(floor, factor) for factor in ("reliability", "depth", "mlock"))
+    return sum(getattr(cell, factor) != getattr(floor, factor) for factor in OF_MIDDLEWARE)
 
 
 def _label(cell: Cell, description: Description) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, FIELDS, Cell
+from middlemark.model.cell import FACTORS, FIELDS, OF_MIDDLEWARE, Cell
 from middlemark.model.levels import Level
 from middlemark.model.selection import FACTOR_AT, SHARED_MEMORY, Selection, level_at
 from middlemark.model.version import VERSION, adapter_of
@@ -68,9 +68,6 @@ def _is_known(each: Side, factor: str) -> bool:
     return factor not in each.cell.unknown and (factor in FACTOR_AT or level(each, factor) is not None)
 
 
-_OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "middleware")
-
-
 def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
     """Return each cell as it stands among the others, whose adapter was measured at one level of a factor only.
 
@@ -78,7 +75,7 @@ def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
     middleware that has nothing but best effort, or but loans, is still one to choose; its row says what it has.
     """
     found = [[each] for each in cells]
-    for field in _OF_MIDDLEWARE:
+    for field in OF_MIDDLEWARE:
         levels: dict[str, set[Level]] = {}
         for each in cells:
             levels.setdefault(each.adapter, set()).add(getattr(each, field))

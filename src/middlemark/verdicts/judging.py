@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from middlemark.model.cell import EXPERIMENT, FACTORS, Cell
+from middlemark.model.cell import EXPERIMENT, OF_MIDDLEWARE, Cell
 from middlemark.stats.candidates import raced_by
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.floors import by_rate
@@ -30,7 +30,7 @@ WIDEST = 1 / 3
 
 _KEY = (*(each for each in EXPERIMENT if each != "size"), "label", "unknown")
 """What makes another experiment, beside the run and the size."""
-_ASKED = tuple(each.field for each in FACTORS.values() if each.of == "middleware" and each.field != "loan")
+_ASKED = tuple(field for field in OF_MIDDLEWARE if field != "loan")
 """So does this, where several middlewares were measured. Loans are a candidate's own: they do the same job."""
 
 

@@ -14,7 +14,7 @@ from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import Standing
-from middlemark.verdicts.names import plain, subject, words
+from middlemark.verdicts.names import ASKED, plain, subject, words
 from middlemark.verdicts.rows import Row, grouped, per_message_ns
 
 NONE: Security = "none"
@@ -22,7 +22,6 @@ LEVELS: tuple[Security, ...] = get_args(Security)
 _STANDINGS = {Verdict.WORSE: Standing.SLOWER, Verdict.EQUIVALENT: Standing.EQUIVALENT}
 _BESIDE = sorted(frozenset(EXPERIMENT) - {"size", "security", "payload"})
 _TOLD = ("pattern", "rate", "receive", "processes", "link")
-_ASKED = ("type", "reliability", "depth", "loan", "mlock", "native")
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +89,7 @@ def _table(group: Sequence[Sequence[Row]], comparisons: Comparisons) -> CostTabl
 
 def _apart(cells: Sequence[Cell]) -> list[str]:
     """Return in which of the factors of a middleware these cells differ."""
-    return [field for field in _ASKED if len({getattr(each, field) for each in cells}) > 1]
+    return [field for field in ASKED if len({getattr(each, field) for each in cells}) > 1]
 
 
 def _mean(members: Sequence[Row]) -> float:

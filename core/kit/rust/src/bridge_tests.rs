@@ -38,7 +38,7 @@ impl Adapter for Fake {
         vec!["one".into(), "two".into()]
     }
     fn protected_by(&self) -> String {
-        self.settings.credential(self.settings.identity.name(), ".key").display().to_string()
+        self.settings.credential(self.settings.identity.word(), ".key").display().to_string()
     }
     fn refusals(&self) -> String {
         "a stranger was refused".into()
@@ -103,13 +103,13 @@ impl Told {
 
 fn settings(transport: &'static str) -> &'static Settings {
     let mut settings: Settings = unsafe { std::mem::zeroed() };
-    settings.pattern = Pattern::Stream;
-    settings.reliability = Reliability::Reliable;
-    settings.reception = Reception::Poll;
-    settings.transport = Text::of(transport);
+    settings.request.pattern = Pattern::Stream;
+    settings.request.reliability = Reliability::Reliable;
+    settings.request.reception = Reception::Poll;
+    settings.request.transport = Text::of(transport);
     settings.endpoints = List::of(&[]);
-    settings.identity = Identity::Receiver;
-    settings.certs = Text::of("/certs");
+    settings.request.identity = Identity::Receiver;
+    settings.request.certs = Text::of("/certs");
     Box::leak(Box::new(settings))
 }
 

@@ -15,27 +15,42 @@ pub const AS_IT_COMES: &str = "default";
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern { PingPong, Stream, RequestReply }
+impl Pattern {
+    pub fn word(self) -> &'static str {
+        ["ping-pong", "stream", "request-reply"][self as usize]
+    }
+}
 impl Json for Pattern {
     fn write_to(&self, json: &mut String) {
-        ["ping-pong", "stream", "request-reply"][*self as usize].write_to(json);
+        self.word().write_to(json);
     }
 }
 
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reliability { Reliable, BestEffort }
+impl Reliability {
+    pub fn word(self) -> &'static str {
+        ["reliable", "best-effort"][self as usize]
+    }
+}
 impl Json for Reliability {
     fn write_to(&self, json: &mut String) {
-        ["reliable", "best-effort"][*self as usize].write_to(json);
+        self.word().write_to(json);
     }
 }
 
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reception { Poll, Block, Listen }
+impl Reception {
+    pub fn word(self) -> &'static str {
+        ["poll", "block", "listen"][self as usize]
+    }
+}
 impl Json for Reception {
     fn write_to(&self, json: &mut String) {
-        ["poll", "block", "listen"][*self as usize].write_to(json);
+        self.word().write_to(json);
     }
 }
 
@@ -43,9 +58,14 @@ impl Json for Reception {
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageType { Octets, Image, PointCloud, Imu, Tf }
+impl MessageType {
+    pub fn word(self) -> &'static str {
+        ["octets", "image", "point-cloud", "imu", "tf"][self as usize]
+    }
+}
 impl Json for MessageType {
     fn write_to(&self, json: &mut String) {
-        ["octets", "image", "point-cloud", "imu", "tf"][*self as usize].write_to(json);
+        self.word().write_to(json);
     }
 }
 
@@ -54,9 +74,14 @@ impl Json for MessageType {
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security { None, Authenticated, Signed, Encrypted }
+impl Security {
+    pub fn word(self) -> &'static str {
+        ["none", "authenticated", "signed", "encrypted"][self as usize]
+    }
+}
 impl Json for Security {
     fn write_to(&self, json: &mut String) {
-        ["none", "authenticated", "signed", "encrypted"][*self as usize].write_to(json);
+        self.word().write_to(json);
     }
 }
 
@@ -65,9 +90,14 @@ impl Json for Security {
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity { Sender, Receiver, Broker, Intruder, Stranger }
+impl Identity {
+    pub fn word(self) -> &'static str {
+        ["sender", "receiver", "broker", "intruder", "stranger"][self as usize]
+    }
+}
 impl Json for Identity {
     fn write_to(&self, json: &mut String) {
-        ["sender", "receiver", "broker", "intruder", "stranger"][*self as usize].write_to(json);
+        self.word().write_to(json);
     }
 }
 
@@ -76,9 +106,14 @@ impl Json for Identity {
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential { X509, Dds, Curve }
+impl Credential {
+    pub fn word(self) -> &'static str {
+        ["x509", "dds", "curve"][self as usize]
+    }
+}
 impl Json for Credential {
     fn write_to(&self, json: &mut String) {
-        ["x509", "dds", "curve"][*self as usize].write_to(json);
+        self.word().write_to(json);
     }
 }
 
@@ -89,9 +124,14 @@ impl Json for Credential {
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NativeType { Boolean, Integer, Bytes, Duration, Choice, Text, File }
+impl NativeType {
+    pub fn word(self) -> &'static str {
+        ["boolean", "integer", "bytes", "duration", "choice", "text", "file"][self as usize]
+    }
+}
 impl Json for NativeType {
     fn write_to(&self, json: &mut String) {
-        ["boolean", "integer", "bytes", "duration", "choice", "text", "file"][*self as usize].write_to(json);
+        self.word().write_to(json);
     }
 }
 

@@ -13,6 +13,7 @@ mod description;
 mod error;
 mod json;
 mod native;
+mod request;
 mod settings;
 
 use std::mem::MaybeUninit;
@@ -23,7 +24,8 @@ pub use buffer::Buffer;
 pub use description::*;
 pub use error::{Error, LastError, Result};
 pub use native::{Native, NativeTable, NativeValue};
-pub use settings::{List, Settings, Text, Topic};
+pub use request::Request;
+pub use settings::{List, Maybe, Settings, Text, Topic};
 
 /// What a publish() came to.
 #[repr(i32)]

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
-use crate::description::{Identity, Pattern, Reception, Reliability, Security, AS_IT_COMES};
+use crate::description::{Reliability, AS_IT_COMES};
 use crate::native::NativeValue;
+use crate::request::Request;
 
 /// Several values that C++ keeps; used as the slice that it is.
 #[repr(C)]
@@ -21,46 +22,38 @@ pub struct List<'a, T> {
 #[derive(Clone, Copy)]
 pub struct Text<'a>(List<'a, u8>);
 
-/// One trial's request. Frozen.
+/// A number that may not be given.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Maybe<T> {
+    given: bool,
+    value: T,
+}
+
+impl<T: Copy> Maybe<T> {
+    pub fn get(self) -> Option<T> {
+        self.given.then_some(self.value)
+    }
+}
+
+/// One trial's request, and what follows from it. Frozen.
 #[repr(C)]
 pub struct Settings {
-    pub pattern: Pattern,
-    pub reliability: Reliability,
-    /// How the roles will receive.
-    pub reception: Reception,
-    /// The level asked for, no less and no more.
-    pub security: Security,
-    /// This process's, of the trial's certificates.
-    pub identity: Identity,
-    pub domain: i32,
-    /// One of the names in the description.
-    pub transport: Text<'static>,
-    /// Unique for the trial: every name of a topic, segment or file begins with it.
-    pub scope: Text<'static>,
-    /// A folder of the trial's own, shared by its workers, removed afterwards.
-    pub scratch: Text<'static>,
-    /// The network interface the traffic keeps to.
-    pub interface: Text<'static>,
-    keep_last: u32,
-    pub publishers: u32,
-    pub subscribers: u32,
-    /// Processes of the trial that open the middleware.
-    pub workers: u32,
-    /// Write into the middleware's own memory instead of the adapter's.
-    pub loan: bool,
-    /// All roles of the trial live in this process.
-    pub one_process: bool,
-    /// Size of every message of the trial.
-    pub message_bytes: usize,
-    write_timeout_ns: u64,
+    pub(crate) request: Request,
     /// Every topic and service of the trial, also those that this process has no part in.
     pub endpoints: List<'static, Topic<'static>>,
     pub(crate) native: List<'static, NativeValue>,
     ipv4: Text<'static>,
-    pub(crate) certs: Text<'static>,
     /// Of /dev/shm in bytes: all, and what was free when the worker read its settings. 0: there is none.
     pub shm_bytes: usize,
     pub shm_free_bytes: usize,
+}
+
+impl Deref for Settings {
+    type Target = Request;
+    fn deref(&self) -> &Request {
+        &self.request
+    }
 }
 
 /// A topic, or a service, of the trial. All counts are known when the trial starts.
@@ -76,7 +69,7 @@ pub struct Topic<'a> {
     /// Of those, in this process.
     pub publishers_here: u32,
     pub subscribers_here: u32,
-    keep_last: u32,
+    depth: Maybe<u32>,
     pub reliability: Reliability,
     /// Request and reply of the middleware's own.
     pub service: bool,
@@ -85,7 +78,7 @@ pub struct Topic<'a> {
 impl Settings {
     /// Keep-last history depth in messages; `None` is keep-all.
     pub fn depth(&self) -> Option<u32> {
-        (self.keep_last != 0).then_some(self.keep_last)
+        self.depth.get()
     }
 
     /// The longest a publish may block.
@@ -135,19 +128,6 @@ impl Settings {
     }
 }
 
-impl Identity {
-    /// How the names of its files begin.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-            Self::Broker => "broker",
-            Self::Intruder => "intruder",
-            Self::Stranger => "stranger",
-        }
-    }
-}
-
 impl Topic<'_> {
     pub fn reliable(&self) -> bool {
         self.reliability == Reliability::Reliable
@@ -155,7 +135,7 @@ impl Topic<'_> {
 
     /// Keep-last history depth in messages; `None` is keep-all.
     pub fn depth(&self) -> Option<u32> {
-        (self.keep_last != 0).then_some(self.keep_last)
+        self.depth.get()
     }
 
     /// Messages that wait for a subscriber when each publisher has filled its history; `None`: without a bound.
