@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "docs/machine.md", "scripts/factors")
+DOCUMENTS = (
+    *("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "docs/machine.md", "docs/protocol.md"),
+    *("scripts/factors", "scripts/protocol", "scripts/declarations.py", "scripts/rust_kit.py"),
+)
 SEE = """
 import json, subprocess, sys
 seen = set()
@@ -26,21 +29,22 @@ print(json.dumps(sorted(seen)))
 
 
 def seen_in_copy(
-    folder: Path, declarations: Mapping[str, tuple[str, str]], script: str, manual: tuple[str, str]
+    folder: Path, declarations: Mapping[str, tuple[str, ...]], script: str, manual: tuple[str, str]
 ) -> Any:
     """Return where ``script`` sees what is declared.
 
-    ``declarations``: by file of the package, the line before which something stands, and what. ``manual``: a document
-    that ``scripts/factors`` writes, and the row that it then has.
+    ``declarations``: by file of the package, lines before which something stands, each followed by what. ``manual``: a
+    document that ``scripts/factors`` writes, and the row that it then has.
     """
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "bin", "web"))
     for name in DOCUMENTS:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    for name, (line, declared) in declarations.items():
+    for name, told in declarations.items():
         file = folder / "src/middlemark" / name
-        before, after = file.read_text().split(line)
-        file.write_text(before + declared + line + after)
+        for line, declared in zip(told[::2], told[1::2], strict=True):
+            before, after = file.read_text().split(line)
+            file.write_text(before + declared + line + after)
     environment = os.environ | {
         "PYTHONPATH": f"{folder / 'src'}:{Path(__file__).parent}:{ROOT / 'tests'}",
         "COLUMNS": "200",

@@ -98,3 +98,66 @@ def test_a_factor_that_is_declared_is_everywhere(tmp_path: Path) -> None:
     declarations = {"model/cell.py": (LAST, DECLARATION), "model/protocol.py": (FIELD, "    zeal: float = 0.0\n")}
     manual = ("docs/suites.md", "| `zeal` | `TIME` | How keen it is. | `0.5 s` |")
     assert seen_in_copy(tmp_path, declarations, SEEN, manual) == list(EVERYWHERE)
+
+
+IMPORT = "from middlemark.model.protocol import Urgency\n"
+HONOURED = {
+    "model/protocol.py": (
+        *('LoadKind = Literal["max", "rate", "burst"]\n', 'Urgency = Literal["normal", "high"]\n'),
+        *(FIELD, '    urgency: Urgency = "normal"\n'),
+    ),
+    "model/description.py": (
+        *('AS_IT_COMES = "default"\n', IMPORT),
+        "    varying_sizes: bool = False\n",
+        '    urgency: tuple[Urgency, ...] = ("normal",)\n    """How soon it can be asked to send."""\n',
+    ),
+    "model/cell.py": (
+        *("STEP_S = 1.0\n", IMPORT),
+        LAST,
+        """
+    urgency: Annotated[
+        Urgency,
+        Factor(kind=words("urgency", *get_args(Urgency)), default=("normal",), metavar="normal|high,…",
+               help="How soon it is sent.", of="middleware", honour=one_of("urgency")),
+    ] = "normal"
+""",
+    ),
+}
+ASKED = r"""
+import os
+from pathlib import Path
+
+from descriptions import description, transport
+from planning import plan_of, problems_of
+
+from middlemark.commands.list import _limits
+from middlemark.verdicts.names import ASKED
+
+HASTY = description("hasty", transport("udp", urgency=("normal", "high")), transport("tcp"))
+SUITE = "[[sweep]]\nadapter='hasty'\ntransport='{}'\nurgency='high'\n"
+see("plan", [each.urgency for each in plan_of(SUITE.format("udp"), [HASTY]).cells] == ["high"])
+see("refusal", "hasty tcp: normal only" in str(problems_of(SUITE.format("tcp"), [HASTY])))
+see("list adapters", "normal/high" in _limits(HASTY.transports[0]))
+see("security", "urgency" in ASKED)
+
+os.makedirs("core/kit/rust/src")
+subprocess.run([sys.executable, "scripts/protocol"], check=True)
+core = Path("core/description.hpp").read_text()
+see("adapter in C++", "std::vector<Urgency> urgency{Urgency::normal};" in core)
+see("core's refusal", 'Capability{"urgency", &Transport::urgency, &RequestedSettings::urgency}' in core)
+crate = Path("core/kit/rust/src/description.rs").read_text()
+see("adapter in Rust", "pub urgency: Vec<Urgency>," in crate and "pub enum Urgency { Normal, High }" in crate)
+see("request in Rust", "pub urgency: Urgency," in Path("core/kit/rust/src/request.rs").read_text())
+see("protocol", "How soon it can be asked to send." in Path("docs/protocol.md").read_text())
+"""
+
+
+def test_a_factor_that_a_transport_must_honour_is_declared_with_its_capability(tmp_path: Path) -> None:
+    manual = ("docs/suites.md", "| `urgency` | `normal`, `high` | How soon it is sent. | `normal` |")
+    seen = seen_in_copy(tmp_path, HONOURED, ASKED, manual)
+    assert seen == sorted(
+        [
+            *("plan", "refusal", "list adapters", "security", "manual", "protocol"),
+            *("adapter in C++", "adapter in Rust", "core's refusal", "request in Rust"),
+        ]
+    )
