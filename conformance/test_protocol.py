@@ -3,14 +3,14 @@
 import signal
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
 from contender import Contender
 from conversation import Conversation, one_process
 
-from middlemark.model.cell import Cell
+from middlemark.model.cell import CAPABILITIES, FACTORS, Cell
 from middlemark.model.description import Worker
 from middlemark.stats.samples import load
 
@@ -32,6 +32,12 @@ def builtins_of(cell: Cell) -> dict[str, Any]:
     return dict(msgspec.to_builtins(cell))
 
 
+LEVELS = {
+    field: (True, False) if hint is bool else get_args(hint)
+    for field, hint in get_type_hints(Cell).items()
+    if hint is bool or get_origin(hint) is Literal
+}
+"""All levels of the factors that have a few."""
 AT_A_RATE = {"samples": None, "duration_s": 20.0, "load": {"kind": "rate", "rate_hz": 1000.0}}
 """Of a ping that is interrupted. At rate max it would touch 1 GiB for its samples before it is ready."""
 
@@ -135,9 +141,12 @@ def test_what_it_cannot_honour_is_refused_and_named(worker: Worker, what: str, t
 def test_what_its_transport_does_not_list_is_refused(contender: Contender, tmp_path: Path) -> None:
     offered = contender.transport
     lacking: list[dict[str, Any]] = [
-        *({"reception": mode} for mode in ("poll", "block", "listen") if mode not in offered.receive),
-        *({"reliability": each} for each in ("reliable", "best-effort") if each not in offered.reliability),
-        *({"loan": each} for each in (True, False) if each not in offered.loan),
+        *(
+            {FACTORS[name].request or FACTORS[name].field: level}
+            for name, honour in CAPABILITIES.items()
+            for level in LEVELS.get(FACTORS[name].field, ())
+            if level not in getattr(offered, honour.capability)
+        ),
         *([] if offered.keep_all else [{"depth": None}]),
         *([] if offered.max_depth is None else [{"depth": offered.max_depth + 1}]),
         *([] if 1 in offered.processes else [{"one_process": True}]),

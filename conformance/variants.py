@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from contender import KIB, MIB, Contender, contenders
 
-from middlemark.model.cell import Cell, cannot
+from middlemark.model.cell import CAPABILITIES, FACTORS, Cell, cannot
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Security
 
@@ -143,12 +143,26 @@ def _levels(who: Contender, every: bool) -> list[list[Level]]:
         ],
         [always(""), always("untouched", payload="untouched")],
         [always(""), *(always(level, security=level) for level in get_args(Security) if level != "none")],
+        *(
+            [
+                always(""),
+                *(always(f"{name}-{level}", **{name: level}) for level in listed if level != FACTORS[name].idle),
+            ]
+            for name, listed in _others(who).items()
+        ),
         [
             always(""),
             Level("for-a-while", {ROUND_TRIPS: {"samples": None}}),
             Level("at-a-rate", {ROUND_TRIPS: {"rate": 100.0, "samples": 30}, STREAM: {"rate": 500.0, "samples": 150}}),
         ],
     ]
+
+
+def _others(who: Contender) -> dict[str, tuple[Any, ...]]:
+    """Return the levels that it lists of each factor that is neither varied here in its own way nor in another test."""
+    known = ("receive", "loan", "processes", "reliability", "security", "type")
+    offered = {name: getattr(who.transport, honour.capability) for name, honour in CAPABILITIES.items()}
+    return {name: has for name, has in offered.items() if isinstance(has, tuple) and name not in known}
 
 
 def _whole_bytes(who: Contender) -> int:

@@ -1,5 +1,6 @@
 """The Rust half of the schema: how adapters in Rust describe themselves, and the request of a trial as they see it."""
 
+import json
 import textwrap
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -47,7 +48,46 @@ def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) 
                 lines += ["", *_enumeration(name, words, module.docs.get(name, ""))]
     for struct in structs:
         lines += ["", *_struct(schema, struct)]
-    return "\n".join([*lines, ""])
+    lines += ["", "#[cfg(test)]", "mod tests {", "    use super::*;", "    use crate::json::json_of;"]
+    for name in ("Description", "CompanionSpec"):
+        lines += ["", *_test(schema, sample(inspect.type_info(schema.declared[name])))]
+    return "\n".join([*lines, "}", ""])
+
+
+def sample(of: inspect.Type, default: Any = msgspec.NODEFAULT) -> Any:
+    """Return a value of that type, other than its default."""
+    match of := bare(of):
+        case inspect.BoolType():
+            return default is not True
+        case inspect.IntType():
+            return of.le if of.le and of.le < 16 else 20
+        case inspect.FloatType():
+            return 2.5
+        case inspect.StrType():
+            return 'so "so"'
+        case inspect.LiteralType(values=values):
+            return max({*values} - {default})
+        case inspect.VarTupleType(item_type=item):
+            return (sample(item),)
+        case inspect.DictType(value_type=value):
+            return {"so": sample(value)}
+        case inspect.UnionType() if (inner := or_null(of)) is not None:
+            return sample(inner)
+        case inspect.StructType(cls=struct, fields=fields):
+            return struct(**{each.name: sample(each.type, each.default) for each in fields})
+    raise TypeError(f"no sample of {of}")
+
+
+def _test(schema: Schema, full: msgspec.Struct) -> list[str]:
+    """Return a test that the crate writes this value as msgspec does."""
+    name = RENAMED.get(type(full).__name__, type(full).__name__)
+    return [
+        "    #[test]",
+        f"    fn every_field_of_a_{name.lower()}_is_written_as_the_schema_has_it() {{",
+        f"        let full = {_value(schema, full, inspect.type_info(type(full)))};",
+        f'        assert_eq!(json_of(&full), r#"{msgspec.json.encode(full).decode()}"#);',
+        "    }",
+    ]
 
 
 def rust_request(schema: Schema) -> str:
@@ -144,7 +184,7 @@ def _struct(schema: Schema, struct: type[msgspec.Struct]) -> list[str]:
         member = RENAMED.get(field.name, field.name)
         kind = _type(schema, field.type)
         declared += [*_comment(field.doc, "    "), f"    pub {member}: {kind},"]
-        initial.append(f"            {member}: {_initial(schema, field.initial, field.type, kind)},")
+        initial.append(f"            {member}: {_initial(schema, field.initial, field.type)},")
         listed.append(f'            ("{field.key}", &self.{member}),')
     return [
         *_comment(schema.docs[struct.__name__]),
@@ -192,22 +232,32 @@ def _type(schema: Schema, of: inspect.Type) -> str:
     raise TypeError(f"no Rust type for {of}")
 
 
-def _initial(schema: Schema, value: Any, of: inspect.Type, kind: str) -> str:
-    words = leaf(of)
-    if isinstance(value, tuple) and value:
-        return f"vec![{', '.join(_value(schema, each, words) for each in value)}]"
-    if value is msgspec.NODEFAULT or not isinstance(value, bool | int | float | str) or value == "":
+def _initial(schema: Schema, value: Any, of: inspect.Type) -> str:
+    if value is msgspec.NODEFAULT or value in ("", (), {}, None):
         return "Default::default()"
-    text = _value(schema, value, words)
-    return f"Some({text})" if kind.startswith("Option") else text
+    return _value(schema, value, of)
 
 
 def _value(schema: Schema, value: Any, of: inspect.Type) -> str:
-    if isinstance(of, inspect.LiteralType):
-        return f"{schema.name_of(Literal, of.values)}::{_variant(value)}"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    """Return a value of that type as Rust has it."""
+    optional = isinstance(bare(of), inspect.UnionType) and not isinstance(value, tuple)
+    match of := leaf(of):
+        case inspect.LiteralType(values=values) if isinstance(value, str):
+            text = f"{schema.name_of(Literal, values)}::{_variant(value)}"
+        case inspect.StructType(cls=struct, fields=fields) if isinstance(value, struct):
+            members = (
+                f"{RENAMED.get(each.name, each.name)}: {_value(schema, getattr(value, each.name), each.type)}"
+                for each in fields
+            )
+            text = f"{RENAMED.get(struct.__name__, struct.__name__)} {{ {', '.join(members)} }}"
+        case inspect.DictType(value_type=kind):
+            told = (f"({json.dumps(key)}, {_value(schema, each, kind)})" for key, each in value.items())
+            text = f"BTreeMap::from([{', '.join(told)}])"
+        case _ if isinstance(value, tuple):
+            text = f"vec![{', '.join(_value(schema, each, of) for each in value)}]"
+        case _:
+            text = json.dumps(value)  # texts, numbers and truths are written alike
+    return f"Some({text})" if optional else text
 
 
 def _variant(word: str) -> str:

@@ -63,10 +63,11 @@ Description elaborate() {
   return about;
 }
 
-/// What stands in JSON of it is `said`, and is read as the same again.
+/// JSON has all of `said`, and what is read from it is the same again.
 template <class Value>
 void survives(const Value& value, const char* said) {
-  EXPECT_EQ(json_of(value), Json::parse(said));
+  const Json json = json_of(value);
+  for (const auto& [name, level] : Json::parse(said).items()) EXPECT_EQ(json.at(name), level) << name;
   EXPECT_EQ(json_of(read_message<Value>(Json::parse(json_of(value).dump()))), json_of(value));
 }
 
@@ -74,14 +75,11 @@ TEST(Describe, every_field_survives_the_way_through_json) {
   Description about = elaborate();
   about.native.clear();
   about.transports.resize(1);
-  Json json = json_of(about);
-  EXPECT_EQ(json.at("transports").size(), 1U);
-  json["transports"] = Json::array();
-  EXPECT_EQ(json,
-            Json::parse(R"({"protocol": 1, "name": "north", "title": "North Star \"DDS\" ☆", "version": "1.2.3-rc4",
-    "library": "/usr/lib/libnorth.so.1.2.3", "licence": "Apache-2.0", "floor": true, "bench_only": true, "transports": [],
+  survives(about, R"({"protocol": 1, "name": "north", "title": "North Star \"DDS\" ☆", "version": "1.2.3-rc4",
+    "library": "/usr/lib/libnorth.so.1.2.3", "licence": "Apache-2.0", "floor": true, "bench_only": true,
     "request_reply": true, "credentials": ["x509", "curve"], "own_threads": true,
-    "residue": ["/dev/shm/north_*", "/tmp/north.{scope}"], "native": {}})"));
+    "residue": ["/dev/shm/north_*", "/tmp/north.{scope}"], "native": {}})");
+  EXPECT_EQ(json_of(about).at("transports").size(), 1U);
   EXPECT_EQ(json_of(read_message<Description>(json_of(elaborate()))), json_of(elaborate()));
 }
 

@@ -31,7 +31,7 @@ impl Protection {
         }
         let mut of = Self { settings, parties: BTreeSet::new(), keys: BTreeSet::new() };
         for party in [Identity::Sender, Identity::Receiver] {
-            let shown = Certificate::read(&settings.credential(party.name(), ".pem"))?;
+            let shown = Certificate::read(&settings.credential(party.word(), ".pem"))?;
             of.parties.insert(shown.name);
             of.keys.insert(shown.key);
         }

@@ -403,3 +403,21 @@ impl Json for Companion {
         ]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::json_of;
+
+    #[test]
+    fn every_field_of_a_description_is_written_as_the_schema_has_it() {
+        let full = Description { protocol: 20, name: "so \"so\"", title: "so \"so\"", version: "so \"so\"", library: "so \"so\"", licence: "so \"so\"", floor: true, bench_only: true, transports: vec![Transport { name: "so \"so\"", carrier: "so \"so\"", segments: vec!["so \"so\""], processes: vec![2], receive: vec![Reception::Poll], reliability: vec![Reliability::Reliable], loan: vec![true], hands_over: vec![true], max_bytes: 20, max_bytes_advice: "so \"so\"", max_depth: Some(20), keep_all: false, companions: true, own_network: true, alone: true, best_effort_carrier: "so \"so\"", types: vec![MessageType::Tf], varying_sizes: true, services: true, max_history: Some(20), security: vec![Security::Signed], security_why: "so \"so\"", permissions: true }], request_reply: true, credentials: vec![Credential::X509], own_threads: true, residue: vec!["so \"so\""], native: BTreeMap::from([("so", NativeSetting { help: "so \"so\"", least: Some(20), most: Some(20), choices: vec!["so \"so\""], transports: vec!["so \"so\""], patterns: vec![Pattern::Stream], otherwise: "so \"so\"", kind: NativeType::Integer, allowed: "so \"so\"" })]) };
+        assert_eq!(json_of(&full), r#"{"protocol":20,"name":"so \"so\"","title":"so \"so\"","version":"so \"so\"","library":"so \"so\"","licence":"so \"so\"","floor":true,"bench_only":true,"transports":[{"name":"so \"so\"","carrier":"so \"so\"","segments":["so \"so\""],"processes":[2],"receive":["poll"],"reliability":["reliable"],"loan":[true],"hands_over":[true],"max_bytes":20,"max_bytes_advice":"so \"so\"","max_depth":20,"keep_all":false,"companions":true,"own_network":true,"alone":true,"best_effort_carrier":"so \"so\"","types":["tf"],"varying_sizes":true,"services":true,"max_history":20,"security":["signed"],"security_why":"so \"so\"","permissions":true}],"request_reply":true,"credentials":["x509"],"own_threads":true,"residue":["so \"so\""],"native":{"so":{"help":"so \"so\"","least":20,"most":20,"choices":["so \"so\""],"transports":["so \"so\""],"patterns":["stream"],"default":"so \"so\"","type":"integer","allowed":"so \"so\""}}}"#);
+    }
+
+    #[test]
+    fn every_field_of_a_companion_is_written_as_the_schema_has_it() {
+        let full = Companion { name: "so \"so\"", argv: vec!["so \"so\""], environment: BTreeMap::from([("so", "so \"so\"")]), ready_pattern: "so \"so\"", ready_timeout_s: 2.5 };
+        assert_eq!(json_of(&full), r#"{"name":"so \"so\"","argv":["so \"so\""],"environment":{"so":"so \"so\""},"ready_pattern":"so \"so\"","ready_timeout_s":2.5}"#);
+    }
+}
