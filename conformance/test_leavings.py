@@ -11,11 +11,12 @@ from contender import Contender, contenders
 from course import Course, Measured
 
 from middlemark.model.cell import Cell
+from middlemark.model.description import CompanionSpec
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.sites import residue
 from middlemark.sites.channel import WorkerProcess
-from middlemark.sites.companion import Companion, CompanionSpec
+from middlemark.sites.companion import Companion
 from middlemark.system.in_use import in_use
 
 

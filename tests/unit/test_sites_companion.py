@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from middlemark.model.description import CompanionSpec
 from middlemark.sites.channel import WorkerFailedError, process_state
-from middlemark.sites.companion import Companion, CompanionSpec, declared
+from middlemark.sites.companion import Companion, declared
 from middlemark.sites.process_resources import read_account
 from middlemark.trial.costs import companion_cost
 
