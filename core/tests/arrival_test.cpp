@@ -61,8 +61,7 @@ Settings settings_with(const std::string& timestamping) {
   const Description about = A::describe();
   Settings settings;
   settings.transport = about.transports.front().name;
-  settings.reliability =
-      about.transports.front().reliability.front() == "reliable" ? Reliability::reliable : Reliability::best_effort;
+  settings.reliability = about.transports.front().reliability.front();
   settings.reception = Reception::block;
   settings.interface = "lo";
   settings.message_bytes = 64;

@@ -115,7 +115,15 @@ WORDS = {factor: _where_known(factor, _SAID.get(factor) or _plainly(factor)) for
 WITHOUT_SAYING = {"type": "octets", "security": "no security"}
 """Levels that are usual however few rows have them: another is told in every label, also where all rows have it."""
 
-UNTOLD = ("", "may halt", "no mlock", "own defaults", *WITHOUT_SAYING.values())
+UNTOLD = (
+    *("", "may halt", "no mlock", "own defaults"),
+    *WITHOUT_SAYING.values(),
+    *(
+        f"{each.name} {each.kind.show(each.idle)}"
+        for each in FACTORS.values()
+        if each.of == "middleware" and each.field not in _SAID
+    ),
+)
 """Levels that nobody asked for: telling them everywhere would hide those that were."""
 
 
