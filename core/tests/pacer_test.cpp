@@ -204,8 +204,9 @@ TEST(SleepingPacer, cuts_a_long_sleep_into_pieces_so_that_it_sees_a_stop) {
   Pacer pacer(clock, rate(1), false);
   pacer.start(clock.ticks());
   const long switches = voluntary_switches();
-  ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(180'000'000), stop));
-  EXPECT_GE(voluntary_switches() - switches, 4) << "180 ms in pieces of at most 50";
+  ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(400'000'000), stop));
+  // Eight pieces of at most 50 ms. A busy machine ends each late, and fewer follow; a sleep that is not cut is one.
+  EXPECT_GE(voluntary_switches() - switches, 2);
 }
 
 TEST(SleepingPacer, is_woken_before_the_instant) {
