@@ -90,8 +90,8 @@ distribution_name() { (. /etc/os-release 2>/dev/null; echo "${PRETTY_NAME:-this 
 # On a system without a list: names everything that is missing, and goes on if nothing is.
 look_for_what_is_needed() {
   local lacks=() known
-  source "$root/packaging/setup/probe.sh"
-  probe "$1"
+  source "$root/packaging/setup/missing.sh"
+  find_missing "$1"
   if (( ${#lacks[@]} == 0 )); then
     say "$(distribution_name) is not known here, but all that is needed is there"
     return

@@ -26,7 +26,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
     It changes nothing. Ends with 4 where something falsifies or limits, with 0 where there are notes at most.
     """
     from middlemark.interrupts import unwind
-    from middlemark.runs.probes import probe  # before interrupts unwind
+    from middlemark.runs.try_machine import try_machine  # before interrupts unwind
     from middlemark.show import View, output
     from middlemark.show import doctor as report
     from middlemark.show.json.machine import render_doctor
@@ -39,7 +39,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
     tried: Tried | None = None
     if probes:
         with unwind():
-            tried = probe(built.workers, quiet=True)
+            tried = try_machine(built.workers, quiet=True)
         if tried is None:
             click.echo("middlemark: interrupted while the machine was tried", err=True)
             return exits.INTERRUPTED

@@ -34,7 +34,7 @@ from middlemark.sites.namespace import NETWORK, OWN, Holder, Namespace
 from middlemark.sites.process_resources import read_account
 from middlemark.sites.processes import Processes
 from middlemark.sites.session import Captured, CompanionUse, Cpus, Ground
-from middlemark.sites.settings import TrialSettings
+from middlemark.sites.trial_settings import TrialSettings
 from middlemark.sites.witness import Waited, Witness
 
 

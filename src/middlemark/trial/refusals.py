@@ -11,7 +11,7 @@ from middlemark.model.plan import Plan, Trial
 from middlemark.model.protocol import ErrorEvent
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.link import join
-from middlemark.sites.settings import refused as refused_setting
+from middlemark.sites.trial_settings import refused as refused_setting
 from middlemark.trial.tasks import tasks_of
 from middlemark.workers.ask import NoAnswerError, ask
 

@@ -1,10 +1,10 @@
 # Looks for everything that a system must have. Used when the distribution is not known.
 
-# probe base|check: adds what is missing to `lacks`.
-probe() {
+# find_missing base|check: adds what is missing to `lacks`.
+find_missing() {
   local at_least=3.22 version
   if [[ $1 == check ]]; then
-    probe_cmake_packages "GTest: GoogleTest, with its CMake package"
+    find_missing_cmake_packages "GTest: GoogleTest, with its CMake package"
     command -v chromium chromium-browser >/dev/null || lacks+=("chromium, for the tests of reports")
     return
   fi
@@ -24,20 +24,20 @@ probe() {
   if (( ${#lacks[@]} )); then
     lacks+=("fmt and nlohmann_json, with their CMake packages, if they are not there: not looked for without a compiler and CMake")
   else
-    probe_cmake_packages "fmt: the library fmt, with its CMake package" \
+    find_missing_cmake_packages "fmt: the library fmt, with its CMake package" \
       "nlohmann_json: the library nlohmann-json, with its CMake package" \
       "Cxx20: a compiler and a library with C++20's concepts, span and jthread"
   fi
 }
 
-# probe_cmake_packages "NAME: what it is"…
-probe_cmake_packages() {
+# find_missing_cmake_packages "NAME: what it is"…
+find_missing_cmake_packages() {
   local scratch each
   scratch=$(mktemp -d)
   for each in "$@"; do
     cat >"$scratch/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.22)
-project(probe CXX)
+project(missing CXX)
 set(CMAKE_CXX_STANDARD 20)
 if("${each%%:*}" STREQUAL "Cxx20")
   include(CheckCXXSourceCompiles)

@@ -54,7 +54,7 @@ ASKED = (
 )
 
 
-def probe(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
+def try_machine(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
     """Try the machine. None: interrupted."""
     found: dict[str, float | None] = {}
     cpus = tuple(sorted(os.sched_getaffinity(0)))[:MOST_CPUS]
