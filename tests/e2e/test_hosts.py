@@ -16,6 +16,7 @@ from product import Bench, marked, robot, until
 from two_hosts import AHEAD_S, NAMES, SSHD, TwoHosts, two_hosts
 
 from middlemark.sites.channel import WorkerFailedError
+from middlemark.stats.one_way import TIMES_UNCERTAINTY
 from middlemark.workers.find import find_workers
 
 BUILT = {each.description.name for each in find_workers()[0]}
@@ -23,6 +24,18 @@ ON_ANOTHER_CLOCK_NS = (AHEAD_S["robot"] - AHEAD_S["base"]) * 1e9 / 2
 """More than a crowded machine takes, and less than clocks that nobody held against each other would tell."""
 LARGE_NS = 8.4e6
 """1 MiB at 1 Gbit/s, without its frames' headers."""
+
+
+def is_large(p50_ns: float | None, uncertainty_ns: float) -> bool:
+    """Return whether this is the median of 1 MiB between the hosts.
+
+    It is left out where a crowded machine knows their clocks to no tenth of it.
+    """
+    if p50_ns is None:
+        return TIMES_UNCERTAINTY * uncertainty_ns > LARGE_NS
+    return LARGE_NS < p50_ns + uncertainty_ns < ON_ANOTHER_CLOCK_NS
+
+
 BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-floors")
 
 
@@ -101,9 +114,9 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
         assert cell["lost"] == 0
         assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
     # 16 bytes take less than can be told.
-    assert large["one_way_absent"] is None
-    assert LARGE_NS < large["one_way_ns"]["p50"] + large["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
-    assert large["one_way_from_sent_ns"]["p50"] <= large["one_way_ns"]["p50"]
+    assert is_large(large["one_way_ns"]["p50"], large["clock_uncertainty_ns"])
+    if large["one_way_absent"] is None:
+        assert large["one_way_from_sent_ns"]["p50"] <= large["one_way_ns"]["p50"]
     assert small["one_way_ns"]["min"] is None
     assert "the clocks of both hosts are known to ± " in small["one_way_absent"]
     report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
@@ -155,13 +168,12 @@ def test_a_robot_is_on_one_host_and_what_steers_it_on_the_other(hosts: TwoHosts)
         assert cell["across"] == "base-robot"
         assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
         edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
-        known_ns = cell["clock_uncertainty_ns"]
-        assert LARGE_NS < edges["scan", "planner"]["one_way_ns"]["p50"] + known_ns < ON_ANOTHER_CLOCK_NS
+        assert is_large(edges["scan", "planner"]["one_way_ns"]["p50"], cell["clock_uncertainty_ns"])
         # Who is on the same host hears the same multicast.
         assert edges["scan", "recorder"]["one_way_ns"]["p50"] < ON_ANOTHER_CLOCK_NS
         assert edges["velocity", "wheels"]["received"] > 0
         [chain] = cell["workload"]["chains"]
-        assert LARGE_NS < chain["end_to_end_ns"]["p50"] + known_ns < ON_ANOTHER_CLOCK_NS
+        assert is_large(chain["end_to_end_ns"]["p50"], cell["clock_uncertainty_ns"])
 
 
 THREE = (
