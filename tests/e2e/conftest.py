@@ -1,8 +1,11 @@
+import functools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from product import Bench
+from product import ROOT, Bench
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from middlemark.workers.find import executables
 
@@ -21,3 +24,21 @@ def null_worker() -> Path:
     path = executables().get("null")
     assert path, "middlemark-worker-null was not found; ./check builds it and sets MIDDLEMARK_WORKERS"
     return Path(path)
+
+
+class SharedScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives the tests of a module that share a fixture to one process, and each other test to the one that is free."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return module if _shares(module) else nodeid
+
+
+@functools.cache
+def _shares(module: str) -> bool:
+    return 'scope="module"' in (ROOT / module).read_text(encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)  # without pytest-xdist, one process runs all
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedScheduling:
+    return SharedScheduling(config, log)
