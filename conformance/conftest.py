@@ -1,4 +1,3 @@
-import functools
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -47,12 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Give each process of pytest-xdist the variants, which take seconds to choose."""
-    node.workerinput["variants"] = _chosen_once(_extent(node.config))
-
-
-@functools.cache
-def _chosen_once(extent: Extent) -> str:
-    return chosen_variants(extent)
+    node.workerinput["variants"] = chosen_variants(_extent(node.config))
 
 
 def _extent(config: pytest.Config) -> Extent:

@@ -159,7 +159,7 @@ def _levels(who: Contender, every: bool) -> list[list[Level]]:
 
 
 def _others(who: Contender) -> dict[str, tuple[Any, ...]]:
-    """Return the levels that it lists of each factor that is neither varied here in its own way nor in another test."""
+    """Return the transport's levels of each factor that neither ``_levels`` nor another test varies."""
     known = ("receive", "loan", "processes", "reliability", "security", "type")
     offered = {name: getattr(who.transport, honour.capability) for name, honour in CAPABILITIES.items()}
     return {name: has for name, has in offered.items() if isinstance(has, tuple) and name not in known}
@@ -277,6 +277,7 @@ def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
 _chosen: dict[str, Mapping[str, Variant]] = {}
 
 
+@functools.cache
 def chosen_variants(extent: Extent) -> str:
     """Return all contenders' variants as JSON, so that another process can ``use_variants``: choosing takes seconds."""
     return msgspec.json.encode({each.name: variants_of(each.name, extent) for each in contenders()}).decode()

@@ -111,7 +111,7 @@ all_fresh() {
 # Whether a stage is fresh. Compares the change time of inodes (-cnewer), which no checkout, copy or touch can set back. All stages of
 # workers have the same inputs: one whose stamp is no older than one that was found fresh is fresh.
 is_fresh() {
-  local stamp=$setup_state/$1 inputs identity vouched='' note=''
+  local stamp=$setup_state/$1 inputs identity only=() vouched='' note=''
   identity_of "$1"
   { IFS= read -r -d '' vouched <"$stamp"; } 2>/dev/null || true
   [[ $vouched == "$identity"$'\n' ]] || return 1
@@ -129,10 +129,7 @@ is_fresh() {
   esac
   if [[ $1 == worker-* && -n ${fresh_workers:-} && ! $stamp -ot $fresh_workers ]]; then return; fi
   inputs_of "$1"
-  if [[ $1 == worker* ]]; then
-    [[ -z $(find "${inputs[@]}" "${compiled[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]] || return 1
-    fresh_workers=$stamp
-  else
-    [[ -z $(find "${inputs[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]] || return 1
-  fi
+  if [[ $1 == worker* ]]; then only=("${compiled[@]}"); fi
+  [[ -z $(find "${inputs[@]}" "${only[@]}" -cnewer "$stamp" -print -quit 2>/dev/null) ]] || return 1
+  if [[ $1 == worker* ]]; then fresh_workers=$stamp; fi
 }

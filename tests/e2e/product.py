@@ -38,7 +38,7 @@ class Ended:
 
     @functools.cached_property
     def document(self) -> Any:
-        """The document that `--format json` printed; to hold it against its schema takes a second."""
+        """The document that `--format json` printed, validated once: its schema takes a second."""
         return read_output({"import": "run"}.get(self.verb, self.verb), self.out)
 
     @property

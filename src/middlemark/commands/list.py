@@ -82,7 +82,7 @@ _SAID: dict[str, Callable[[Transport], str]] = {
         + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else "")
     ),
 }
-"""How the capability that bounds a factor is told, where that is not its levels."""
+"""By factor: prints its capability in words, where a list of levels would not be clear."""
 _LAST = {"alone": "alone: nobody receives", "companions": "with a daemon the bench starts"}
 
 
