@@ -1,12 +1,17 @@
-# middlemark_adapter(<name> [LATER] [SOURCES file…] [LINK target…] [INCLUDE dir…])
+# middlemark_adapter(<name> [TYPE class] [HEADER file] [BYTES_AND_CDR] [LATER] [SOURCES file…] [LINK target…] [INCLUDE dir…])
 #
-# Makes the executable middlemark-worker-<name> out of main.cpp (or SOURCES) in this folder, linked with the core. Used by the
-# adapters of this project and, through find_package(middlemark), by those that live elsewhere. Builds Release unless told otherwise: the
-# core's roles are templates that are compiled here, and at -O0 they would be measured instead of the middleware. LATER: it takes long
-# to compile, or few ask for it, so the target middlemark-workers-at-once leaves it out; middlemark-workers has them all.
+# Makes the executable middlemark-worker-<name>, linked with the core, out of the adapter TYPE in adapter.hpp (or HEADER) of this folder. Its
+# main() is generated; without TYPE it is in main.cpp (or SOURCES). BYTES_AND_CDR: the adapter carries bytes, so that it carries typed
+# messages, too (middlemark_bytes_and_cdr). Used by the adapters of this project and, through find_package(middlemark), by those that live
+# elsewhere. Builds Release unless told otherwise: the core's roles are templates that are compiled here, and at -O0 they would be measured
+# instead of the middleware. LATER: it takes long to compile, or few ask for it, so the target middlemark-workers-at-once leaves it out;
+# middlemark-workers has them all.
 function(middlemark_adapter name)
-  cmake_parse_arguments(ARG "LATER" "" "SOURCES;LINK;INCLUDE" ${ARGN})
-  if(NOT ARG_SOURCES)
+  cmake_parse_arguments(ARG "LATER;BYTES_AND_CDR" "TYPE;HEADER" "SOURCES;LINK;INCLUDE" ${ARGN})
+  if(ARG_TYPE)
+    middlemark_main(${CMAKE_CURRENT_BINARY_DIR}/main.cpp ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
+    list(APPEND ARG_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/main.cpp)
+  elseif(NOT ARG_SOURCES)
     set(ARG_SOURCES main.cpp)
   endif()
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -28,6 +33,9 @@ function(middlemark_adapter name)
   endif()
   set_target_properties(${worker} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workers)
   middlemark_precompile(${worker})
+  if(ARG_BYTES_AND_CDR)
+    middlemark_bytes_and_cdr(${worker})
+  endif()
   if(NOT TARGET middlemark-workers)
     add_custom_target(middlemark-workers)
     add_custom_target(middlemark-workers-at-once)
@@ -39,6 +47,25 @@ function(middlemark_adapter name)
   if(MIDDLEMARK_WORKER_DESTINATION)
     install(TARGETS ${worker} RUNTIME DESTINATION ${MIDDLEMARK_WORKER_DESTINATION})
   endif()
+endfunction()
+
+# middlemark_main(<file> <folder> TYPE class [HEADER file] [BYTES_AND_CDR])
+#
+# Writes the main() of the adapter in a folder.
+set(MIDDLEMARK_MAIN ${CMAKE_CURRENT_LIST_DIR}/main.cpp.in)
+function(middlemark_main file folder)
+  cmake_parse_arguments(ARG "BYTES_AND_CDR" "TYPE;HEADER" "" ${ARGN})
+  if(NOT ARG_HEADER)
+    set(ARG_HEADER adapter.hpp)
+  endif()
+  set(MIDDLEMARK_MAIN_TYPE ${ARG_TYPE})
+  set(MIDDLEMARK_MAIN_INCLUDES "")
+  if(ARG_BYTES_AND_CDR)
+    set(MIDDLEMARK_MAIN_TYPE middlemark::kit::BytesAndCdr<${ARG_TYPE}>)
+    set(MIDDLEMARK_MAIN_INCLUDES "#include <middlemark/kit/cdr.hpp>\n")
+  endif()
+  string(APPEND MIDDLEMARK_MAIN_INCLUDES "#include \"${folder}/${ARG_HEADER}\"\n")
+  configure_file(${MIDDLEMARK_MAIN} ${file} @ONLY)
 endfunction()
 
 # Compiles a target with the header that this project's workers share.

@@ -17,7 +17,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/middlemarkConfigVersion.c
 install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}/middlemarkConfigVersion.cmake
         DESTINATION ${destination} COMPONENT probe)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkCdr.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake ${PROJECT_SOURCE_DIR}/cmake/main.cpp.in
         DESTINATION ${destination})
 # The crate that adapters in Rust are written with.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/kit/rust/ DESTINATION ${destination}/rust

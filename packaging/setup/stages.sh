@@ -44,7 +44,7 @@ later_adapters() {
   while read -r file; do
     file=${file%/CMakeLists.txt}
     later+=("${file##*/}")
-  done < <(grep -lsE '^middlemark_(rust_adapter\(|adapter\([^ ]+ LATER\b)' "$root"/adapters/*/CMakeLists.txt)
+  done < <(grep -lsE '^middlemark_(rust_adapter\(|adapter\([^)]*\bLATER\b)' "$root"/adapters/*/CMakeLists.txt)
 }
 
 # Sets `first`: the adapters that the first start builds.

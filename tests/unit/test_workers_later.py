@@ -1,5 +1,7 @@
 """What takes long to compile is built when it is asked for, and otherwise said to be missing."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,16 @@ def test_the_note_that_the_build_leaves_is_the_one_that_is_known() -> None:
     assert f'file(WRITE ${{note}} "{LATER};' in (root / "cmake" / "MiddlemarkAdapter.cmake").read_text()
     for script in ("stages.sh", "workers.sh"):
         assert "it takes long" in (root / "packaging" / "setup" / script).read_text()
+
+
+def test_the_set_up_knows_every_adapter_that_is_left_for_later() -> None:
+    root = Path(__file__).resolve().parents[2]
+    script = f'root={root}; source "$root/packaging/setup/stages.sh"; later_adapters; printf "%s\\n" "${{later[@]}}"'
+    known = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    text = {each.parent.name: each.read_text() for each in (root / "adapters").glob("*/CMakeLists.txt")}
+    later = {name for name, words in text.items() if re.search(r"\bLATER\b|middlemark_rust_adapter\(", words)}
+    assert set(known) == later
+    assert later >= {"nng", "zenoh"}
 
 
 def test_a_build_that_fails_ends_the_request(checkout: Path) -> None:
