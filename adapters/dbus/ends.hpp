@@ -19,6 +19,7 @@
 #include <middlemark/kit/memory.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/trial.hpp>
 
 #include "bus.hpp"
 #include "handles.hpp"
@@ -26,22 +27,13 @@
 
 namespace middlemark::dbus {
 
-/// What the ends of this process have in common.
-struct Trial {
-  explicit Trial(const Settings& its_settings)
-      : settings(its_settings),
-        options(settings),
-        peer(settings.transport == "peer"),
-        bus(peer ? "" : address_of_the_bus()),
-        notes(settings) {
+struct Trial : kit::Trial<Options> {
+  explicit Trial(const Settings& its_settings) : kit::Trial<Options>(its_settings) {
     if (dbus_threads_init_default() == 0) throw AdapterError("dbus: dbus_threads_init_default(): no memory");
   }
 
-  const Settings settings;
-  const Options options;
-  const bool peer;
-  const std::string bus;
-  const kit::Rendezvous notes;  ///< in the trial's folder
+  const bool peer = settings.transport == "peer";
+  const std::string bus = peer ? "" : address_of_the_bus();
 };
 
 inline constexpr const char* interface_name = "middlemark.Topic";

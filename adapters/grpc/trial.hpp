@@ -19,8 +19,8 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/pinned.hpp>
-#include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/trial.hpp>
 
 #include "options.hpp"
 
@@ -35,13 +35,7 @@ inline constexpr std::chrono::seconds patience{5};
 /// So many visits end a take(), however fast messages come.
 inline constexpr std::size_t most_at_once = 256;
 
-struct Trial : kit::Pinned {
-  explicit Trial(const Settings& its) : settings(its), options(its), notes(its) {}
-
-  const Settings settings;
-  const Options options;
-  const kit::Rendezvous notes;  ///< in the trial's folder: where each server listens
-};
+using Trial = kit::Trial<Options>;
 
 /// A server of the trial: a publisher of a topic, or a service's.
 [[nodiscard]] inline std::string note_of(const Topic& topic, unsigned index) {

@@ -13,6 +13,7 @@
 #include <middlemark/kit/machine.hpp>
 #include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/trial.hpp>
 #include <middlemark/settings.hpp>
 
 #include "options.hpp"
@@ -65,13 +66,10 @@ struct BrokerAddress {
 }
 
 /// What the clients of a process have in common.
-struct Trial {
-  explicit Trial(const Settings& its_settings)
-      : settings(its_settings), options(settings), broker(BrokerAddress::of_the_trial()) {}
+struct Trial : kit::Trial<Options> {
+  using kit::Trial<Options>::Trial;
 
-  const Settings settings;
-  const Options options;
-  const BrokerAddress broker;
+  const BrokerAddress broker = BrokerAddress::of_the_trial();
   std::string protected_by{};  ///< of the client that connected last; empty: nothing protects
 };
 

@@ -17,23 +17,18 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/kit/pinned.hpp>
-#include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/trial.hpp>
 
 #include "handles.hpp"
 #include "options.hpp"
 
 namespace middlemark::nng {
 
-/// What the ends of this process have in common.
-struct Trial {
-  explicit Trial(const Settings& its_settings)
-      : settings(its_settings), options(settings), notes(settings), write_timeout(as_ms(settings.write_timeout)) {}
+struct Trial : kit::Trial<Options> {
+  using kit::Trial<Options>::Trial;
 
-  const Settings settings;
-  const Options options;
-  const kit::Rendezvous notes;  ///< in the trial's folder: where each end listens
-  const nng_duration write_timeout;
+  const nng_duration write_timeout = as_ms(settings.write_timeout);
 
   /// An abstract Unix address belongs to the network namespace, has no file to be left behind and no folder whose name could be
   /// too long. A port of TCP is the kernel's choice.

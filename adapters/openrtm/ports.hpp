@@ -16,6 +16,7 @@
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/trial.hpp>
 
 #include "options.hpp"
 #include "rtm.hpp"
@@ -43,13 +44,9 @@ struct Bound : kit::Pinned {
 using Output = Bound<RTC::OutPort>;
 using Input = Bound<RTC::InPort>;
 
-/// What the ends of this process have in common.
-struct Trial : kit::Pinned {
-  explicit Trial(const Settings& its_settings) : settings(its_settings), options(settings), notes(settings) {}
+struct Trial : kit::Trial<Options> {
+  using kit::Trial<Options>::Trial;
 
-  const Settings settings;
-  const Options options;
-  const kit::Rendezvous notes;  ///< in the trial's folder
   std::list<Output> outputs{};
   /// Never destroyed, which is not safe while another process may call: the process ends next.
   std::list<Input>& inputs = *new std::list<Input>;

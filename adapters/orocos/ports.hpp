@@ -21,6 +21,7 @@
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/trial.hpp>
 
 #include "octets.hpp"
 #include "options.hpp"
@@ -51,10 +52,8 @@ class Turn : kit::Pinned {
   const kit::Descriptor file_;
 };
 
-/// What the ends of this process have in common.
-struct Trial {
-  explicit Trial(const Settings& its_settings)
-      : settings(its_settings), options(settings), notes(settings), remote(!settings.one_process) {}
+struct Trial : kit::Trial<Options> {
+  using kit::Trial<Options>::Trial;
 
   /// Publishers disconnect, so that no two processes do it to each other at a time, which RTT does not come out of. One that was killed
   /// is not waited for longer.
@@ -68,10 +67,7 @@ struct Trial {
     inputs.clear();
   }
 
-  const Settings settings;
-  const Options options;
-  const kit::Rendezvous notes;                             ///< in the trial's folder
-  const bool remote;                                       ///< other processes connect by CORBA
+  const bool remote = !settings.one_process;               ///< other processes connect by CORBA
   std::map<std::string, std::unique_ptr<Input>> inputs{};  ///< of this process, by their notes' names
 };
 

@@ -17,8 +17,8 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/kit/pinned.hpp>
-#include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/trial.hpp>
 
 #include "curve.hpp"
 #include "handles.hpp"
@@ -26,18 +26,14 @@
 
 namespace middlemark::zeromq {
 
-/// What the ends of this process have in common.
-struct Trial {
-  explicit Trial(const Settings& its_settings)
-      : settings(its_settings), options(settings), context(options.io_threads), notes(settings) {
+/// A note says where an end is bound, and on the next line whose it is.
+struct Trial : kit::Trial<Options> {
+  explicit Trial(const Settings& its_settings) : kit::Trial<Options>(its_settings), context(options.io_threads) {
     if (settings.security != Security::none) curve.emplace(context, settings);
   }
 
-  const Settings settings;
-  const Options options;
   const Context context;
-  const kit::Rendezvous notes;  ///< in the trial's folder: where each end is bound, and on the next line whose it is
-  std::optional<Curve> curve;   ///< of a trial with security
+  std::optional<Curve> curve;  ///< of a trial with security
 };
 
 /// One that others connect to: a publisher of a topic, or a server.

@@ -1,0 +1,20 @@
+// What the ends of this process have in common. An adapter whose ends share more derives from it.
+#pragma once
+
+#include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/settings.hpp>
+
+namespace middlemark::kit {
+
+/// `Options` is what the adapter makes of the settings.
+template <class Options>
+struct Trial : Pinned {
+  explicit Trial(const Settings& its_settings) : settings(its_settings), options(settings), notes(settings) {}
+
+  const Settings settings;
+  const Options options;
+  const Rendezvous notes;  ///< in the trial's folder: how ends find each other
+};
+
+}  // namespace middlemark::kit
