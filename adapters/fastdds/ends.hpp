@@ -28,6 +28,7 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/coding.hpp>
 #include <middlemark/kit/deadline.hpp>
+#include <middlemark/kit/deliverer.hpp>
 #include <middlemark/kit/pinned.hpp>
 
 #include "library.hpp"
@@ -195,7 +196,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   /// counted.
   void silence() {
     listening_.store(false);
-    while (events_.load() != 0) std::this_thread::yield();
+    while (deliver_.under_way()) std::this_thread::yield();
   }
 
   /// Fast DDS deserializes within take(), all that it takes at once.
@@ -244,16 +245,12 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   /// On the thread that delivers, which holds the reader's mutex.
   void on_data_available(dds::DataReader* /*reader*/) noexcept override { deliver(); }
 
-  /// Never two at a time: an event that comes while another is being delivered is left to whoever delivers.
   void deliver() noexcept {
-    unsigned events = 1;
-    if (events_.fetch_add(events) != 0) return;
-    do {
+    deliver_([this]() noexcept {
       std::size_t visited = 0;
       while (listening_.load() && read(listener_, visited)) {
       }
-      events = events_.fetch_sub(events) - events;
-    } while (events != 0);
+    });
   }
 
   dds::Subscriber& parent_;
@@ -267,7 +264,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   bool more_ = false;
   Listener listener_;
   std::atomic<bool> listening_{false};
-  std::atomic<unsigned> events_{0};
+  kit::OneDeliverer deliver_;
   dds::DataReader* reader_ = nullptr;
   dds::ReadCondition* condition_ = nullptr;
   dds::WaitSet wait_set_;

@@ -3,7 +3,6 @@
 
 #include <dds/dds.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/deliverer.hpp>
 #include <middlemark/kit/pinned.hpp>
 
 #include "entity.hpp"
@@ -90,15 +90,9 @@ class Subscriber : kit::Pinned {
     return visits;
   }
 
-  /// Everything that is there: an event is not raised again for what was left. Never two at a time: an event that comes
-  /// while another is being delivered is left to whoever delivers.
+  /// Everything that is there: an event is not raised again for what was left.
   void deliver() noexcept {
-    unsigned events = 1;
-    if (events_.fetch_add(events) != 0) return;
-    do {
-      take_up_to(std::numeric_limits<std::size_t>::max(), listener_);
-      events = events_.fetch_sub(events) - events;
-    } while (events != 0);
+    deliver_([this]() noexcept { take_up_to(std::numeric_limits<std::size_t>::max(), listener_); });
   }
 
   Entity reader_;
@@ -106,7 +100,7 @@ class Subscriber : kit::Pinned {
   Entity waitset_;
   Intake intake_;
   Listener listener_;
-  std::atomic<unsigned> events_{0};
+  kit::OneDeliverer deliver_;
   LastFailure failure_;
 };
 
