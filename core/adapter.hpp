@@ -76,9 +76,9 @@ concept Publisher = requires(P& publisher, std::size_t bytes) {
 
 /// Receives the messages of one topic. Used by one thread.
 ///
-/// take(visitor)  visits messages that have arrived, in the middleware's order, and never blocks: all of them, or so many
-///                that a fast publisher cannot keep the call from returning (the role looks for its stop between calls);
-///                after a wait(), at least what it announced. The memory is the adapter's and valid during the visit only.
+/// take(visitor)  visits messages that have arrived, in the middleware's order, and never blocks: all that were there when it
+///                was called, or as many as its bound allows (BoundsTake); after a wait(), at least what it announced. The
+///                memory is the adapter's and valid during the visit only.
 ///                Of a type that is not octets the main array is visited, without its last byte where the rest of the
 ///                message is not as it was sent (kit/messages.hpp): the core counts that as damaged.
 ///                The visitor may publish on another topic. Returns the number of visits. Only messages are visited: no
@@ -157,6 +157,13 @@ template <class T>
 concept HasLastError = requires(const T& object) {
   { object.last_error() } -> std::convertible_to<std::string>;
 };
+
+/// Optional on subscribers: `static constexpr std::size_t most_per_take`, the number of messages after which take() returns
+/// although more keep arriving, so that the role can look for its stop. A batch that take() has begun is visited to its
+/// end. The bound can influence what is measured, so the core writes it into the description. A take() without a bound
+/// visits what was there when it was called.
+template <class S>
+concept BoundsTake = requires { typename std::integral_constant<std::size_t, S::most_per_take>; };
 
 /// Optional on subscribers: publishers of its topic that this subscriber has found so far. Discovery is not one event: what
 /// is written to a subscriber that does not know the writer yet may be lost, so a trial starts when both sides have found

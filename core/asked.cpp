@@ -50,6 +50,7 @@ std::string command_name(const Json& command) {
 Description described(const WorkerParts& parts) {
   Description about = parts.describe();
   about.request_reply = parts.request_reply;
+  if (parts.most_per_take) about.most_per_take = parts.most_per_take;
   for (auto& [key, setting] : about.native) setting.allowed = kit::native_domain(setting);
   const auto contradicts = [&about](const std::string& what) {
     throw std::logic_error(fmt::format("{}: describe() {}", about.name, what));

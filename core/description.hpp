@@ -166,6 +166,10 @@ struct Description {
   std::vector<Credential> credentials{};
   /// The middleware receives on threads of its own, which need a processor beside a polling role.
   bool own_threads = false;
+  /// A `take()` of a subscriber returns after this number of messages, so that the role can look for its stop; the number
+  /// is per publisher where each publisher has its own queue. null: `take()` visits what was there when it was called. The
+  /// core writes it, from what the subscriber's class states.
+  std::optional<std::size_t> most_per_take{};
   /// What a killed worker may leave: absolute globs (`{scope}` is replaced); of System V: `sysv:*`.
   std::vector<std::string> residue{};
   /// Every native setting, by key; one that ends in `*` stands for every key that begins so.
@@ -185,6 +189,7 @@ inline constexpr auto fields_of<Description> = std::tuple{
     Field{"request_reply", &Description::request_reply, Presence::required},
     Field{"credentials", &Description::credentials, Presence::optional},
     Field{"own_threads", &Description::own_threads, Presence::required},
+    Field{"most_per_take", &Description::most_per_take, Presence::optional, {.least = 1}},
     Field{"residue", &Description::residue, Presence::required},
     Field{"native", &Description::native, Presence::required}};
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/contract.hpp>
@@ -16,9 +17,10 @@ struct WorkerParts {
   std::function<std::vector<Companion>(const Settings&)> companions;  ///< empty: the adapter has none
   std::function<void(const Settings&)> check;                         ///< empty: nothing beyond the description
   std::function<std::unique_ptr<Session>(const Configuration&, const Clock&)> open;
-  bool listens = false;        ///< every subscriber, client and server has a thread that calls back
-  bool request_reply = false;  ///< it has clients and servers
-  bool protects = false;       ///< it tells what protects a trial with security
+  std::optional<std::size_t> most_per_take{};  ///< of its subscribers, where they say it
+  bool listens = false;                        ///< every subscriber, client and server has a thread that calls back
+  bool request_reply = false;                  ///< it has clients and servers
+  bool protects = false;                       ///< it tells what protects a trial with security
 };
 
 template <class A>
@@ -46,6 +48,7 @@ template <class A>
     parts.open = [](const Configuration& configuration, const Clock& clock) -> std::unique_ptr<Session> {
       return std::make_unique<AdapterSession<A>>(configuration, clock);
     };
+    if constexpr (BoundsTake<SubscriberOf<A>>) parts.most_per_take = SubscriberOf<A>::most_per_take;
     parts.listens = listens<A>();
     parts.request_reply = HasRequestReply<A>;
     parts.protects = TellsProtection<A>;

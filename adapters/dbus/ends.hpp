@@ -114,6 +114,8 @@ class Sender : public kit::OwnBuffer {
 /// libdbus has no thread: who receives reads the sockets. It reads 2048 bytes at a time.
 class Receiver : public End {
  public:
+  static constexpr std::size_t most_per_take = 256;  ///< of each connection
+
   /// Until a message is whole, or the time is over.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout); !holds_message();) {
@@ -139,14 +141,11 @@ class Receiver : public End {
   }
 
  private:
-  /// So many messages end a take(), however fast they come.
-  static constexpr std::size_t most_at_once = 256;
-
   template <class Visit>
   std::size_t visit_read(const Visit& visit) noexcept {
     std::size_t visits = 0;
     for (Connection& each : connections_) {
-      for (std::size_t messages = 0; messages < most_at_once; ++messages) {
+      for (std::size_t messages = 0; messages < most_per_take; ++messages) {
         const Message message = each.pop();
         if (!message) break;
         visits += visit(each, message.get()) ? 1 : 0;

@@ -130,7 +130,11 @@ class Publisher : kit::Pinned {
 
 /// Samples are always taken on loan: what is visited is Fast DDS's own memory.
 class Subscriber : private dds::DataReaderListener, kit::Pinned {
+  static constexpr unsigned reads_per_take = 8;
+
  public:
+  static constexpr std::size_t most_per_take = reads_per_take * Options::most_samples_per_read;
+
   /// Makes the reader itself, because the reader is given the address of this object. `linger`: how long all readers of the process stay
   /// at the end before the first goes.
   Subscriber(dds::Subscriber& parent, dds::Topic& type, const Topic& topic, const Options& options,
@@ -205,8 +209,6 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  static constexpr unsigned reads_per_take = 8;
-
   /// One read and its visits; true when there may be more.
   template <class Visitor>
   [[nodiscard]] bool read(Visitor& visitor, std::size_t& visited) noexcept {

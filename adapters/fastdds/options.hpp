@@ -94,22 +94,24 @@ struct Native : kit::NativeKeys {
 // clang-format on
 
 struct Options : Native {
+  static constexpr std::int32_t most_samples_per_read = 32;  ///< Fast DDS's default of max_samples_per_read
+
   const Settings settings;
-  const bool as_it_is;                  ///< what is not asked for by a factor stays as Fast DDS has it
-  const bool secure;                    ///< the trial has security
-  const bool streams;                   ///< also of requests and replies
-  const std::uint64_t sample;           ///< bytes of a message with its headers
-  std::uint32_t publishers = 1;         ///< of the topic that has most of them
-  std::uint32_t subscribers = 1;        ///< likewise
-  bool sends = false;                   ///< this process does
-  bool receives = false;                ///< likewise
-  bool composed = false;                ///< both ends of a topic are in this process, one of several
-  std::uint32_t segment = 512 * kib;    ///< at least Fast DDS's default
-  std::uint32_t queue = 512;            ///< likewise
-  std::uint32_t socket_buffer = 0;      ///< 0: the system's
-  std::uint32_t writer_samples = 0;     ///< of a keep-all history
-  std::uint32_t reader_samples = 0;     ///< likewise
-  std::int32_t samples_per_read = 32;   ///< at most Fast DDS's max_samples_per_read
+  const bool as_it_is;                ///< what is not asked for by a factor stays as Fast DDS has it
+  const bool secure;                  ///< the trial has security
+  const bool streams;                 ///< also of requests and replies
+  const std::uint64_t sample;         ///< bytes of a message with its headers
+  std::uint32_t publishers = 1;       ///< of the topic that has most of them
+  std::uint32_t subscribers = 1;      ///< likewise
+  bool sends = false;                 ///< this process does
+  bool receives = false;              ///< likewise
+  bool composed = false;              ///< both ends of a topic are in this process, one of several
+  std::uint32_t segment = 512 * kib;  ///< at least Fast DDS's default
+  std::uint32_t queue = 512;          ///< likewise
+  std::uint32_t socket_buffer = 0;    ///< 0: the system's
+  std::uint32_t writer_samples = 0;   ///< of a keep-all history
+  std::uint32_t reader_samples = 0;   ///< likewise
+  std::int32_t samples_per_read = most_samples_per_read;
   std::chrono::milliseconds linger{0};  ///< how long readers stay at the end
 
   explicit Options(const Settings& trial)
@@ -230,7 +232,10 @@ struct Options : Native {
            "lower it, or deepen the history");
     // A reader acknowledges a message of a data-sharing writer when it takes it, before it is visited. What a read
     // brings must therefore stay untouched while that many others are written.
-    if (shared) samples_per_read = static_cast<std::int32_t>(std::clamp<std::uint64_t>(32ULL * mib / sample, 1, 32));
+    if (shared) {
+      samples_per_read =
+          static_cast<std::int32_t>(std::clamp<std::uint64_t>(32ULL * mib / sample, 1, most_samples_per_read));
+    }
     const bool guarded = shared && (!settings.depth || streams);
     if (!extra_samples) extra_samples = guarded ? static_cast<std::uint32_t>(samples_per_read) + 2 : 1;
   }

@@ -17,6 +17,7 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/take.hpp>
 
 #include "trial.hpp"
 
@@ -47,14 +48,10 @@ class Client : kit::Pinned {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    if (!std::exchange(held_, false) && !receive(std::chrono::nanoseconds(0))) return 0;
-    visitor(bytes_of(call().reply));
-    return 1;
+    return held_.take<1>([this]() noexcept { return receive(std::chrono::nanoseconds(0)); },
+                         [&](bool) noexcept { visitor(bytes_of(call().reply)); });
   }
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
-    held_ = held_ || receive(timeout);
-    return held_;
-  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return held_ || held_.hold(receive(timeout)); }
   void listen(Listener listener) { hearing_.begin(listener); }
   void silence() { hearing_.end(); }
 
@@ -121,7 +118,7 @@ class Client : kit::Pinned {
 
   /// Gives up what is under way. False: gRPC did not give it back.
   [[nodiscard]] bool cancel() noexcept {
-    held_ = false;
+    held_.drop();
     if (calls_.load() == 0) return true;
     call().context->TryCancel();
     if (listens_) return kit::wait_until([this] { return calls_.load() == 0; }, patience);
@@ -140,7 +137,7 @@ class Client : kit::Pinned {
   std::size_t turn_ = 0;
   std::atomic<int> calls_{0};  ///< under way: 0 or 1
   std::atomic<bool> greeted_{false};
-  bool held_ = false;  ///< received by a wait(), not visited yet
+  kit::Held<bool> held_;
   kit::LastFailure<&words_of> failure_;
 };
 
@@ -167,27 +164,15 @@ class Server : kit::Pinned {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    if (Slot* const held = std::exchange(held_, nullptr)) {
-      visit(*held, visitor);
-      return 1;
-    }
-    std::size_t visits = 0;
-    for (; visits < most_at_once; ++visits) {
-      Slot* const slot = next(std::chrono::nanoseconds(0));
-      if (slot == nullptr) break;
-      visit(*slot, visitor);
-    }
-    return visits;
+    return held_.take<most_messages>([this]() noexcept { return next(std::chrono::nanoseconds(0)); },
+                                     [&](Slot* slot) noexcept { visit(*slot, visitor); });
   }
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
-    if (held_ == nullptr) held_ = next(timeout);
-    return held_ != nullptr;
-  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return held_ || held_.hold(next(timeout)); }
   void listen(Listener listener) { hearing_.begin(listener); }
   void silence() { hearing_.end(); }
 
   [[nodiscard]] std::size_t matched() {
-    if (!listens_ && held_ == nullptr) held_ = next(std::chrono::nanoseconds(0));
+    if (!listens_) static_cast<void>(wait(std::chrono::nanoseconds(0)));
     return clients_;
   }
 
@@ -285,7 +270,7 @@ class Server : kit::Pinned {
   Payload own_reply_;
   Payload* reply_ = &own_reply_;  ///< what loan() and publish() speak of
   Slot* current_ = nullptr;       ///< the call that is visited, of the queue
-  Slot* held_ = nullptr;          ///< has a request of a wait(), not visited yet
+  kit::Held<Slot*> held_;
   bool answered_ = false;
   std::atomic<std::size_t> clients_{0};
   kit::LastFailure<&words_of> failure_;

@@ -15,6 +15,7 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/take.hpp>
 
 #include "trial.hpp"
 
@@ -165,6 +166,8 @@ class CallbackStream : public grpc::ClientReadReactor<Payload>, kit::Pinned {
 
 class Subscriber : kit::Pinned {
  public:
+  static constexpr std::size_t most_per_take = most_messages;
+
   Subscriber(const Trial& trial, const Topic& topic)
       : trial_(trial), topic_(topic), listens_(trial.settings.reception == Reception::listen) {
     stubs_.resize(topic.publishers);
@@ -176,24 +179,12 @@ class Subscriber : kit::Pinned {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    if (QueuedStream* const held = std::exchange(held_, nullptr)) {
-      visit(*held, visitor);
-      return 1;
-    }
-    std::size_t visits = 0;
-    for (; visits < most_at_once; ++visits) {
-      QueuedStream* const stream = next(std::chrono::nanoseconds(0));
-      if (stream == nullptr) break;
-      visit(*stream, visitor);
-    }
-    return visits;
+    return held_.take<most_per_take>([this]() noexcept { return next(std::chrono::nanoseconds(0)); },
+                                     [&](QueuedStream* stream) noexcept { visit(*stream, visitor); });
   }
 
   /// It is wait() that receives, as the one after it would: a take() after it brings that one message.
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
-    if (held_ == nullptr) held_ = next(timeout);
-    return held_ != nullptr;
-  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return held_ || held_.hold(next(timeout)); }
 
   void listen(Listener listener) {
     hearing_.begin(listener);
@@ -261,7 +252,7 @@ class Subscriber : kit::Pinned {
   std::vector<std::unique_ptr<QueuedStream>> queued_;
   std::vector<std::unique_ptr<CallbackStream>> called_;
   std::size_t found_ = 0;
-  QueuedStream* held_ = nullptr;  ///< has a message of a wait(), not visited yet
+  kit::Held<QueuedStream*> held_;
   kit::LastFailure<&ended> failure_;
 };
 

@@ -32,8 +32,8 @@ using middlemark_grpc::Subscription;
 
 /// How long anything may take before the start and after the stop.
 inline constexpr std::chrono::seconds patience{5};
-/// So many visits end a take(), however fast messages come.
-inline constexpr std::size_t most_at_once = 256;
+/// Of subscribers and servers.
+inline constexpr std::size_t most_messages = 256;
 
 using Trial = kit::Trial<Options>;
 

@@ -26,6 +26,7 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/take.hpp>
 
 #include "runtime.hpp"
 
@@ -145,6 +146,8 @@ class Publisher {
 template <class EndType, auto has_message, auto message_received, auto nothing, auto release>
 class Incoming : kit::Pinned {
  public:
+  static constexpr std::size_t most_per_take = 1024;
+
   template <class Options>
   Incoming(const iox::capro::ServiceDescription& service, const Options& options, Reception reception)
       : end_(service, options) {
@@ -158,18 +161,17 @@ class Incoming : kit::Pinned {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    for (std::size_t visits = 0; visits < most_at_once; ++visits) {
+    const auto receive = [this]() noexcept -> const void* {
       const auto taken = end_.take();
-      if (taken.has_error()) {
-        if (taken.get_error() != nothing) failure_.note("take", iox::popo::asStringLiteral(taken.get_error()));
-        return visits;
-      }
-      const void* const message = taken.value();
+      if (!taken.has_error()) return taken.value();
+      if (taken.get_error() != nothing) failure_.note("take", iox::popo::asStringLiteral(taken.get_error()));
+      return nullptr;
+    };
+    return kit::take_up_to<most_per_take>(receive, [&](const void* message) noexcept {
       const std::size_t bytes = iox::mepoo::ChunkHeader::fromUserPayload(message)->userPayloadSize();
       visitor(std::span(static_cast<const std::byte*>(message), bytes));
       (end_.*release)(message);
-    }
-    return most_at_once;
+    });
   }
 
   /// The state holds while untaken messages are there. Without a wait set (the trial does not block) every wait is spurious.
@@ -209,15 +211,12 @@ class Incoming : kit::Pinned {
   EndType end_;
 
  private:
-  /// So many visits end a take(), however fast messages come: the role looks for its stop between two of them.
-  static constexpr std::size_t most_at_once = 1024;
-
   static void on_message(EndType* /*end*/, Incoming* self) { self->deliver(); }
   static void on_begin(iox::popo::UserTrigger* /*trigger*/, Incoming* self) { self->deliver(); }
 
   /// Everything that is there: an event is not raised again for what was left.
   void deliver() noexcept {
-    while (listening_.load(std::memory_order_relaxed) && take(listener_) == most_at_once) {
+    while (listening_.load(std::memory_order_relaxed) && take(listener_) == most_per_take) {
     }
   }
 

@@ -63,6 +63,8 @@ class Publisher : public kit::OwnBuffer {
 
 class Subscriber : kit::Pinned {
  public:
+  static constexpr std::size_t most_per_take = 1024;
+
   Subscriber(const Group& group, const Options& options, const Settings& settings, const Topic& topic, unsigned index)
       : lcm_(open(group, options)) {
     lcm_subscription_t* const subscription = lcm_subscribe(
@@ -94,7 +96,7 @@ class Subscriber : kit::Pinned {
       announced_ = false;
       failed_ |= lcm_handle(lcm_.get()) != 0;
     } else {
-      for (std::size_t handled = 0; handled < most_at_once && lcm_handle_timeout(lcm_.get(), 0) > 0;) ++handled;
+      for (std::size_t handled = 0; handled < most_per_take && lcm_handle_timeout(lcm_.get(), 0) > 0;) ++handled;
     }
     receiver_ = {};
     return visits_;
@@ -108,9 +110,6 @@ class Subscriber : kit::Pinned {
   [[nodiscard]] std::string last_error() const { return failed_ ? "lcm_handle: failed; stderr has LCM's words" : ""; }
 
  private:
-  /// So many messages end a take(), however fast they come.
-  static constexpr std::size_t most_at_once = 1024;
-
   void deliver(const lcm_recv_buf_t& message) noexcept {
     if (!receiver_) return;
     ++visits_;

@@ -16,6 +16,7 @@
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/take.hpp>
 
 #include "database.hpp"
 #include "options.hpp"
@@ -105,6 +106,8 @@ class Publisher : public Connection {
 
 class Subscriber : public Connection {
  public:
+  static constexpr std::size_t most_per_take = 256;
+
   Subscriber(const Database& database, const Options& options, const Settings& settings, const Topic& topic,
              unsigned index)
       : Connection(topic.name + ".s" + std::to_string(index), database, options), topic_(topic.name) {
@@ -134,12 +137,11 @@ class Subscriber : public Connection {
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     if (fetched_.empty()) Fetch(fetched_);
-    std::size_t visits = 0;
-    for (; !fetched_.empty() && visits < most_at_once; ++visits) {
-      visitor(content_of(fetched_.front()));
-      fetched_.pop_front();
-    }
-    return visits;
+    return kit::take_up_to<most_per_take>([this]() noexcept { return !fetched_.empty(); },
+                                          [&](bool) noexcept {
+                                            visitor(content_of(fetched_.front()));
+                                            fetched_.pop_front();
+                                          });
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
@@ -168,9 +170,6 @@ class Subscriber : public Connection {
   }
 
  private:
-  /// So many visits end a take(), however fast messages come.
-  static constexpr std::size_t most_at_once = 256;
-
   [[nodiscard]] static std::span<const std::byte> content_of(const CMOOSMsg& message) noexcept {
     return std::as_bytes(std::span(message.GetString()));
   }

@@ -200,6 +200,8 @@ class Publisher : public kit::OwnBuffer, public Connection {
 
 class Subscriber : public Connection {
  public:
+  static constexpr std::size_t most_per_take = 256;
+
   Subscriber(Trial& trial, const Topic& topic, unsigned index)
       : Connection(topic.name + ".s" + std::to_string(index), trial), keeps_(topic.history > 0) {
     mosquitto_subscribe_callback_set(client_, [](mosquitto*, void* self, int, int count, const int* granted) {
@@ -229,7 +231,7 @@ class Subscriber : public Connection {
     do {
       before = visits_;
       read();
-    } while (visits_ > before && visits_ < most_at_once);
+    } while (visits_ > before && visits_ < most_per_take);
     receiver_ = {};
     return visits_;
   }
@@ -254,9 +256,6 @@ class Subscriber : public Connection {
   }
 
  private:
-  /// So many visits end a take(), however fast messages come.
-  static constexpr std::size_t most_at_once = 256;
-
   void deliver(const mosquitto_message& message) noexcept {
     const std::span payload(static_cast<const std::byte*>(message.payload),
                             static_cast<std::size_t>(message.payloadlen));

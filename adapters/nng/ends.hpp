@@ -18,6 +18,7 @@
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/take.hpp>
 #include <middlemark/kit/trial.hpp>
 
 #include "handles.hpp"
@@ -103,27 +104,19 @@ class Writing : kit::Pinned {
 /// one message.
 class Receiver : public End {
  public:
+  static constexpr std::size_t most_per_take = 1024;
+
   ~Receiver() { silence(); }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    if (held_) {
-      const Message message = std::move(held_);
-      visitor(std::span<const std::byte>(body_of(message.get())));
-      return 1;
-    }
-    std::size_t visits = 0;
-    for (; visits < most_at_once; ++visits) {
-      const Message message = receive(NNG_DURATION_ZERO);
-      if (!message) break;
-      visitor(std::span<const std::byte>(body_of(message.get())));
-    }
-    return visits;
+    return held_.take<most_per_take>(
+        [this]() noexcept { return receive(NNG_DURATION_ZERO); },
+        [&visitor](const Message& message) noexcept { visitor(std::span<const std::byte>(body_of(message.get()))); });
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
-    if (!held_) held_ = receive(as_ms(timeout));
-    return held_ != nullptr;
+    return held_ || held_.hold(receive(as_ms(timeout)));
   }
 
   /// The callback of an asynchronous operation runs on one of NNG's task threads; there is one operation, so one message at a time.
@@ -146,9 +139,6 @@ class Receiver : public End {
   std::optional<Operation> listening_;
 
  private:
-  /// So many visits end a take(), however fast messages come.
-  static constexpr std::size_t most_at_once = 1024;
-
   [[nodiscard]] Message receive(nng_duration timeout) noexcept {
     receiving_.begin_to_receive(socket_, timeout);
     receiving_.wait();
@@ -174,7 +164,7 @@ class Receiver : public End {
 
   const bool goes_on_;  ///< the listening receives again by itself
   Operation receiving_;
-  Message held_;  ///< received by a wait(), not visited yet
+  kit::Held<Message> held_;
   Listener listener_;
 };
 

@@ -16,6 +16,7 @@
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/take.hpp>
 #include <middlemark/kit/trial.hpp>
 
 #include "options.hpp"
@@ -157,6 +158,8 @@ class Publisher : kit::Pinned {
 /// publisher's.
 class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
  public:
+  static constexpr std::size_t most_per_take = 64;
+
   Subscriber(Trial& trial, const Topic& topic, unsigned index)
       : trial_(trial),
         topic_(topic),
@@ -171,13 +174,11 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    std::size_t visits = 0;
-    while (visits < most_at_once && (read_ || (input_.port.isNew() && read()))) {
-      visitor(std::span<const std::byte>(octets_of(input_.message)));
-      read_ = false;
-      ++visits;
-    }
-    return visits;
+    return kit::take_up_to<most_per_take>([this]() noexcept { return read_ || (input_.port.isNew() && read()); },
+                                          [&](bool) noexcept {
+                                            visitor(std::span<const std::byte>(octets_of(input_.message)));
+                                            read_ = false;
+                                          });
   }
   /// read() waits for the time that its buffer was told when it was connected.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
@@ -204,7 +205,6 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
 
  private:
   enum class Hearing : std::uint8_t { nothing, what_is_there, everything };
-  static constexpr std::size_t most_at_once = 64;
   static constexpr auto has_come = RTC::ConnectorDataListenerType::ON_BUFFER_WRITE;
 
   /// A message is in the buffer.
@@ -223,7 +223,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
   }
 
   void take_all() noexcept {
-    while (take(listener_) == most_at_once) {
+    while (take(listener_) == most_per_take) {
     }
   }
   [[nodiscard]] bool read() noexcept {

@@ -21,6 +21,7 @@
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/take.hpp>
 #include <middlemark/kit/trial.hpp>
 
 #include "octets.hpp"
@@ -183,6 +184,8 @@ class Publisher : public kit::OwnBuffer {
 /// RTT has no call that waits for a message.
 class Subscriber : kit::Pinned {
  public:
+  static constexpr std::size_t most_per_take = 64;
+
   Subscriber(Trial& trial, const Topic& topic, unsigned index)
       : trial_(trial),
         topic_(topic),
@@ -199,12 +202,8 @@ class Subscriber : kit::Pinned {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    std::size_t visits = 0;
-    while (visits < most_at_once && read()) {
-      visitor(sample_.span());
-      ++visits;
-    }
-    return visits;
+    return kit::take_up_to<most_per_take>([this]() noexcept { return read(); },
+                                          [&](bool) noexcept { visitor(sample_.span()); });
   }
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     kit::nap(timeout);
@@ -218,7 +217,7 @@ class Subscriber : kit::Pinned {
 
   /// On the component's thread, which can be stopped between two calls.
   void hear() noexcept {
-    if (take(listener_) == most_at_once) input_.trigger();
+    if (take(listener_) == most_per_take) input_.trigger();
   }
 
   [[nodiscard]] std::size_t publishers_found() {
@@ -229,8 +228,6 @@ class Subscriber : kit::Pinned {
   }
 
  private:
-  static constexpr std::size_t most_at_once = 64;
-
   [[nodiscard]] bool read() noexcept {
     try {
       return input_.port.read(sample_, false) == RTT::NewData;

@@ -109,6 +109,8 @@ class Spinning : kit::Pinned {
 /// derives from it calls silence() in its destructor.
 class Receiver : public kit::Attempts {
  public:
+  static constexpr std::size_t most_per_take = 1024;
+
   /// Without a wait set (the trial does not block) every wait is spurious.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (!wait_set_) return true;
@@ -132,8 +134,6 @@ class Receiver : public kit::Attempts {
     if (reception == Reception::block) wait_set_.emplace();
   }
   ~Receiver() = default;
-
-  static constexpr std::size_t most_at_once = 1024;
 
   std::shared_ptr<Inlet> inlet_;
   std::optional<rclcpp::WaitSet> wait_set_;

@@ -99,7 +99,7 @@ class Server : public Receiver {
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t visits = 0;
     attempt("rclcpp::Service::take_request", [&] {
-      for (; visits < most_at_once && service_->take_request(request_, header_); ++visits) {
+      for (; visits < most_per_take && service_->take_request(request_, header_); ++visits) {
         visitor(std::as_bytes(std::span(std::as_const(request_.data))));
       }
     });

@@ -81,7 +81,7 @@ class Subscriber : public Receiver {
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t visits = 0;
     attempt("rclcpp::Subscription::take", [&] {
-      for (; visits < most_at_once && subscription_->take(message_, info_); ++visits) {
+      for (; visits < most_per_take && subscription_->take(message_, info_); ++visits) {
         visitor(std::as_bytes(std::span(std::as_const(message_.data))));
       }
     });

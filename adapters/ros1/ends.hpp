@@ -31,6 +31,7 @@
 #include <middlemark/coding.hpp>
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/take.hpp>
 
 #include "message.hpp"
 #include "node.hpp"
@@ -236,7 +237,7 @@ class TopicSubscriber : public Inbox {
 
 /// roscpp's call() has no timeout: one over a persistent connection that takes longer than the write timeout loses its
 /// connection, which ends it.
-class ServiceClient : public kit::Attempts {
+class ServiceClient : public kit::Attempts, public kit::ReplyOfCall {
  public:
   ServiceClient(ros::NodeHandle& node, const Topic& service, const Settings& settings, const Options& options)
       : node_(node),
@@ -258,13 +259,12 @@ class ServiceClient : public kit::Attempts {
     // A call that was withdrawn lost its connection.
     if (!client_.isValid() && !attempt(call, [this] { connect(); })) return Published::failed;
     if (deadline_) deadline_->begin();
-    const bool replied = attempt(call, [this] {
+    const bool done = attempt(call, [this] {
       if (!client_.call(request_, reply_)) throw std::runtime_error("no reply");
     });
     const bool withdrawn = deadline_ && deadline_->end();
-    if (!replied) return withdrawn ? Published::timed_out : Published::failed;
-    listener_(reply_.span());
-    replied_ = !listener_;
+    if (!done) return withdrawn ? Published::timed_out : Published::failed;
+    replied(reply_.span());
     return Published::ok;
   }
 
@@ -272,21 +272,6 @@ class ServiceClient : public kit::Attempts {
     if (!client_.isValid() && ros::service::exists(name_, false)) connect();
     return client_.isValid() ? 1 : 0;
   }
-
-  template <class Visitor>
-  std::size_t take(Visitor& visitor) noexcept {
-    if (!replied_) return 0;
-    replied_ = false;
-    visitor(std::span<const std::byte>(reply_.span()));
-    return 1;
-  }
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) const noexcept {
-    if (!replied_) kit::nap(timeout);
-    return replied_;
-  }
-  /// Only the caller's own thread ever has a reply: the listener is called within publish().
-  void listen(Listener listener) { listener_ = listener; }
-  void silence() { listener_ = {}; }
 
  private:
   void connect() { client_ = node_.serviceClient<Bytes, Bytes>(name_, persistent_); }
@@ -296,9 +281,7 @@ class ServiceClient : public kit::Attempts {
   bool persistent_;
   Bytes request_;
   Bytes reply_;
-  bool replied_ = false;
   ros::ServiceClient client_;
-  Listener listener_;
   std::optional<kit::CallDeadline> deadline_;  // ends before the client it watches
 };
 

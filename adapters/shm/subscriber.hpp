@@ -18,12 +18,14 @@ namespace middlemark::shm {
 
 class Subscriber : kit::Pinned {
  public:
+  static constexpr std::uint64_t most_per_take = 64;  ///< of each publisher, so that no other waits for a fast one
+
   Subscriber(const Settings& settings, const Topic& topic, const RingLayout& layout,
              const std::vector<std::string>& rings, const std::string& doorbell_name, unsigned index)
       : index_(index),
         wakes_publishers_(settings.reception != Reception::poll && topic.reliability == Reliability::reliable),
         // Slots are given back several at a time: each time is a transfer between the processors when the ring is full.
-        most_at_once_(std::clamp<std::uint64_t>(layout.slots / 4, 1, 64)),
+        bound_(std::clamp<std::uint64_t>(layout.slots / 4, 1, most_per_take)),
         doorbell_(doorbell_name) {
     for (const std::string& name : rings) {
       sources_.push_back(std::make_unique<Source>(name, layout));
@@ -32,7 +34,6 @@ class Subscriber : kit::Pinned {
   }
   ~Subscriber() { doorbell_.unlink(); }
 
-  /// Of each publisher at most most_at_once_, so that neither a fast one keeps the call from returning nor the others wait.
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t visits = 0;
@@ -74,7 +75,7 @@ class Subscriber : kit::Pinned {
     const Slots slots = source.ring.slots();
     const std::uint64_t first = source.next;
     std::uint64_t next = first;
-    for (const std::uint64_t end = first + most_at_once_; next != end; ++next) {
+    for (const std::uint64_t end = first + bound_; next != end; ++next) {
       std::byte* const slot = slots.at(next);
       if (!Slots::holds(slot, next)) break;
       std::span<const std::byte> message = slots.payload(slot);
@@ -90,7 +91,7 @@ class Subscriber : kit::Pinned {
 
   const std::size_t index_;
   const bool wakes_publishers_;
-  const std::uint64_t most_at_once_;
+  const std::uint64_t bound_;  ///< of a take(), of each publisher
   std::vector<std::unique_ptr<Source>> sources_;
   Doorbell doorbell_;
 };

@@ -155,6 +155,8 @@ class Publisher {
 
 class Subscriber {
  public:
+  static constexpr std::size_t most_per_take = 64;
+
   Subscriber(Ways ways, const Topic& topic, unsigned index) : ways_(ways) {
     for (unsigned i = 0; i < topic.publishers; ++i) {
       peers_.emplace_back(kit::Flow{kit::name_hash(topic.name), i, index}, kit::frame_prefix(topic),
@@ -184,7 +186,7 @@ class Subscriber {
         std::ranges::count_if(peers_, [](const Peer& peer) { return peer.channel != nullptr; }));
   }
 
-  /// In turn from all until nothing is left or there were most_at_once.
+  /// In turn from all until nothing is left or there were most_per_take.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     std::size_t visits = 0;
@@ -198,7 +200,7 @@ class Subscriber {
         visitor(peer.message());
         ++visits;
       }
-      if (visits == before || visits >= most_at_once) return visits;
+      if (visits == before || visits >= most_per_take) return visits;
     }
   }
 
@@ -225,8 +227,6 @@ class Subscriber {
   }
 
  private:
-  static constexpr std::size_t most_at_once = 64;
-
   struct Peer {
     Peer(const kit::Flow& flow_, std::size_t prefix_, std::size_t message_bytes)
         : flow(flow_), prefix(prefix_), memory(prefix_ + message_bytes), due(prefix_ != 0 ? prefix_ : memory.size()) {}

@@ -31,6 +31,8 @@ namespace middlemark::udp {
 /// Messages that fit a datagram come over one socket from all publishers; fragments over one socket for each.
 class Subscriber {
  public:
+  static constexpr unsigned most_per_take = 64;  ///< of each publisher; of a message in fragments, system calls
+
   /// `buffer_bytes`: of each socket, by the kernel's account.
   Subscriber(const Settings& settings, const Topic& topic, unsigned index, const Layout& layout,
              std::size_t buffer_bytes, bool timestamping)
@@ -55,7 +57,7 @@ class Subscriber {
   }
 
   /// After a wait() that returned true over one socket: what that wait() has read. Otherwise reads from each socket until
-  /// nothing is left or it was read most_at_once times.
+  /// nothing is left or it was read most_per_take times.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     if (complete_) {
@@ -65,7 +67,7 @@ class Subscriber {
     }
     std::size_t visits = 0;
     for (Source& source : sources_) {
-      for (unsigned reads = 0; reads < most_at_once && receive(source, MSG_DONTWAIT) >= 0; ++reads) {
+      for (unsigned reads = 0; reads < most_per_take && receive(source, MSG_DONTWAIT) >= 0; ++reads) {
         if (!complete_) continue;
         complete_ = false;
         visit(source, visitor);
@@ -101,8 +103,6 @@ class Subscriber {
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
  private:
-  static constexpr unsigned most_at_once = 64;
-
   struct Source {
     kit::Descriptor socket;
     kit::ReceiveTimeout timeout{};

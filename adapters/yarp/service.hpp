@@ -18,6 +18,7 @@
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/take.hpp>
 
 #include "network.hpp"
 #include "octets.hpp"
@@ -28,7 +29,7 @@ namespace middlemark::yarp {
 
 /// A call waits for its reply, which is made within publish(). One that takes longer than the write timeout costs its connection; the next
 /// call makes another.
-class Client : public kit::Attempts {
+class Client : public kit::Attempts, public kit::ReplyOfCall {
  public:
   Client(const Settings& settings, const Options& options, const Topic& service, unsigned index)
       : timeout_(settings.write_timeout),
@@ -51,35 +52,18 @@ class Client : public kit::Attempts {
       if (lost_) throw std::runtime_error("no reply");
     });
     if (!done) return deadline.passed() ? Published::timed_out : Published::failed;
-    listener_(reply_.span());
-    replied_ = !listener_;
+    replied(reply_.span());
     return Published::ok;
   }
 
   [[nodiscard]] std::size_t matched() { return connections_.made(); }
-
-  template <class Visitor>
-  std::size_t take(Visitor& visitor) noexcept {
-    if (!std::exchange(replied_, false)) return 0;
-    visitor(std::span<const std::byte>(reply_.span()));
-    return 1;
-  }
-  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) const noexcept {
-    if (!replied_) kit::nap(timeout);
-    return replied_;
-  }
-  /// Only the caller's own thread ever has a reply: the listener is called within publish().
-  void listen(Listener listener) { listener_ = listener; }
-  void silence() { listener_ = {}; }
 
  private:
   const std::chrono::nanoseconds timeout_;
   Connections connections_;
   Octets request_;
   Octets reply_;
-  bool replied_ = false;
   bool lost_ = false;
-  Listener listener_;
   ::yarp::os::RpcClient port_;
 };
 

@@ -19,6 +19,7 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
+#include <middlemark/kit/take.hpp>
 
 #include "network.hpp"
 #include "octets.hpp"
@@ -71,6 +72,8 @@ class Queue : public ::yarp::os::PortReaderBuffer<Octets> {
 
 class Subscriber {
  public:
+  static constexpr std::size_t most_per_take = 256;
+
   Subscriber(const Settings& settings, const Options& options, const Topic& topic, unsigned index)
       : publishers_(topic.publishers), input_(options.stays_open(), settings, options, topic) {
     const std::string name = subscriber_port(topic.name, index);
@@ -87,15 +90,11 @@ class Subscriber {
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     Input& input = *input_;
-    std::size_t visits = 0;
-    while (visits < most_at_once) {
-      const Octets* const message = input.queue.read(false);
-      if (message == nullptr) break;
-      ++visits;
-      if (input.bounded) input.room.post();
-      visitor(std::span<const std::byte>(message->span()));
-    }
-    return visits;
+    return kit::take_up_to<most_per_take>([&]() noexcept { return input.queue.read(false); },
+                                          [&](const Octets* message) noexcept {
+                                            if (input.bounded) input.room.post();
+                                            visitor(std::span<const std::byte>(message->span()));
+                                          });
   }
 
   /// A queue of YARP's can be waited for only without an end, so that each message is announced beside it, when it is in there.
@@ -116,8 +115,6 @@ class Subscriber {
   }
 
  private:
-  static constexpr std::size_t most_at_once = 256;
-
   struct Input final : kit::Pinned, ::yarp::os::PortReader, ::yarp::os::TypedReaderCallback<Octets> {
     Input(const Settings& settings, const Options& options, const Topic& topic)
         : blocks(settings.reception == Reception::block),

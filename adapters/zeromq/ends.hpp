@@ -18,6 +18,7 @@
 #include <middlemark/kit/last_failure.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/socket.hpp>
+#include <middlemark/kit/take.hpp>
 #include <middlemark/kit/trial.hpp>
 
 #include "curve.hpp"
@@ -114,16 +115,12 @@ class Writing : kit::Pinned {
 /// call when there is not, so a take() after a wait() brings that one message.
 class Receiver : public End {
  public:
+  static constexpr std::size_t most_per_take = 1024;
+
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    if (held_) {
-      held_ = false;
-      visitor(body_.bytes());
-      return 1;
-    }
-    std::size_t visits = 0;
-    for (; visits < most_at_once && receive(ZMQ_DONTWAIT); ++visits) visitor(body_.bytes());
-    return visits;
+    return held_.take<most_per_take>([this]() noexcept { return receive(ZMQ_DONTWAIT); },
+                                     [&](bool) noexcept { visitor(body_.bytes()); });
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
@@ -134,8 +131,7 @@ class Receiver : public End {
       zmq_setsockopt(socket_.get(), ZMQ_RCVTIMEO, &ms, sizeof ms);
       timeout_ms_ = ms;
     }
-    held_ = receive(0);
-    return held_;
+    return held_.hold(receive(0));
   }
 
  protected:
@@ -152,10 +148,7 @@ class Receiver : public End {
   Frame identity_;
 
  private:
-  /// So many visits end a take(), however fast messages come.
-  static constexpr std::size_t most_at_once = 1024;
-
-  bool held_ = false;  // received by a wait(), not visited yet
+  kit::Held<bool> held_;  // in body_
   int timeout_ms_ = -1;
   Frame body_;
 };

@@ -36,6 +36,7 @@ MIDDLEMARK_MEMBER(last_Error)
 MIDDLEMARK_MEMBER(lasterror)
 MIDDLEMARK_MEMBER(LastError)
 MIDDLEMARK_MEMBER(last_failure)
+MIDDLEMARK_MEMBER(most_per_take)
 MIDDLEMARK_MEMBER(publishers_found)
 MIDDLEMARK_MEMBER(publishersFound)
 MIDDLEMARK_MEMBER(publishers_Found)
@@ -135,6 +136,8 @@ consteval void check_subscriber() {
   static_assert(has_listen<S> == has_silence<S>, "listen() and silence() come together: one of them is missing");
   static_assert(!has_listen<S> || !has_silence<S> || Listens<S>,
                 "listen() must take a middlemark::Listener, and silence() nothing");
+  static_assert(!has_most_per_take<S> || BoundsTake<S>,
+                "most_per_take must be public: static constexpr std::size_t most_per_take");
   static_assert(
       !has_publishers_found<S> || CountsPublishers<S>,
       "publishers_found() must take nothing and return the number of publishers that the subscriber has found");

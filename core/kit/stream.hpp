@@ -148,6 +148,8 @@ class StreamPublisher {
 /// Reads from the connection of each publisher into a buffer of its own: what one has only begun holds nobody else up.
 class StreamSubscriber {
  public:
+  static constexpr std::size_t most_per_take = 64;
+
   /// `stamped`: its connections stamp arrivals.
   StreamSubscriber(Links& links, const Topic& topic, unsigned index, bool stamped = false)
       : links_(links), stamped_(stamped) {
@@ -164,7 +166,7 @@ class StreamSubscriber {
   }
 
   /// After a wait() that returned true: what that wait() has read, and of several publishers what else it saw coming.
-  /// Otherwise reads in turn from all until nothing is left or there were most_at_once.
+  /// Otherwise reads in turn from all until nothing is left or there were most_per_take.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     if (complete_ != nullptr) {
@@ -176,7 +178,7 @@ class StreamSubscriber {
     std::size_t visits = 0;
     for (std::size_t before = visits;; before = visits) {
       for (Peer& peer : peers_) visits += take_one(peer, visitor);
-      if (visits == before || visits >= most_at_once) return visits;
+      if (visits == before || visits >= most_per_take) return visits;
     }
   }
 
@@ -202,7 +204,6 @@ class StreamSubscriber {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  static constexpr std::size_t most_at_once = 64;
   static constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;  // of all buffers
 
   struct Peer {

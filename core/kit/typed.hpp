@@ -109,6 +109,13 @@ struct Counting<Self, End> {
   [[nodiscard]] std::size_t publishers_found() { return static_cast<Self*>(this)->inner().publishers_found(); }
 };
 
+template <class End>
+struct Bounded {};
+template <BoundsTake End>
+struct Bounded<End> {
+  static constexpr std::size_t most_per_take = End::most_per_take;
+};
+
 template <class Self, class End>
 struct Stamped {};
 template <class Self, class End>
@@ -130,7 +137,8 @@ struct Listening<Self, End> {
 
 /// A publisher, a subscriber, or both.
 template <class Inner>
-class End : public Counting<End<Inner>, Inner>,
+class End : public Bounded<Inner>,
+            public Counting<End<Inner>, Inner>,
             public Stamped<End<Inner>, Inner>,
             public Listening<End<Inner>, Inner>,
             Pinned {

@@ -19,6 +19,7 @@ struct SilentSubscriber {
   void listen(Listener /*listener*/) {}
   std::size_t publishers_Found() { return 0; }
   std::uint64_t arrived_ns() { return 0; }
+  std::size_t most_per_take = 64;
   CodingTimes* deserializing() { return nullptr; }
   int last_error(int code) const { return code; }
 };

@@ -29,6 +29,7 @@ TEST(Contract, says_in_words_all_that_is_missing) {
         "the subscriber's wait() must return bool", "listen() and silence() come together",
         "misspelt: the optional hook is called publishers_found()",
         "arrived_ns() must be const and noexcept and return std::uint64_t",
+        "most_per_take must be public: static constexpr std::size_t most_per_take",
         "deserializing() must be noexcept and return middlemark::CodingTimes*",
         ": serializing() must be noexcept and return middlemark::CodingTimes*",
         "last_error() must be callable on a const object",

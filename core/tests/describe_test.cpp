@@ -21,6 +21,7 @@ Description elaborate() {
   about.request_reply = true;
   about.credentials = {Credential::x509, Credential::curve};
   about.own_threads = true;
+  about.most_per_take = 64;
   about.residue = {"/dev/shm/north_*", "/tmp/north.{scope}"};
   about.native = {{"segment",
                    {.help = "the segment",
@@ -78,7 +79,7 @@ TEST(Describe, every_field_survives_the_way_through_json) {
   about.transports.resize(1);
   survives(about, R"({"protocol": 1, "name": "north", "title": "North Star \"DDS\" ☆", "version": "1.2.3-rc4",
     "library": "/usr/lib/libnorth.so.1.2.3", "licence": "Apache-2.0", "floor": true, "bench_only": true,
-    "request_reply": true, "credentials": ["x509", "curve"], "own_threads": true,
+    "request_reply": true, "credentials": ["x509", "curve"], "own_threads": true, "most_per_take": 64,
     "residue": ["/dev/shm/north_*", "/tmp/north.{scope}"], "native": {}})");
   EXPECT_EQ(json_of(about).at("transports").size(), 1U);
   EXPECT_EQ(json_of(read_message<Description>(json_of(elaborate()))), json_of(elaborate()));

@@ -75,6 +75,8 @@ class Publisher : public kit::OwnBuffer {
 
 class Subscriber {
  public:
+  static constexpr std::size_t most_per_take = 64;
+
   Subscriber(const Topic& topic, unsigned index) : buffer_(topic.message_bytes + 1) {  // what is too long shows
     kit::bind_to(socket_.get(), address_of(topic, index));
   }
@@ -82,7 +84,7 @@ class Subscriber {
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     std::size_t taken = 0;
-    for (; taken < 64; ++taken) {  // no more at once: a fast publisher must not keep the call from returning
+    for (; taken < most_per_take; ++taken) {
       const ssize_t got = recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
       if (got < 0) break;
       visitor(std::span<const std::byte>(buffer_.data(), static_cast<std::size_t>(got)));

@@ -31,6 +31,8 @@ namespace middlemark::cyclonedds {
 template <class Intake>
 class Subscriber : kit::Pinned {
  public:
+  static constexpr std::size_t most_per_take = 1024;
+
   Subscriber(Entity reader, Intake intake, Reception reception)
       : reader_(std::move(reader)), intake_(std::move(intake)) {
     if (reception != Reception::block) return;
@@ -42,7 +44,7 @@ class Subscriber : kit::Pinned {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    return take_up_to(most_at_once, visitor);
+    return take_up_to(most_per_take, visitor);
   }
 
   /// The condition stays true while untaken messages are there. Without one (the trial does not block) every wait is
@@ -76,9 +78,6 @@ class Subscriber : kit::Pinned {
   [[nodiscard]] const Intake& intake() const noexcept { return intake_; }
 
  private:
-  /// So many visits end a take(), however fast messages come: the role looks for its stop between two of them.
-  static constexpr std::size_t most_at_once = 1024;
-
   template <class Visitor>
   std::size_t take_up_to(std::size_t most, Visitor& visitor) noexcept {
     std::size_t visits = 0;

@@ -85,10 +85,11 @@ impl Subscriber {
 }
 
 impl middlemark_adapter::Subscriber for Subscriber {
+    const MOST_PER_TAKE: usize = 64;
+
     fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
-        /// So many at once: a fast publisher must not keep the call from returning.
-        const MOST: usize = 64;
-        let samples = match self.reader.take(MOST as i32, ANY_SAMPLE_STATE, ANY_VIEW_STATE, ANY_INSTANCE_STATE) {
+        let most = Self::MOST_PER_TAKE as i32;
+        let samples = match self.reader.take(most, ANY_SAMPLE_STATE, ANY_VIEW_STATE, ANY_INSTANCE_STATE) {
             Ok(samples) => samples,
             Err(DdsError::NoData) => Vec::new(),
             Err(why) => {
@@ -96,7 +97,7 @@ impl middlemark_adapter::Subscriber for Subscriber {
                 Vec::new()
             }
         };
-        self.more = samples.len() == MOST;
+        self.more = samples.len() == Self::MOST_PER_TAKE;
         let mut visits = 0;
         for octets in samples.into_iter().filter_map(|sample| sample.data) {
             visitor.visit(&octets.data);

@@ -148,10 +148,10 @@ pub struct Receiver<V: Service, R> {
 }
 
 impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> {
+    const MOST_PER_TAKE: usize = 1024;
+
     fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
-        /// So many visits end a take, however fast messages come: the role looks for its stop between two of them.
-        const MOST_AT_ONCE: usize = 1024;
-        for visits in 0..MOST_AT_ONCE {
+        for visits in 0..Self::MOST_PER_TAKE {
             match self.port.receive(visitor) {
                 Ok(true) => (),
                 Ok(false) => return visits,
@@ -161,7 +161,7 @@ impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> 
                 }
             }
         }
-        MOST_AT_ONCE
+        Self::MOST_PER_TAKE
     }
 
     /// Looks before it sleeps: what was rung for may have been taken already, and what is there may have been rung for in an earlier
@@ -212,6 +212,8 @@ impl<A: middlemark_adapter::Publisher, B: middlemark_adapter::Publisher> middlem
 impl<A: middlemark_adapter::Subscriber, B: middlemark_adapter::Subscriber> middlemark_adapter::Subscriber
     for Either<A, B>
 {
+    const MOST_PER_TAKE: usize = A::MOST_PER_TAKE;
+
     #[inline]
     fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
         of_either!(self, end => end.take(visitor, error))

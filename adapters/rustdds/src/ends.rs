@@ -89,13 +89,13 @@ impl Subscriber {
 }
 
 impl middlemark_adapter::Subscriber for Subscriber {
+    const MOST_PER_TAKE: usize = 64;
+
     fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
-        /// So many visits at once: a fast publisher must not keep the call from returning.
-        const MOST: usize = 64;
         if self.bell.is_some() {
             self.reader.drain_read_notifications();
         }
-        for visits in 0..MOST {
+        for visits in 0..Self::MOST_PER_TAKE {
             // It is decoded under a lock that RustDDS's own thread takes for each message that arrives, and a visitor may publish, which
             // waits for that thread: so octets are copied there and visited here.
             match self.reader.try_take_one_with(decoder(&self.memory)) {
@@ -112,7 +112,7 @@ impl middlemark_adapter::Subscriber for Subscriber {
             }
         }
         self.more = true;
-        MOST
+        Self::MOST_PER_TAKE
     }
 
     fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool {

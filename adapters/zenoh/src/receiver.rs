@@ -154,9 +154,9 @@ impl<T: Send + 'static> Receiver<T> {
 }
 
 impl<T: Send + 'static> middlemark_adapter::Subscriber for Receiver<T> {
+    const MOST_PER_TAKE: usize = 64;
+
     fn take(&mut self, visitor: Visitor<'_>, _error: &mut LastError) -> usize {
-        /// So many visits at once: a fast publisher must not keep the call from returning.
-        const MOST: usize = 64;
         let mut visits = 0;
         if let Some(message) = self.announced.take() {
             visits += usize::from(self.presenter.show(&message, visitor));
@@ -167,7 +167,7 @@ impl<T: Send + 'static> middlemark_adapter::Subscriber for Receiver<T> {
         self.arrived.swap(false, Ordering::Acquire);
         while let Some(message) = self.next() {
             visits += usize::from(self.presenter.show(&message, visitor));
-            if visits >= MOST {
+            if visits >= Self::MOST_PER_TAKE {
                 self.arrived.store(true, Ordering::Relaxed);
                 break;
             }

@@ -113,15 +113,16 @@ struct Subscriber {
 }
 
 impl middlemark_adapter::Subscriber for Subscriber {
+    const MOST_PER_TAKE: usize = 64;
+
     fn take(&mut self, visitor: Visitor<'_>, _error: &mut LastError) -> usize {
-        const MOST: usize = 64; // at once: a fast publisher must not keep the call from returning
-        for taken in 0..MOST {
+        for taken in 0..Self::MOST_PER_TAKE {
             let Ok(bytes) = self.socket.recv(&mut self.message) else {
                 return taken;
             };
             visitor.visit(&self.message[..bytes]);
         }
-        MOST
+        Self::MOST_PER_TAKE
     }
 
     fn wait(&mut self, timeout: Duration, _error: &mut LastError) -> bool {

@@ -48,6 +48,8 @@ def _details(about: Description, path: str) -> None:
     if about.library:
         click.echo(f"    library  {about.library}")
     click.echo(f"    licence  {about.licence}")
+    if about.most_per_take is not None:
+        click.echo(f"    take     at most {about.most_per_take} messages a call")
     for transport in about.transports:
         click.echo(f"    {transport.name}: {_limits(transport)}")
     for key, setting in about.native.items():

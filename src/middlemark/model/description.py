@@ -136,6 +136,10 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     """What of a set of certificates its security reads."""
     own_threads: bool
     """The middleware receives on threads of its own, which need a processor beside a polling role."""
+    most_per_take: Annotated[int, Meta(ge=1, extra={"cpp": "std::size_t"})] | None = None
+    """A ``take()`` of a subscriber returns after this number of messages, so that the role can look for its stop; the
+    number is per publisher where each publisher has its own queue. null: ``take()`` visits what was there when it was
+    called. The core writes it, from what the subscriber's class states."""
     residue: tuple[str, ...]
     """What a killed worker may leave: absolute globs (``{scope}`` is replaced); of System V: ``sysv:*``."""
     native: dict[str, NativeSetting]

@@ -262,7 +262,11 @@ unsafe fn make<A>(adapter: *mut c_void, error: Reader, make: impl FnOnce(&mut A)
 impl AdapterCalls {
     pub const fn of<A: Adapter>() -> Self {
         unsafe extern "C" fn describe<A: Adapter>(into: Reader, error: Reader) -> bool {
-            let json = error.attempt(|| Ok(json_of(&A::describe())));
+            let json = error.attempt(|| {
+                let mut about = A::describe();
+                about.most_per_take = Some(A::Subscriber::MOST_PER_TAKE).filter(|most| *most != usize::MAX);
+                Ok(json_of(&about))
+            });
             json.map(|json| into.tell(&json, "")).is_some()
         }
         unsafe extern "C" fn check<A: Adapter>(settings: &'static Settings, error: Reader) -> bool {

@@ -56,8 +56,12 @@ pub trait Publisher: Send {
 
 /// Receives the messages of one topic. Used by one thread at a time. `error`: as of a publisher.
 pub trait Subscriber: Send {
-    /// Visits messages that have arrived, in the middleware's order, and never blocks: all of them, or so many that a fast
-    /// publisher cannot keep the call from returning; after a `wait`, at least what it announced. The visitor may publish on
+    /// How many messages a `take` visits before it returns, however fast they come: the role looks for its stop between two
+    /// calls. It can influence what is measured, so the description tells it. `usize::MAX`: what was there when it was called.
+    const MOST_PER_TAKE: usize = usize::MAX;
+
+    /// Visits messages that have arrived, in the middleware's order, and never blocks: all that were there when it was called, or
+    /// as many as `MOST_PER_TAKE` allows; after a `wait`, at least what it announced. The visitor may publish on
     /// another topic. Returns the number of visits.
     fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize;
     /// Blocks the way the middleware wants it until something may be there or `timeout` (> 0) has passed. True: `take` is worth

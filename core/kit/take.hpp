@@ -1,0 +1,86 @@
+// How messages get from a middleware to a visitor. Hot file: nothing here allocates, locks or throws, and all of it is inlined: it costs an
+// adapter what a loop of its own would.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <middlemark/adapter.hpp>
+#include <middlemark/kit/deadline.hpp>
+
+namespace middlemark::kit {
+
+/// Visits at most `most` messages. `receive` returns one, or what converts to false where there is none. Returns the number of visits.
+template <std::size_t most, class Receive, class Visit>
+[[gnu::always_inline]] inline std::size_t take_up_to(const Receive& receive, const Visit& visit) noexcept {
+  std::size_t visits = 0;
+  for (; visits < most; ++visits) {
+    const auto message = receive();
+    if (!message) break;
+    visit(message);
+  }
+  return visits;
+}
+
+/// The message that a wait() has received and no take() has visited yet. Of a middleware that receives into memory of the adapter's
+/// `Message` is bool.
+template <class Message>
+class Held {
+ public:
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(message_); }
+
+  /// Where none is held. False: this was none.
+  [[nodiscard]] bool hold(Message message) noexcept {
+    message_ = std::move(message);
+    return static_cast<bool>(message_);
+  }
+
+  /// Visits the message that is held and no other: to find that there is none may cost a system call. Where none is held, take_up_to().
+  template <std::size_t most, class Receive, class Visit>
+  [[gnu::always_inline]] std::size_t take(const Receive& receive, const Visit& visit) noexcept {
+    if (!message_) return take_up_to<most>(receive, visit);
+    const Message message = std::exchange(message_, Message{});
+    visit(message);
+    return 1;
+  }
+
+  void drop() noexcept { message_ = Message{}; }
+
+ private:
+  Message message_{};
+};
+
+/// The receiving half of a client whose call brings the reply within publish().
+class ReplyOfCall {
+ public:
+  static constexpr std::size_t most_per_take = 1;
+
+  template <class Visitor>
+  std::size_t take(Visitor& visitor) noexcept {
+    if (reply_.data() == nullptr) return 0;
+    visitor(std::exchange(reply_, {}));
+    return 1;
+  }
+  [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) const noexcept {
+    if (reply_.data() == nullptr) nap(timeout);
+    return reply_.data() != nullptr;
+  }
+  /// Only the caller's own thread ever has a reply: the listener is called within publish().
+  void listen(Listener listener) { listener_ = listener; }
+  void silence() { listener_ = {}; }
+
+ protected:
+  /// The reply to the call, which stays where it is until the next one.
+  void replied(std::span<const std::byte> reply) noexcept {
+    listener_(reply);
+    if (!listener_) reply_ = reply;
+  }
+
+ private:
+  std::span<const std::byte> reply_;
+  Listener listener_;
+};
+
+}  // namespace middlemark::kit
