@@ -73,6 +73,8 @@ def test_a_sentence_goes_on_over_the_end_of_a_line(plain: ModuleType) -> None:
             "# What it measures\n\n> So many rows\n\n| Of | surely |\n\n```\nWhat is told\n```\n\nIs it measured anew?",
         ),
         ("a.md", 'A row says `surely` or "machine alone", and <!-- so many -->nothing else ([there](surely.md)).'),
+        ("a.md", "<!-- scripts/protocol: Rows -->\n\nWhat a row has.\n\n- Of rows.\n\n<!-- end -->"),
+        ("a.md", "```\n- Of rows\n```"),
         ("a.md", "What does it measure? Round trips."),
         ("docs/decisions/0001.md", "What was rejected"),
         ("CHANGELOG.md", "# Changes\n\n## 2\n\n- New.\n\n## 1\n\n- Likewise new."),
