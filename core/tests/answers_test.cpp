@@ -46,11 +46,11 @@ TEST(AnswerStride, reaches_to_the_end_of_a_known_number_of_messages_and_of_a_kno
 TEST(TypicalTime, follows_most_values_and_not_the_stalls_among_them) {
   TypicalTime typical;
   EXPECT_EQ(typical.ns(), 0);
-  typical.see(5'000'000);  // the first may be one
-  for (unsigned n = 0; n < 1000; ++n) typical.see(n % 4 == 0 ? 5'000'000 : 160);
+  typical.add(5'000'000);  // the first may be one
+  for (unsigned n = 0; n < 1000; ++n) typical.add(n % 4 == 0 ? 5'000'000 : 160);
   EXPECT_GT(typical.ns(), 100);
   EXPECT_LT(typical.ns(), 260);
-  for (unsigned n = 0; n < 100; ++n) typical.see(40'000);
+  for (unsigned n = 0; n < 100; ++n) typical.add(40'000);
   EXPECT_GT(typical.ns(), 30'000);
   EXPECT_LT(typical.ns(), 50'000);
 }

@@ -50,7 +50,7 @@ SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers
   if (history > 0) subscriber.join();
   for (const Bytes& each : messages) {
     subscriber(each);
-    subscriber.taken();
+    subscriber.after_take();
   }
   progress.expected.store(expected);
   progress.stop.request();
@@ -149,7 +149,7 @@ TEST(Subscriber, that_is_stopped_in_a_flood_stamps_the_last_message_all_the_same
     Bytes bytes = message(n);
     if (n > 1) write_header(bytes, Header::make(0, false, n, Header::untimed_ticks));
     subscriber(bytes);
-    subscriber.taken();
+    subscriber.after_take();
   }
   progress.stop.request();
   subscriber.run();
