@@ -61,7 +61,7 @@ class Forward {
     if (work_ns_ > 0) use_processor(work_ns_);
     const std::uint64_t intended = received + clock_.to_ticks(work_ns_);
     const Header header = Header::make(request_.index, warm_up, warm_up ? ++warm_ups_ : ++attempts_, intended);
-    const std::size_t bytes = sizes_.of(header.sequence());
+    const std::size_t bytes = sizes_.bytes(header.sequence());
     const std::span<std::byte> message = outgoing_.loan(bytes);
     Published published = Published::failed;
     std::uint64_t begin = clock_.ticks();

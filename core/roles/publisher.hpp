@@ -216,7 +216,7 @@ class StreamPublisher {
 
   /// Sends one message, at its instant when `paced`. At rate max, its instant is the beginning of publish().
   Published send(Header header, bool paced, Instants& instants) noexcept {
-    const std::size_t bytes = sizes_.of(header.sequence());
+    const std::size_t bytes = sizes_.bytes(header.sequence());
     const std::span<std::byte> message = outgoing_.loan(bytes);
     if (message.size() != bytes) [[unlikely]] {
       instants.begin = instants.written = clock_.ticks();
@@ -337,8 +337,8 @@ class StreamPublisher {
       failure_->code = ErrorCode::silent;
       failure_->advice = result_.last_error;
       failure_->text = "publisher " + std::to_string(request_.index) + ": " + std::to_string(fruitless_) +
-                       " publishes in a row were held up beyond their timeout or refused (" + std::to_string(sent_) +
-                       " messages sent before): nobody takes what is sent";
+                       " publishes in a row timed out or were refused (" + std::to_string(sent_) +
+                       " messages sent before): no subscriber receives them";
     }
   }
 

@@ -165,7 +165,7 @@ class StreamSubscriber {
   [[nodiscard]] bool has_right_size(std::span<const std::byte> message) const noexcept {
     if (!sizes_.vary()) [[likely]]
       return message.size() == topic_.message_bytes;
-    return message.size() >= header_bytes && message.size() == sizes_.of(read_header(message).sequence());
+    return message.size() >= header_bytes && message.size() == sizes_.bytes(read_header(message).sequence());
   }
 
   void pass_on(bool warm_up, std::uint64_t now) noexcept {

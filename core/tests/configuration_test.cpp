@@ -320,7 +320,7 @@ TEST(Configuration, both_samples_and_a_duration_are_refused_and_so_is_neither) {
 TEST(Configuration, a_second_ping_in_one_worker_is_refused) {
   Json json = good();
   json["roles"].push_back(json["roles"][0]);
-  EXPECT_EQ(problems(json), "roles[2]: a second ping in one worker");
+  EXPECT_EQ(problems(json), "roles[2]: only one ping per worker is allowed");
 }
 
 TEST(Configuration, an_unknown_role_is_named_with_its_place) {

@@ -53,7 +53,7 @@ Configuration chain(const TemporaryFolder& folder) {
 
 EndedEvent next_end(Session& session) {
   for (;;) {
-    const std::vector<EndedEvent> ends = session.ends_to_tell();
+    const std::vector<EndedEvent> ends = session.new_ends();
     EXPECT_LE(ends.size(), 1U);
     if (!ends.empty()) return ends.front();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -68,14 +68,14 @@ TEST(AChain, brings_each_message_on_after_its_work_and_ends_topic_by_topic) {
   const EndedEvent camera = next_end(session);
   EXPECT_EQ(camera.role, RoleKind::publisher);
   EXPECT_EQ(camera.sent, messages);
-  EXPECT_FALSE(session.all_told());
+  EXPECT_FALSE(session.all_stopping());
   session.request_stop(std::vector<unsigned>{0}, camera.sent);
   const EndedEvent detector = next_end(session);
   EXPECT_EQ(detector.role, RoleKind::subscriber);
   EXPECT_EQ(detector.index, 0U);
   EXPECT_EQ(detector.forwarded, std::vector<std::uint64_t>{messages});
   session.request_stop(std::vector<unsigned>{1}, detector.forwarded.front());
-  EXPECT_TRUE(session.all_told());
+  EXPECT_TRUE(session.all_stopping());
   EXPECT_EQ(next_end(session).index, 1U);
   EXPECT_TRUE(session.ended());
   const auto results = test::sorted(session.conclude());

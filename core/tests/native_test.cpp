@@ -164,7 +164,7 @@ TEST(Native, the_core_refuses_by_the_description_alone_together_with_all_else_th
     refuse_what_is_not_listed(about, settings);
     FAIL();
   } catch (const AdapterError& error) {
-    EXPECT_TRUE(holds(error.what(), "north: tcp: cannot do loan true (it has false); native.colour is not"))
+    EXPECT_TRUE(holds(error.what(), "north: tcp: does not support loan true (supported: false); native.colour is not"))
         << error.what();
     EXPECT_TRUE(holds(error.what(), "native.io_threads = '65'")) << error.what();
     EXPECT_TRUE(holds(error.advice(), "list adapters --verbose")) << error.advice();

@@ -190,7 +190,7 @@ TEST_F(ReadyWorker, refuses_a_level_of_security_that_its_transport_lacks) {
   worker.say(trial.configure);
   const Json error = refusal();
   EXPECT_EQ(error.at("code"), "refused") << error;
-  EXPECT_TRUE(names(error, "security encrypted (it has none)")) << error;
+  EXPECT_TRUE(names(error, "security encrypted (supported: none)")) << error;
 }
 
 TEST_F(ReadyWorker, passes_on_what_the_adapter_refuses) {
@@ -232,7 +232,7 @@ TEST_F(ReadyWorker, that_finds_no_peer_says_who_waits_for_whom) {
   const Json error = refusal();
   EXPECT_EQ(error.at("code"), "unmatched");
   EXPECT_TRUE(names(error, "ping found 0 of 1 subscribers; pong 0 found 0 of 1 subscribers")) << error;
-  EXPECT_TRUE(names(error, "; the middleware says: nobody is let in, as its script says")) << error;
+  EXPECT_TRUE(names(error, "; the middleware reports: nobody is let in, as its script says")) << error;
   EXPECT_NE(error.at("advice"), "") << error;
 }
 
