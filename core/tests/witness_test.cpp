@@ -219,7 +219,7 @@ TEST(Occupancy, keeps_no_more_spells_than_it_may_and_says_so) {
 
 TEST(Between, cuts_spells_at_its_ends_and_adds_them_up) {
   const std::vector<Spell> spells{{0, 100, 0, 7}, {200, 300, 1, 7}, {250, 400, 0, 8}, {900, 950, 0, 8}};
-  const Seen seen = between(spells, 50, 350, plenty);
+  const Seen seen = summary_between(spells, 50, 350, plenty);
   EXPECT_EQ(seen.others_ns, (std::map<int, std::uint64_t>{{0, 150}, {1, 100}}));
   EXPECT_EQ(seen.by_pid_ns, (std::map<pid_t, std::uint64_t>{{7, 150}, {8, 100}}));
   ASSERT_EQ(seen.longest.size(), 3U);
@@ -230,7 +230,7 @@ TEST(Between, cuts_spells_at_its_ends_and_adds_them_up) {
 TEST(Between, tells_the_longest_and_how_long_the_others_were) {
   std::vector<Spell> spells;
   for (std::uint64_t length = 1; length <= 5; ++length) spells.push_back({length * 100, length * 100 + length, 0, 7});
-  const Seen seen = between(spells, 0, 1000, 2);
+  const Seen seen = summary_between(spells, 0, 1000, 2);
   ASSERT_EQ(seen.longest.size(), 2U);
   EXPECT_EQ(seen.longest[0].from_ns, 400U);
   EXPECT_EQ(seen.longest[1].from_ns, 500U);
@@ -241,7 +241,7 @@ TEST(Between, tells_the_longest_and_how_long_the_others_were) {
 
 TEST(Between, makes_neighbours_on_a_processor_one_spell) {
   const std::vector<Spell> spells{{100, 200, 0, 7}, {200, 300, 0, 8}, {200, 300, 1, 8}};
-  EXPECT_EQ(between(spells, 0, 1000, plenty).longest.size(), 2U);
+  EXPECT_EQ(summary_between(spells, 0, 1000, plenty).longest.size(), 2U);
 }
 
 TEST(SwitchWatch, sees_a_hog_take_the_processor_from_a_worker) {
