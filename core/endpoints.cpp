@@ -47,7 +47,7 @@ std::vector<Topic> request_reply_endpoints(const Configuration& configuration, b
     Topic reply = reply_topic(settings, client);
     reply.publishers_here = request.subscribers_here;
     reply.subscribers_here =
-        count<ClientRequest>(configuration, [client](const ClientRequest& request) { return request.index == client; });
+        count<ClientRequest>(configuration, [client](const ClientRequest& role) { return role.index == client; });
     all.push_back(reply);
   }
   return all;

@@ -177,8 +177,8 @@ void Ring::take(const char* record) {
   }
   const bool out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
   const bool preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
-  if (header.type == PERF_RECORD_SWITCH_CPU_WIDE &&
-      out) {  // who comes in is in it; the record of his coming says no more
+  // A switch-out record also names the next task, so its switch-in record is not needed.
+  if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && out) {
     OtherTask next{};
     std::memcpy(&next, record + sizeof header, sizeof next);
     occupancy_.follow({id.time, static_cast<pid_t>(id.pid), static_cast<pid_t>(next.pid), preempted});
