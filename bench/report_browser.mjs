@@ -1,6 +1,7 @@
-// report_browser.mjs [PAGE…]: how fast a report of a thousand cells is in headless Chromium. Without a PAGE it makes one
-// (tests/browser/documents.py). Prints the median and the longest time, in ms, from navigation to the first figure on the screen (five loads)
-// and from the choice of a filter to the frame that shows it (ten filters).
+// report_browser.mjs [PAGE…]: the speed of a report of a thousand cells in headless Chromium. Without a PAGE it makes
+// one
+// (tests/browser/documents.py). Prints the median and the longest time, in ms, from navigation to the first figure on
+// the screen (five loads), and from the choice of a filter to the frame that shows it (ten filters).
 import { join } from "node:path";
 import { launch, open, pages } from "../tests/browser/browser.mjs";
 
@@ -20,7 +21,7 @@ const firstFigure = (page) =>
       }),
   );
 
-// Chooses another level of a factor each time, while the latency figures are in sight.
+// Chooses another level of a factor each time, while the latency figures are visible.
 const filtered = (page, times) =>
   page.evaluate(async (times) => {
     document.getElementById("latency-by-size").scrollIntoView({ behavior: "instant" });

@@ -1,4 +1,4 @@
-// What this process has used so far: memory, processor time, context switches, page faults, and each thread's share.
+// Resources that this process has used so far: memory, processor time, context switches, page faults, and each thread's share.
 // Read by the control thread about once per second; not for hot paths.
 #pragma once
 

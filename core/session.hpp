@@ -30,13 +30,13 @@
 
 namespace middlemark {
 
-/// What a role reports at its end. `failure` is empty if it did its work.
+/// The outcome of a role. `failure` is empty if it did its work.
 struct Concluded {
   AnyRoleResult result;
   std::optional<ErrorEvent> failure;
 };
 
-/// What the control thread does with a worker's roles. All functions are called by one thread.
+/// Operations of the control thread on a worker's roles. All functions are called by one thread.
 class Session {
  public:
   explicit Session(const Configuration& configuration)
@@ -80,7 +80,7 @@ class Session {
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
-  /// What the middleware reports about peers that were not found; empty if nothing.
+  /// The middleware's messages about peers that were not found; empty if there are none.
   [[nodiscard]] virtual std::string refusals() const = 0;
   /// The security algorithms in use; empty without security. Throws AdapterError if the trial has security and the
   /// adapter reports none.

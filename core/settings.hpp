@@ -1,4 +1,4 @@
-// What a trial requests from an adapter. What an adapter says about itself is in description.hpp. Plain values that
+// The settings of a trial for an adapter. The description that an adapter gives of itself is in description.hpp. Plain values that
 // name no middleware.
 #pragma once
 

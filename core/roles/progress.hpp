@@ -1,4 +1,4 @@
-// What a role's thread and the control thread exchange while the role runs.
+// Values that a role's thread and the control thread exchange while the role runs.
 #pragma once
 
 #include <atomic>

@@ -47,7 +47,7 @@ Settings stream_settings(const std::string& scratch, const Description& about, R
   return settings;
 }
 
-/// What one subscriber has received, by publisher.
+/// Messages that one subscriber has received, by publisher.
 struct Seen {
   std::map<unsigned, std::vector<std::uint64_t>> sequences;
   std::size_t damaged = 0;

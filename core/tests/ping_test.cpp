@@ -1,4 +1,4 @@
-// What a ping counts and records against a scripted pong on its own thread; all counts are exact.
+// Counts and records of a ping against a scripted pong on its own thread; all counts are exact.
 #include <middlemark/roles/ping.hpp>
 
 #include <cstring>

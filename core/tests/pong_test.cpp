@@ -1,4 +1,4 @@
-// What a pong answers and counts, on this thread: all messages are queued, and the last one stops it.
+// Answers and counts of a pong on this thread: all messages are queued, and the last one stops it.
 #include <middlemark/roles/pong.hpp>
 
 #include <algorithm>

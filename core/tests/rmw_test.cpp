@@ -1,4 +1,4 @@
-// What the rclcpp adapter reports about the RMW, tested without ROS 2: the available ones, version, title, and the
+// The reports of the rclcpp adapter about the RMW, tested without ROS 2: the available ones, version, title, and the
 // notes of a result.
 #include <unistd.h>
 

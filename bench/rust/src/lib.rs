@@ -1,5 +1,4 @@
-//! The cheapest adapter there is, in Rust: a place for one message. `bridge.cpp` has the same in C++, and says what the way
-//! through the bridge costs.
+//! A minimal adapter in Rust: a place for one message. `bridge.cpp` has the same one in C++ and measures the bridge.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
