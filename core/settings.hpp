@@ -1,5 +1,5 @@
-// The settings of a trial for an adapter. The description that an adapter gives of itself is in description.hpp. Plain values that
-// name no middleware.
+// The settings of a trial for an adapter. The description of an adapter is in description.hpp. Plain values that name no
+// middleware.
 #pragma once
 
 #include <algorithm>

@@ -103,7 +103,7 @@ TEST(Placement, a_processor_the_machine_does_not_have_is_refused_by_its_number_a
     });
   });
   EXPECT_EQ(end.report,
-            "placement: processors 1022,1023 refused: Invalid argument|`nproc` and `taskset -p $$` tell which "
+            "placement: processors 1022,1023 refused: Invalid argument|`nproc` and `taskset -p $$` show which "
             "processors this "
             "process may use");
   const ChildEnd pinned = in_child([] { return refusal([] { pin_thread(1023); }); });

@@ -88,7 +88,7 @@ impl Subscriber for Receiver {
         for (to, from) in self.own.iter_mut().zip(&self.place.words) {
             *to = from.load(Ordering::Relaxed);
         }
-        // SAFETY: so many bytes.
+        // SAFETY: `own` has BYTES bytes.
         visitor.visit(unsafe { std::slice::from_raw_parts(self.own.as_ptr().cast(), BYTES) });
         1
     }
