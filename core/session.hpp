@@ -70,8 +70,8 @@ class Session {
   void drain_wake() const noexcept;
   [[nodiscard]] bool measures() const noexcept;
   [[nodiscard]] bool ended() const noexcept { return running_.load() == 0; }
-  /// Returns whether a role was given a number of messages to wait for. It stays true when they have arrived, so that
-  /// the longer timeout applies to all roles.
+  /// Returns whether a role was asked to receive a number of messages before it ends, which may take longer than other
+  /// stops. Stays true after they have arrived.
   [[nodiscard]] bool drains() const noexcept;
   /// Returns each role's result, senders first, after writing the samples. Call after the end. Throws std::system_error
   /// with the path, or the exception that ended a role.

@@ -45,7 +45,7 @@ class Schema:
     """One module of the schema: its declarations, in order, and their docstrings."""
 
     def __init__(self, module: ModuleType, base: "Schema | None" = None) -> None:
-        """Read the module and its source, because Python keeps no docstrings of fields. ``base``: the module it imports."""
+        """Read the module, and its source for the docstrings of fields. ``base``: the schema module that it imports."""
         source = Path(str(module.__file__))
         self.file = source.relative_to(ROOT)
         self.base = base

@@ -67,7 +67,8 @@ class StreamSubscriber {
     for (const auto& forward : forwards_) all += forward->expected();
     return all;
   }
-  /// A late joiner is judged by the history it receives; its end belongs to its own thread.
+  /// Publishers found so far. A late joiner counts none: it waits for the history instead, and its thread already uses its
+  /// end.
   [[nodiscard]] Found publishers() { return history() > 0 ? Found{} : publishers_found(*incoming_, topic_.publishers); }
 
   /// Number of history messages that it must receive as a late joiner; 0 if it joins before the start.
